@@ -1,0 +1,135 @@
+"""The content hash of an instance.
+
+Two instances are the same when they exercise an operator in the same way. The hash covers API, kind, arguments that differ from
+their defaults, and context. It does not cover defaults (a library's new parameter changes no hash), outcome, nor expected outputs.
+
+Tensors enter by shape, dtype, layout and contiguity, and by value where the values were written by a person: integers and bools up
+to `EXACT_INTEGERS` elements, and floats up to `EXACT_FLOATS` elements that all have a short decimal form. Values that were drawn at
+random enter by class only (sign of the bounds, NaN, infinities, structure): otherwise every run of a suite would give a new corpus.
+Lists and tuples are the same. Specified in docs/reference/instance-format.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import struct
+from typing import Any, cast
+
+from opera.instance.codec import encode_value
+from opera.instance.instance import Argument, Instance
+from opera.instance.values import Constraint, Graph, Tensor
+from opera.instrumentation import wire
+
+VERSION = 1
+EXACT_INTEGERS = 256
+EXACT_FLOATS = 256
+SHORT_DIGITS = 4
+_FLOAT_FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
+
+
+def digest(instance: Instance) -> str:
+    """The identity of *instance*: 64 hexadecimal digits."""
+    text = json.dumps(identity_form(instance), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def identity_form(instance: Instance) -> dict[str, wire.Json]:
+    """What the hash covers, as a JSON document."""
+    defaults = {name: json.dumps(_form(value), sort_keys=True) for name, value in instance.defaults}
+    return {
+        "identity": VERSION,
+        "library": instance.library,
+        "api": instance.api,
+        "kind": instance.kind.value,
+        "init": _arguments(instance.init, defaults),
+        "call": _arguments(instance.call, defaults),
+        "context": {name: _form(value) for name, value in instance.context},
+    }
+
+
+def _arguments(arguments: tuple[Argument, ...], defaults: dict[str, str]) -> wire.Json:
+    """Name to value; a name that occurs twice (variadic parameters) keeps the order of its occurrences."""
+    forms: dict[str, list[wire.Json]] = {}
+    for argument in arguments:
+        form = _form(argument.value)
+        if defaults.get(argument.name) == json.dumps(form, sort_keys=True):
+            continue
+        forms.setdefault(argument.name, []).append(form)
+    return cast(wire.Json, forms)
+
+
+def _form(value: Any) -> wire.Json:
+    if isinstance(value, (list, tuple)):
+        return [_form(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {"dict": [[_form(k), _form(v)] for k, v in cast("dict[Any, Any]", value).items()]}
+    if isinstance(value, Tensor):
+        return {"tensor": _tensor(value)}
+    if isinstance(value, Graph):
+        return {"graph": [value.format, hashlib.sha256(value.data).hexdigest()]}
+    return encode_value(value)
+
+
+def _tensor(tensor: Tensor) -> wire.Json:
+    form: dict[str, wire.Json] = {"shape": list(tensor.shape), "dtype": tensor.dtype}
+    if tensor.layout != "strided":
+        form["layout"] = tensor.layout
+    if tensor.strides is not None:
+        form["strides"] = _stride_class(tensor)
+    if tensor.data is not None and _written(tensor):
+        form["data"] = hashlib.sha256(canonical_data(tensor)).hexdigest()
+    elif tensor.constraint is not None:
+        form["class"] = _constraint_class(tensor.constraint)
+    return form
+
+
+def _stride_class(tensor: Tensor) -> wire.Json:
+    """Order of the dimensions by stride and whether any is broadcast: what code that looks at strides can tell apart."""
+    strides = tensor.strides or ()
+    order = sorted(range(len(strides)), key=lambda axis: (-strides[axis], axis))
+    return ["broadcast" if 0 in strides else "strided", *order]
+
+
+def _written(tensor: Tensor) -> bool:
+    """Whether a person wrote these values, as far as one can tell."""
+    if tensor.dtype in _FLOAT_FORMATS:
+        return tensor.size <= EXACT_FLOATS and all(_short(number, _FLOAT_FORMATS[tensor.dtype]) for number in _floats(tensor))
+    if tensor.dtype.startswith(("int", "uint", "bool", "qint", "quint")):
+        return tensor.size <= EXACT_INTEGERS
+    return tensor.dtype == "string" or tensor.size <= 1 or tensor.constraint is None
+
+
+def _floats(tensor: Tensor) -> tuple[float, ...]:
+    return struct.unpack(f"<{tensor.size}{_FLOAT_FORMATS[tensor.dtype]}", tensor.data or b"")
+
+
+def _short(number: float, code: str) -> bool:
+    """Whether *number* is what a short decimal becomes in this format (0.1 is stored as 0.10000000149 in float32)."""
+    if not math.isfinite(number):
+        return True
+    try:
+        (rounded,) = struct.unpack(f"<{code}", struct.pack(f"<{code}", float(f"{number:.{SHORT_DIGITS - 1}e}")))
+    except OverflowError:
+        return False
+    return rounded == number
+
+
+def canonical_data(tensor: Tensor) -> bytes:
+    """The data of *tensor* with every NaN replaced by one and the same; -0.0 stays apart from 0.0."""
+    data = tensor.data or b""
+    if tensor.dtype not in _FLOAT_FORMATS:
+        return data
+    numbers = _floats(tensor)
+    if not any(math.isnan(number) for number in numbers):
+        return data
+    clean = [math.nan if math.isnan(number) else number for number in numbers]
+    return struct.pack(f"<{len(clean)}{_FLOAT_FORMATS[tensor.dtype]}", *clean)
+
+
+def _constraint_class(constraint: Constraint) -> wire.Json:
+    def sign(bound: float | None) -> wire.Json:
+        return None if bound is None else 0 if bound == 0 else 1 if bound > 0 else -1
+
+    return [sign(constraint.low), sign(constraint.high), constraint.nan, constraint.inf, *constraint.structure]

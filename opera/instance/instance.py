@@ -1,0 +1,99 @@
+"""Operator instances and where they were seen."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from opera.instance.values import Tensor, walk
+
+
+class Kind(enum.Enum):
+    """How an instance is called."""
+
+    FUNCTION = "function"
+    """A function or method: `call` holds all its arguments."""
+    MODULE = "module"
+    """A class that is built with `init` and then called with `call`."""
+    NODE = "node"
+    """One ONNX node: attributes in `init`, input slots in `call` (None for an omitted optional input)."""
+    GRAPH = "graph"
+    """An operator spelled out as a graph of others (ONNX function bodies); the graph is in `context`."""
+
+
+class Outcome(enum.Enum):
+    """What the recorded call did."""
+
+    RETURNED = "returned"
+    RAISED = "raised"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument: its parameter's name, its value, and whether it is passed by keyword."""
+
+    name: str
+    value: Any
+    keyword: bool = False
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An API with one setting of its parameters and inputs.
+
+    Attributes:
+        library: `pytorch`, `onnx`, `keras` ...
+        api: Importable name (`torch.nn.functional.conv2d`) or, for ONNX, `domain.Operator` (`ai.onnx.Conv`).
+        kind: How it is called.
+        init: Arguments of the constructor, or ONNX attributes, sorted by name where order means nothing.
+        call: Arguments of the call in the order in which they were passed.
+        context: Facts outside the arguments on which the result depends (ONNX `opset` and `outputs`, a module's `training`).
+        defaults: The defaults of the parameters, as far as known. Beside identity: a new parameter changes no hash.
+        outcome: What the library did in the recorded call. Beside identity.
+        exception: Its type where it raised. Beside identity.
+        expected: The outputs that the source itself declares for the recorded inputs, if it does. Beside identity.
+    """
+
+    library: str
+    api: str
+    kind: Kind
+    init: tuple[Argument, ...] = ()
+    call: tuple[Argument, ...] = ()
+    context: tuple[tuple[str, Any], ...] = ()
+    defaults: tuple[tuple[str, Any], ...] = ()
+    outcome: Outcome = Outcome.UNKNOWN
+    exception: str | None = None
+    expected: tuple[Any, ...] | None = field(default=None, repr=False)
+
+    @property
+    def operator(self) -> str:
+        """The short name of the operator (`conv2d`, `Conv`)."""
+        return self.api.rsplit(".", 1)[-1]
+
+    def arguments(self) -> Iterator[Argument]:
+        """All arguments, the constructor's first."""
+        yield from self.init
+        yield from self.call
+
+    def tensors(self) -> Iterator[Tensor]:
+        """Every tensor among the arguments, nested ones included."""
+        for argument in self.arguments():
+            for value in walk(argument.value):
+                if isinstance(value, Tensor):
+                    yield value
+
+    def context_value(self, name: str, default: Any = None) -> Any:
+        """The context fact *name*, or *default*."""
+        return next((value for key, value in self.context if key == name), default)
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """Provenance: which test of which source called an instance, and how often."""
+
+    source: str
+    test: str
+    calls: int = 1

@@ -1,0 +1,162 @@
+"""The values an argument can have.
+
+Scalars, strings, bytes, lists, tuples, dicts, slices, ranges, None and Ellipsis are themselves. What is peculiar to a DL library
+has a class here, so that an instance can be read, compared and hashed without that library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Union, cast
+
+DTYPE_BITS: dict[str, int] = {
+    "bool": 8, "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "int16": 16, "uint16": 16,
+    "int32": 32, "uint32": 32, "int64": 64, "uint64": 64, "float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6,
+    "float8_e4m3fn": 8, "float8_e4m3fnuz": 8, "float8_e5m2": 8, "float8_e5m2fnuz": 8, "float8_e8m0fnu": 8,
+    "bfloat16": 16, "float16": 16, "float32": 32, "float64": 64, "complex32": 32, "complex64": 64, "complex128": 128,
+    "qint8": 8, "quint8": 8, "qint32": 32, "string": 0,
+}  # fmt: skip
+"""Width of one element of every dtype that a tensor may have. Data are kept one element per byte (or more), never bit-packed."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What is known of a tensor's values when they were not kept: enough to draw others that the operator accepts.
+
+    Attributes:
+        low: Smallest finite value; None when there is none.
+        high: Largest finite value; None when there is none.
+        nan: Whether a NaN occurs.
+        inf: Whether an infinity occurs.
+        structure: Any of `integral`, `sorted`, `symmetric`, `positive-definite`, `probabilities`, `constant`, `lower-triangular`,
+            `upper-triangular`, in alphabetical order.
+    """
+
+    low: float | None
+    high: float | None
+    nan: bool = False
+    inf: bool = False
+    structure: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor argument.
+
+    Attributes:
+        shape: Its dimensions.
+        dtype: A key of `DTYPE_BITS`.
+        data: The elements in C order, little-endian, each in whole bytes; for dtype `string` a JSON array. None when the values
+            were not kept, and then *constraint* says how to draw them.
+        strides: In elements; None when contiguous.
+        layout: `strided`, `sparse_coo`, `sparse_csr`, ...
+        constraint: Of the values seen.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    data: bytes | None = None
+    strides: tuple[int, ...] | None = None
+    layout: str = "strided"
+    constraint: Constraint | None = None
+
+    def __post_init__(self) -> None:
+        if self.dtype not in DTYPE_BITS:
+            raise ValueError(f"unknown tensor dtype {self.dtype!r}")
+        if any(dim < 0 for dim in self.shape):
+            raise ValueError(f"negative dimension in shape {self.shape}")
+        if self.strides is not None and len(self.strides) != len(self.shape):
+            raise ValueError(f"strides {self.strides} do not fit shape {self.shape}")
+        if self.data is not None and self.dtype != "string" and len(self.data) != self.size * self.itemsize:
+            raise ValueError(f"{len(self.data)} bytes of data for a {self.dtype} tensor of shape {self.shape}")
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        count = 1
+        for dim in self.shape:
+            count *= dim
+        return count
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per element."""
+        return max(1, DTYPE_BITS[self.dtype] // 8)
+
+
+@dataclass(frozen=True)
+class DType:
+    """A data type passed as an argument, by its canonical name (`float32`)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device passed as an argument (`cpu`)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Enum:
+    """A member of an enumeration, by the importable name of its class and the member's name."""
+
+    path: str
+    member: str
+
+
+@dataclass(frozen=True)
+class Named:
+    """A callable or another object of the library, by importable name (`torch.nn.functional.relu`)."""
+
+    path: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """An object that a call makes: a module passed to another module, a distribution, a generator."""
+
+    api: str
+    arguments: tuple[tuple[str | None, Any], ...]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A subgraph in a library's own format, e.g. a serialised onnx.GraphProto as the body of If or Loop."""
+
+    format: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Opaque:
+    """A value that was seen but cannot be rebuilt; an instance that holds one is kept out of a corpus."""
+
+    type: str
+    reason: str
+
+
+Value = Union[
+    None, bool, int, float, complex, str, bytes, "list[Any]", "tuple[Any, ...]", "dict[Any, Any]", slice, range,
+    Tensor, DType, Device, Enum, Named, Call, Graph, Opaque,
+]  # fmt: skip
+
+
+def walk(value: Any) -> Iterator[Any]:
+    """Yields *value* and every value nested in it, depth first."""
+    yield value
+    if isinstance(value, (list, tuple)):
+        for item in cast("list[Any]", value):
+            yield from walk(item)
+    elif isinstance(value, dict):
+        for key, item in cast("dict[Any, Any]", value).items():
+            yield from walk(key)
+            yield from walk(item)
+    elif isinstance(value, slice):
+        for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step)):
+            yield from walk(end)
+    elif isinstance(value, Call):
+        for _, item in value.arguments:
+            yield from walk(item)
