@@ -78,7 +78,7 @@ def decode(tree: Any, build: Build) -> Any:
     if isinstance(tree, list):
         return [decode(item, build) for item in cast("list[Any]", tree)]
     if not isinstance(tree, dict) or len(cast("dict[str, Any]", tree)) != 1:
-        raise ValueError(f"a value is a scalar, a list or an object with one tag, not {str(tree)[:80]}")
+        raise ValueError(f"a value is a scalar, a list or an object with one tag, not {str(cast(object, tree))[:80]}")
     ((tag, content),) = cast("dict[str, Any]", tree).items()
     try:
         return _decode_tagged(tag, content, build)

@@ -22,7 +22,7 @@ _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 864
 _BYTES = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
-class Duration(click.ParamType):
+class Duration(click.ParamType[float]):
     """A duration as `500ms`, `30s`, `10m`, `2h`; a bare number means seconds. Its value is in seconds."""
 
     name = "duration"
@@ -36,7 +36,7 @@ class Duration(click.ParamType):
         return float(match[1]) * _SECONDS[match[2] or "s"]
 
 
-class Size(click.ParamType):
+class Size(click.ParamType[int]):
     """A size in bytes as `500M`, `4G`; a bare number means bytes. Its value is in bytes."""
 
     name = "size"
@@ -59,7 +59,7 @@ def common(function: F) -> F:
                 envvar="OPERA_WORKSPACE", help="Folder that holds everything this tool knows.",
             ),
             click.option("--seed", type=int, default=0, show_default=True, envvar="OPERA_SEED", help="Seed of everything random."),
-            click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output, the rest on standard error."),
+            click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, everything else on stderr."),
         ]
     ):  # fmt: skip
         function = option(function)

@@ -1,0 +1,41 @@
+"""Runs a host in the library's own interpreter: `python instrumentation/__main__.py HOST [arguments]`.
+
+This folder becomes a package under a name of its own and leaves the module search path: it has modules called `onnx` and
+`pytorch`, which must never hide a library.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import importlib
+import importlib.util
+import os
+import sys
+
+PACKAGE = "opera_instrumentation"
+
+
+def register() -> None:
+    """Makes the folder of this file importable as `opera_instrumentation`, and only so."""
+    folder = os.path.dirname(os.path.abspath(__file__))
+    sys.path[:] = [entry for entry in sys.path if os.path.realpath(entry or os.getcwd()) != os.path.realpath(folder)]
+    init = os.path.join(folder, "__init__.py")
+    spec = importlib.util.spec_from_file_location(PACKAGE, init, submodule_search_locations=[folder])
+    if spec is None or spec.loader is None:
+        raise ImportError(f"cannot load {init}")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[PACKAGE] = module
+    spec.loader.exec_module(module)
+
+
+def main() -> None:
+    """Runs the host that the first argument names with the arguments that follow."""
+    register()
+    faulthandler.enable()
+    name = sys.argv[1].replace("-", "_")
+    host = importlib.import_module(f"{PACKAGE}.hosts.{name}")
+    host.main(sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""Collects the node tests that ONNX ships: one operator each, with inputs and expected outputs."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any, Dict, Sequence
+
+from ..filters import Filters
+from ..onnx import api_name, graph_document, node_document
+from ..stream import Document, Stream
+from ..wire import Unrecordable
+from . import arguments
+
+onnx: Any = importlib.import_module("onnx")
+
+EXPANDED = "_expanded"
+
+
+def main(argv: Sequence[str]) -> None:
+    """Writes the recording of one shard."""
+    options = arguments.parser("node-tests").parse_args(argv)
+    filters = arguments.filters(options)
+    warnings.simplefilter("ignore")
+    cases = importlib.import_module("onnx.backend.test.case.node").collect_testcases(None)
+    by_name = {case.name: case for case in cases}
+    chosen = [case for case in cases if filters.selected(case.name)]
+    with Stream(options.recording, "onnx", onnx.__version__, options.source) as stream:
+        for index, case in arguments.select(chosen, options):
+            stream.enter(index, case.name)
+            for number, data in enumerate(case.data_sets):
+                stream.begin(f"{options.source}::{case.name}::{number}")
+                _record(case, data, by_name, stream, filters)
+
+
+def _record(case: Any, data: Any, by_name: Dict[str, Any], stream: Stream, filters: Filters) -> None:
+    operator = _operator(case, by_name)
+    group = "excluded" if filters.excluded(case.name) else filters.noise(operator)
+    if group is not None:
+        stream.drop(group if group == "excluded" else f"noise:{group}", operator)
+        return
+    try:
+        stream.record(_document(case, data, operator))
+    except Unrecordable as error:
+        stream.drop(str(error), operator)
+    except Exception as error:
+        stream.drop(f"recorder-error:{type(error).__name__}", operator)
+        print(f"{case.name}: {type(error).__name__}: {error}", flush=True)
+
+
+def _document(case: Any, data: Any, operator: str) -> Document:
+    inputs, outputs = data
+    if len(case.model.graph.node) == 1:
+        return node_document(case.model, inputs, outputs)
+    return graph_document(case.model, operator, inputs, outputs)
+
+
+def _operator(case: Any, by_name: Dict[str, Any]) -> str:
+    """The operator under test: of a spelled-out function that of the test which it spells out."""
+    nodes = case.model.graph.node
+    if len(nodes) == 1:
+        return api_name(nodes[0])
+    original = by_name.get(case.name.split(EXPANDED)[0])
+    if original is not None and len(original.model.graph.node) == 1:
+        return api_name(original.model.graph.node[0])
+    return api_name(nodes[-1])

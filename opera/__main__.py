@@ -1,0 +1,6 @@
+"""`python -m opera`."""
+
+from opera.cli import main
+
+if __name__ == "__main__":
+    main()

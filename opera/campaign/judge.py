@@ -1,0 +1,112 @@
+"""From what a worker reports to a verdict. Pure: the same report gives the same verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from opera.campaign.plan import Test
+from opera.oracles.verdict import Stage, Verdict
+from opera.triage.fingerprint import Symptom, symptom_of
+from opera.triage.normalise import summary
+from opera.worker.process import Done, Lost, Raised
+
+_VALUE_DIFFERENCES = frozenset({"values", "nan", "inf", "shape"})
+"""Differences that mean nothing when the library does not agree with itself."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A verdict with its grounds; the fields are those of `opera.store.StoredResult`."""
+
+    verdict: Verdict
+    stage: Stage | None = None
+    reason: str | None = None
+    converter: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    exporter: str | None = None
+
+    def symptom(self, subject: str) -> Symptom:
+        """What a failure shows; *subject* is `compiler/frontend`, unless an exporter failed."""
+        return symptom_of(self.exporter or subject, self.verdict, self.stage, self.converter or "", self.detail)
+
+
+def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | None) -> Judgement:
+    """The verdict of a compiler's worker on *test*.
+
+    Args:
+        event: What the worker reported, or how it was lost.
+        test: The test.
+        undefined: Why the reference is none, where it is none.
+    """
+    operator = test.api.rsplit(".", 1)[-1]
+    if isinstance(event, Lost):
+        return _lost(event, operator)
+    if isinstance(event, Raised):
+        return Judgement(Verdict.UNDEFINED, None, "harness-error", None, {"failure": event.failure}, event.seconds)
+    result = event.result
+    if result["status"] == "raised":
+        return _raised(result, event.seconds)
+    difference = result["difference"]
+    if difference is None:
+        if undefined is not None:
+            return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, seconds=event.seconds)
+        return Judgement(Verdict.PASS, seconds=event.seconds)
+    detail = {"difference": difference}
+    excuse = difference.get("explained") or (undefined if difference["kind"] in _VALUE_DIFFERENCES else None)
+    if excuse is not None:
+        return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), result["converter"], detail, event.seconds)
+    return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds)
+
+
+def _raised(result: Mapping[str, Any], seconds: Mapping[str, float]) -> Judgement:
+    stage = Stage(result["stage"])
+    detail = {"failure": result["failure"]}
+    if result["unsupported"] is not None:
+        return Judgement(Verdict.UNSUPPORTED, stage, result["unsupported"], result["converter"], detail, seconds)
+    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds)
+
+
+def _lost(event: Lost, operator: str) -> Judgement:
+    verdict = {"deadline": Verdict.HANG, "memory": Verdict.OOM}.get(event.cause, Verdict.ABORT)
+    detail = {"lost": {"cause": event.cause, "detail": event.detail}, "log": event.log}
+    return Judgement(verdict, _stage(event.stage), None, operator, detail, event.seconds)
+
+
+def _stage(name: str) -> Stage | None:
+    return next((stage for stage in Stage if stage.value == name), None)
+
+
+def judge_materialisation(answer: Mapping[str, Any], seconds: Mapping[str, float]) -> Judgement:
+    """The verdict where there is no model to compile: the library rejects the instance, or an exporter failed.
+
+    Args:
+        answer: A document of the materialiser with status `invalid`, `export-failed` or `lost`.
+        seconds: Per stage.
+    """
+    detail = {"failure": answer["failure"]} if "failure" in answer else {"lost": answer["lost"], "log": answer.get("log", "")}
+    if answer["status"] != "export-failed":
+        return Judgement(Verdict.INVALID, None, str(answer["reason"]), None, detail, seconds)
+    if answer.get("unsupported") is not None:
+        return Judgement(Verdict.UNSUPPORTED, Stage.EXPORT, answer["unsupported"], answer["exporter"], detail, seconds, answer["exporter"])
+    return Judgement(Verdict.CRASH, Stage.EXPORT, None, answer["exporter"], detail, seconds, answer["exporter"])
+
+
+def headline(verdict: Verdict, detail: Mapping[str, Any]) -> str:
+    """One line that says what went wrong."""
+    if verdict is Verdict.INCONSISTENT:
+        difference = detail["difference"]
+        text = f"{difference['kind']}: expected {difference['expected']}, got {difference['actual']}"
+        share = difference.get("share")
+        return f"{text} ({share:.0%} of the elements)" if isinstance(share, float) and share < 1 else text
+    if "failure" in detail:
+        failure = detail["failure"]
+        return f"{str(failure['type']).rsplit('.', 1)[-1]}: {summary(str(failure['message']))}"
+    lost = detail.get("lost", {})
+    if verdict is Verdict.HANG:
+        return f"no answer within {lost.get('detail')}"
+    if verdict is Verdict.OOM:
+        return f"more than {lost.get('detail')} resident"
+    return f"the process ended with {lost.get('detail', 'an unknown status')}"

@@ -1,0 +1,97 @@
+"""Which tests a campaign has, in which order, and what identifies each."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opera.campaign.selection import Predicate
+from opera.compilers.adapter import Route
+from opera.instance import Instance
+from opera.models.forms import InputForm, forms_of
+
+
+@dataclass(frozen=True)
+class Test:
+    """One test of a campaign.
+
+    Attributes:
+        place: Its place in the campaign's order, from 0.
+        id: Hash of instance, seed, template, subject, route, input form and versions.
+        instance: Hash of the instance.
+        api: The API of the instance.
+        form: Whether shape-like inputs are baked in.
+        reference_key: Of the inputs and reference outputs in the cache.
+        artefact_key: Of the model in the cache.
+    """
+
+    __test__ = False
+
+    place: int
+    id: str
+    instance: str
+    api: str
+    form: InputForm
+    reference_key: str
+    artefact_key: str
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Everything a test's identity covers besides its instance and input form.
+
+    Attributes:
+        compiler: Name of the compiler.
+        route: How models come to it.
+        seed: Of the inputs.
+        template: Name and revision of the model template.
+        library: Versions on the library's side.
+        versions: Versions and settings on the compiler's side.
+        policy: What the comparison was told.
+    """
+
+    compiler: str
+    route: Route
+    seed: int
+    template: str
+    library: Mapping[str, str]
+    versions: Mapping[str, str]
+    policy: Mapping[str, Any]
+
+    def reference_key(self, instance: str) -> str:
+        """Of the inputs and reference outputs."""
+        return _key(instance, self.seed, self.template, dict(self.library))
+
+    def artefact_key(self, instance: str, form: InputForm) -> str:
+        """Of the model."""
+        return _key(instance, self.seed, self.template, dict(self.library), self.route.artefact, form.value)
+
+    def test(self, instance: str, form: InputForm) -> str:
+        """Of the test."""
+        return _key(
+            instance, self.seed, self.template, dict(self.library), self.compiler, self.route.frontend, self.route.name, form.value,
+            dict(self.versions), dict(self.policy),
+        )  # fmt: skip
+
+
+def make_plan(
+    order: Iterable[tuple[str, Instance]], identity: Identity, forms: Sequence[InputForm], wanted: Predicate, limit: int | None
+) -> list[Test]:
+    """The tests of a campaign: every wanted instance in every form in which it gives another model, at most *limit* tests."""
+    tests: list[Test] = []
+    for key, instance in order:
+        if not wanted(instance.api):
+            continue
+        for form in forms_of(instance, tuple(forms)):
+            if limit is not None and len(tests) >= limit:
+                return tests
+            keys = identity.reference_key(key), identity.artefact_key(key, form)
+            tests.append(Test(len(tests), identity.test(key, form), key, instance.api, form, *keys))
+    return tests
+
+
+def _key(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,124 @@
+"""A subject ready to be tested: its workers, and proof on the canary that they work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opera.campaign.crew import Crew, Post, Role
+from opera.campaign.judge import headline, judge_compilation
+from opera.campaign.plan import Identity, Test
+from opera.campaign.scheduler import Tasks
+from opera.campaign.settings import Settings
+from opera.compilers.adapter import Route
+from opera.compilers.canary import canary
+from opera.compilers.registry import choose_route, plugin
+from opera.config import Config
+from opera.errors import EnvironmentBroken
+from opera.instance import encode_instance
+from opera.models.forms import InputForm
+from opera.models.registry import template_of
+from opera.oracles.verdict import Verdict
+from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.worker.protocol import Message
+
+_CANARY = "canary"
+
+
+class Rig:
+    """The crew of a campaign, with everything that its tasks and identities are made of."""
+
+    def __init__(self, settings: Settings, config: Config, cache: Path, scratch: Path) -> None:
+        registered = plugin(settings.compiler)
+        self.adapter = registered.load()
+        self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
+        self._settings = settings
+        template = template_of(settings.frontend)
+        caches = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor")}
+        library = WorkerSpec(
+            settings.frontend, "opera.models.role:Materialiser", {"template": template, "cache": str(cache)},
+            config.python("library", settings.frontend), environment=caches,
+        )  # fmt: skip
+        options: dict[str, Any] = {"adapter": registered.target, "template": template, "cache": str(cache), "chebyshev": settings.chebyshev}
+        if settings.level is not None:
+            options["settings"] = {"level": settings.level}
+        compiler = WorkerSpec(
+            settings.compiler, "opera.compilers.role:CompilerWorker", options, config.python("compiler", settings.compiler),
+            registered.search_path(), {**caches, **self.adapter.environment},
+        )  # fmt: skip
+        posts = {
+            Role.LIBRARY: Post(library),
+            Role.LIBRARY_FRESH: Post(library),
+            Role.COMPILER: Post(compiler),
+            Role.COMPILER_FRESH: Post(compiler, forkable=self.adapter.forkable),
+        }
+        limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
+        self.crew = Crew(posts, limits, settings.jobs, scratch)
+
+    def prove(self) -> Identity:
+        """Takes the canary through both workers; returns what the identities of tests are made of.
+
+        Raises:
+            EnvironmentBroken: a worker cannot start, or the canary does not pass.
+        """
+        instance = canary(self._settings.frontend)
+        document = encode_instance(instance)
+
+        def only(_: str) -> Any:
+            return document
+
+        tasks = self.tasks(only)
+        test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY)
+        make = tasks.materialise(test, reference=True)
+        made = self._one(Role.LIBRARY, make)
+        if not isinstance(made, Done) or made.result["status"] != "ready":
+            raise EnvironmentBroken(f"{self._settings.frontend} fails on the canary model: {_why(made)}; look at `opera doctor`")
+        task = tasks.compile(test, made.result, made.result)
+        event = self._one(Role.COMPILER, task)
+        judgement = judge_compilation(event, test, made.result["undefined"])
+        if judgement.verdict is not Verdict.PASS:
+            why = headline(judgement.verdict, judgement.detail)
+            raise EnvironmentBroken(
+                f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
+                " adapter; look at `opera doctor`"
+            )
+        self.crew.set_warmup(Role.LIBRARY_FRESH, make)
+        self.crew.set_warmup(Role.COMPILER_FRESH, task)
+        return self._identity()
+
+    def _one(self, role: Role, task: Message) -> Done | Raised | Lost:
+        deadline = time.monotonic() + 600
+        assigned = False
+        while time.monotonic() < deadline:
+            assigned = assigned or self.crew.assign(role, _CANARY, task)
+            for _, _, event in self.crew.wait():
+                return event
+        raise EnvironmentBroken(f"{role.value} does not answer; look at `opera doctor`")
+
+    def _identity(self) -> Identity:
+        library = self.crew.infos[Role.LIBRARY]
+        return Identity(
+            self._settings.compiler, self.route, self._settings.seed, str(library["template"]), self.library_versions(),
+            self.compiler_versions(), {"chebyshev": self._settings.chebyshev},
+        )  # fmt: skip
+
+    def library_versions(self) -> Mapping[str, str]:
+        """Versions on the library's side."""
+        return self.crew.infos[Role.LIBRARY]["versions"]
+
+    def compiler_versions(self) -> Mapping[str, str]:
+        """Versions and settings on the compiler's side."""
+        return self.crew.infos[Role.COMPILER]["versions"]
+
+    def tasks(self, document: Any) -> Tasks:
+        """The factory of messages; *document* gives the JSON document of an instance by its hash."""
+        return Tasks(document, self.route.artefact, (self.route.frontend, self.route.name), self._settings.seed)
+
+
+def _why(event: Done | Raised | Lost) -> str:
+    if isinstance(event, Lost):
+        return f"{event.cause}: {event.detail}"
+    failure = event.failure if isinstance(event, Raised) else event.result.get("failure", {})
+    return f"{failure.get('type', '?')}: {str(failure.get('message', ''))[:300]}"

@@ -1,0 +1,282 @@
+"""Takes every test of a plan through materialiser, compiler and confirmation, and hands out results as they come.
+
+A failure counts only after it happened in the same way in a fresh process. What a worker had not finished when the campaign stopped
+has no result, and is done by the next run of the same command.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from opera.campaign.crew import Crew, Role
+from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
+from opera.campaign.plan import Test
+from opera.models.exporters import declined_by_exporter
+from opera.oracles.verdict import Verdict
+from opera.worker.process import Done, Lost, Raised
+from opera.worker.protocol import Message
+
+AHEAD = 64
+"""Tests that may be materialised and not yet compiled."""
+MOST_RUNS = 3
+"""Runs of a failing test: the first, and at most two in fresh processes, of which the last must agree with the one before."""
+
+Answer = Mapping[str, Any]
+OnResult = Callable[[Test, Judgement], None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One task of one test.
+
+    Attributes:
+        test: The test.
+        first: The judgements that a fresh process is asked to confirm, the earliest first.
+        seconds: Stage seconds of the materialiser, which belong to the test as well.
+        force: Whether to make again what the cache claims to have.
+    """
+
+    test: Test
+    first: tuple[Judgement, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    force: bool = False
+
+
+@dataclass(frozen=True)
+class Tasks:
+    """Makes the messages for workers."""
+
+    instance: Callable[[str], Any]
+    kind: str | None
+    route: tuple[str, str]
+    seed: int
+
+    def materialise(self, test: Test, *, reference: bool) -> Message:
+        """For the materialiser."""
+        return {
+            "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "kind": self.kind,
+            "form": test.form.value, "reference": reference,
+        }  # fmt: skip
+
+    def compile(self, test: Test, reference: Answer, artefact: Answer) -> Message:
+        """For the compiler."""
+        return {
+            "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "route": list(self.route),
+            "bundle": reference["bundle"], "artefact": artefact.get("artefact"),
+        }  # fmt: skip
+
+
+class Cache:
+    """What the materialiser has answered so far: the store's answers, and those not yet written."""
+
+    def __init__(self, stored: Callable[[str], Answer | None]) -> None:
+        self._stored = stored
+        self.fresh: dict[str, Answer] = {}
+        self._forgotten: set[str] = set()
+
+    def get(self, key: str) -> Answer | None:
+        """The answer kept under *key*."""
+        if key in self.fresh:
+            return self.fresh[key]
+        return None if key in self._forgotten else self._stored(key)
+
+    def put(self, key: str, answer: Answer) -> None:
+        """Keeps an answer."""
+        self.fresh[key] = answer
+
+    def forget(self, key: str) -> None:
+        """Drops an answer whose file is gone."""
+        self.fresh.pop(key, None)
+        self._forgotten.add(key)
+
+    def drain(self) -> list[tuple[str, Answer]]:
+        """The answers that the store does not have yet; it must take them."""
+        answers = list(self.fresh.items())
+        self._forgotten -= self.fresh.keys()
+        self.fresh.clear()
+        return answers
+
+
+class Scheduler:
+    """Runs a plan. Call `step` until `finished`; results go to *on_result*."""
+
+    def __init__(
+        self, tests: Sequence[Test], crew: Crew, tasks: Tasks, cache: Cache, subject: str, slots: int, on_result: OnResult
+    ) -> None:
+        self._pending = deque(Job(test) for test in tests)
+        self._ready: list[tuple[int, Job]] = []
+        self._fresh: dict[Role, deque[Job]] = {Role.COMPILER_FRESH: deque(), Role.LIBRARY_FRESH: deque()}
+        self._crew = crew
+        self._tasks = tasks
+        self._cache = cache
+        self._subject = subject
+        self._slots = slots
+        self._on_result = on_result
+        self._in_progress = 0
+
+    @property
+    def finished(self) -> bool:
+        """Whether every test has its result."""
+        return not (self._pending or self._ready or self._in_progress or any(self._fresh.values()))
+
+    def step(self) -> None:
+        """Fills the free slots and handles what has happened since."""
+        self._fill()
+        for role, job, event in self._crew.wait():
+            self._in_progress -= 1
+            if role in (Role.LIBRARY, Role.LIBRARY_FRESH):
+                self._materialised(role, job, event)
+            else:
+                self._compiled(role, job, event)
+
+    def _fill(self) -> None:
+        self._take_cached()
+        while self._crew.free_slots > 0 and self._next():
+            pass
+
+    def _take_cached(self) -> None:
+        """Moves tests whose model the cache has to the compilers' queue, in order."""
+        while self._pending and len(self._ready) < AHEAD:
+            job = self._pending[0]
+            if job.force or not self._advance(job):
+                return
+            self._pending.popleft()
+
+    def _advance(self, job: Job) -> bool:
+        """Whether the cache knows enough of a test to go on without the materialiser."""
+        reference = self._cache.get(job.test.reference_key)
+        if reference is None:
+            return False
+        if reference["status"] != "ready":
+            self._finish(job, judge_materialisation(reference, job.seconds))
+            return True
+        artefact = reference if self._tasks.kind is None else self._cache.get(job.test.artefact_key)
+        if artefact is None:
+            return False
+        if artefact["status"] != "ready":
+            self._finish(job, judge_materialisation(artefact, job.seconds))
+            return True
+        heapq.heappush(self._ready, (job.test.place, job))
+        return True
+
+    def _next(self) -> bool:
+        """Starts the most urgent task; False when there is none for which a worker is ready."""
+        for role, job, take in list(self._candidates()):
+            if self._crew.free_slots > 0 and self._assign(role, job):
+                take()
+                return True
+        return False
+
+    def _candidates(self) -> Iterator[tuple[Role, Job, Callable[[], object]]]:
+        """What could be started, the most urgent first. Models are made while compilers work, and otherwise only when they run out."""
+        for role, queue in self._fresh.items():
+            if queue:
+                yield role, queue[0], queue.popleft
+        room = len(self._ready) + self._crew.busy(Role.LIBRARY) < AHEAD
+        materialise = (Role.LIBRARY, self._pending[0], self._pending.popleft) if self._pending and room else None
+        if materialise and self._slots > 1 and not self._crew.busy(Role.LIBRARY):
+            yield materialise
+            materialise = None
+        if self._ready:
+            yield Role.COMPILER, self._ready[0][1], lambda: heapq.heappop(self._ready)
+        if materialise and (not self._ready or self._slots > 2):
+            yield materialise
+
+    def _assign(self, role: Role, job: Job) -> bool:
+        if not self._crew.assign(role, job, self._message(role, job)):
+            return False
+        self._in_progress += 1
+        return True
+
+    def _message(self, role: Role, job: Job) -> Message:
+        reference = self._cache.get(job.test.reference_key)
+        if role in (Role.LIBRARY, Role.LIBRARY_FRESH):
+            return self._tasks.materialise(job.test, reference=job.force or reference is None)
+        assert reference is not None
+        return self._tasks.compile(job.test, reference, self._cache.get(job.test.artefact_key) or {})
+
+    def _finish(self, job: Job, judgement: Judgement) -> None:
+        seconds = {**(job.seconds), **judgement.seconds}
+        self._on_result(job.test, replace(judgement, seconds=seconds))
+
+    # The library's side.
+
+    def _materialised(self, role: Role, job: Job, event: Done | Raised | Lost) -> None:
+        answer = _answer_of(event)
+        job = replace(job, seconds=dict(event.seconds), force=False)
+        if answer["status"] == "lost" and role is Role.LIBRARY:
+            self._fresh[Role.LIBRARY_FRESH].append(job)
+            return
+        if answer["status"] == "export-failed" and answer["unsupported"] is None:
+            judgement = judge_materialisation(answer, event.seconds)
+            if self._confirmed(job, judgement, Role.LIBRARY_FRESH):
+                self._keep(job, answer)
+            return
+        self._keep(job, answer)
+        if job.first:
+            self._confirmed(job, Judgement(Verdict.PASS), Role.LIBRARY_FRESH)
+        elif not self._advance(job):
+            raise AssertionError(f"the materialiser's answer has no place in the cache: {answer}")
+
+    def _keep(self, job: Job, answer: Answer) -> None:
+        """Keeps an answer under the keys that it is about: an export's failure says nothing of the reference."""
+        reference = {name: answer[name] for name in ("bundle", "undefined", "origin", "structure") if name in answer}
+        if reference:
+            self._cache.put(job.test.reference_key, {"status": "ready", **reference})
+        if answer["status"] in ("invalid", "lost") and not str(answer["reason"]).startswith("capture-failed"):
+            self._cache.put(job.test.reference_key, answer)
+        elif self._tasks.kind is not None:
+            self._cache.put(job.test.artefact_key, {name: value for name, value in answer.items() if name not in reference})
+
+    # The compiler's side.
+
+    def _compiled(self, role: Role, job: Job, event: Done | Raised | Lost) -> None:
+        if isinstance(event, Done) and event.result["status"] == "damaged":
+            self._cache.forget(job.test.reference_key)
+            self._cache.forget(job.test.artefact_key)
+            self._pending.appendleft(replace(job, force=True, first=()))
+            return
+        if isinstance(event, Lost) and event.stage in ("", "read") and role is Role.COMPILER and not job.first:
+            self._fresh[Role.COMPILER_FRESH].append(job)
+            return
+        reference = self._cache.get(job.test.reference_key) or {}
+        judgement = judge_compilation(event, job.test, reference.get("undefined"))
+        if judgement.verdict.is_failure or job.first:
+            self._confirmed(job, judgement, Role.COMPILER_FRESH)
+        else:
+            self._finish(job, judgement)
+
+    def _confirmed(self, job: Job, judgement: Judgement, role: Role) -> bool:
+        """Finishes *job* as a failure when a fresh process has failed in the same way, as flaky when it has not; else asks one."""
+        if job.first and not judgement.verdict.is_failure:
+            self._finish(job, replace(job.first[0], verdict=Verdict.FLAKY, reason=f"{judgement.verdict.value} in a fresh process"))
+            return False
+        if job.first and self._same(job.first[-1], judgement):
+            self._finish(job, judgement)
+            return True
+        if len(job.first) < MOST_RUNS - 1:
+            self._fresh[role].append(replace(job, first=(*job.first, judgement)))
+            return False
+        self._finish(job, replace(judgement, verdict=Verdict.FLAKY, reason="fails in another way each time"))
+        return False
+
+    def _same(self, one: Judgement, other: Judgement) -> bool:
+        return one.symptom(self._subject).fingerprint == other.symptom(self._subject).fingerprint
+
+
+def _answer_of(event: Done | Raised | Lost) -> dict[str, Any]:
+    """What the materialiser said, or what its loss says."""
+    if isinstance(event, Done):
+        answer = dict(event.result)
+        if answer["status"] == "export-failed":
+            answer["unsupported"] = declined_by_exporter(answer["exporter"], answer["failure"])
+        return answer
+    if isinstance(event, Raised):
+        return {"status": "invalid", "reason": "template-error", "failure": event.failure}
+    reason = {"deadline": "library-hang", "memory": "library-oom"}.get(event.cause, "library-abort")
+    lost = {"cause": event.cause, "detail": event.detail}
+    return {"status": "lost", "reason": reason, "lost": lost, "log": event.log}

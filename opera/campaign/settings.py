@@ -1,0 +1,65 @@
+"""What a campaign is told."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opera.models.forms import InputForm
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments of a campaign.
+
+    Attributes:
+        compiler, frontend, route: The subject; *route* None means the frontend's default.
+        forms: Input forms to try.
+        seed: Of the inputs and of the ranking.
+        strategy: Of the ranking.
+        keyword: `-k` expression.
+        limit: Most tests.
+        budget: Most seconds; what is left is done by the next run of the same command.
+        maxfail: Findings after which to stop.
+        jobs: Child processes that may be busy at a time, materialisers included.
+        timeout: Seconds per stage.
+        memory: Resident bytes per worker.
+        chebyshev: The paper's single threshold instead of dtype-aware tolerances.
+        level: The compiler's optimisation level; None for its default.
+    """
+
+    compiler: str
+    frontend: str
+    route: str | None = None
+    forms: tuple[InputForm, ...] = (InputForm.RUNTIME, InputForm.BAKED)
+    seed: int = 0
+    strategy: str | None = None
+    keyword: str | None = None
+    limit: int | None = None
+    budget: float | None = None
+    maxfail: int | None = None
+    jobs: int = 2
+    timeout: float = 60.0
+    memory: int = 4 * 2**30
+    chebyshev: float | None = None
+    level: str | None = None
+
+    @property
+    def subject(self) -> str:
+        """`compiler/frontend`."""
+        return f"{self.compiler}/{self.frontend}"
+
+    def selection(self) -> dict[str, Any]:
+        """The part that decides which tests there are: two runs that agree in it and in the versions are one campaign."""
+        return {
+            "compiler": self.compiler, "frontend": self.frontend, "route": self.route, "forms": [form.value for form in self.forms],
+            "seed": self.seed, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit, "chebyshev": self.chebyshev,
+            "level": self.level,
+        }  # fmt: skip
+
+    def campaign(self, versions: Mapping[str, Any]) -> str:
+        """The campaign's identity: 12 hexadecimal digits."""
+        return hashlib.sha256(json.dumps([self.selection(), dict(versions)], sort_keys=True).encode()).hexdigest()[:12]

@@ -1,0 +1,138 @@
+"""What an adapter says about its compiler. Subclass `Adapter`, override what differs, and register the class as an entry point.
+
+An adapter is imported by the driver for its declarations (name, routes, packages), so its module must not import the compiler at the
+top. Everything from `start` on runs in a worker process of the compiler's own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from opera.instance import Instance
+
+
+class CannotFeed(Exception):
+    """The compiler's Python API has no way to pass or fetch such a value. Nothing is learned of the compiler: counted as unsupported."""
+
+
+Stage = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Route:
+    """A chain from a library to the compiler.
+
+    Attributes:
+        frontend: The library whose instances it takes (`onnx`, `pytorch`).
+        name: `onnx`, `exported-program`, `torchscript`, `dynamo` ...
+        artefact: Kind of artefact that the compiler loads; None when it needs the live module, built in its own worker.
+    """
+
+    frontend: str
+    name: str
+    artefact: str | None
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One model as a compiler gets it.
+
+    Attributes:
+        route: How it came here.
+        data: The artefact; empty on a live route.
+        inputs: Name to value, in the model's order: an array, a list of arrays, or None.
+        outputs: Number of outputs that the library gives.
+        instance: What it was made from.
+        module: The live module on a live route.
+    """
+
+    route: Route
+    data: bytes
+    inputs: Mapping[str, Any]
+    outputs: int
+    instance: Instance
+    module: Any = None
+
+
+@dataclass(frozen=True)
+class UnsupportedRule:
+    """When an exception means that the compiler declines the operator, in its own typed way.
+
+    Attributes:
+        types: Fully qualified exception types, any of which must be the exception's own or one of its bases.
+        reason: Short code under which such tests are counted.
+        pattern: Must match somewhere in the message, where given.
+        module: Prefix of the module of the innermost frame, where given: the check must be the compiler's own.
+        stages: Stages in which the rule holds.
+    """
+
+    types: tuple[str, ...]
+    reason: str
+    pattern: str | None = None
+    module: str | None = None
+    stages: tuple[str, ...] = ("load",)
+
+    def applies(self, failure: Mapping[str, Any], stage: str) -> bool:
+        """Whether *failure*, as `opera.worker.failure.describe` makes it, says *unsupported* in *stage*."""
+        if stage not in self.stages or not {failure["type"], *failure.get("bases", ())} & set(self.types):
+            return False
+        if self.module is not None and not (failure["frames"] and str(failure["frames"][-1][0]).startswith(self.module)):
+            return False
+        return self.pattern is None or re.search(self.pattern, str(failure["message"])) is not None
+
+
+class Adapter:
+    """Base of all adapters. The class attributes are declarations; the methods run in the worker."""
+
+    name: ClassVar[str]
+    routes: ClassVar[tuple[Route, ...]]
+    """The first route of a frontend is its default."""
+    packages: ClassVar[tuple[str, ...]]
+    """Distributions that must be installed in the worker's environment."""
+    unsupported: ClassVar[tuple[UnsupportedRule, ...]] = ()
+    computes_as: ClassVar[Mapping[str, str]] = {}
+    """dtype to the dtype that the compiler declares to compute it as."""
+    environment: ClassVar[Mapping[str, str]] = {}
+    project: ClassVar[tuple[str, ...]] = ()
+    """Prefixes of modules and parts of file paths that belong to the compiler: frames worth showing."""
+    forkable: ClassVar[bool] = True
+    """Whether a warm process may be copied for a test of its own."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.options = options
+
+    def start(self) -> Mapping[str, str]:
+        """Imports the compiler, pins its settings, and returns versions and settings; raises where it cannot work."""
+        raise NotImplementedError
+
+    def load(self, subject: Subject, stage: Stage) -> Any:
+        """Stage `load`: the model in the compiler's own representation."""
+        raise NotImplementedError
+
+    def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
+        """Stages `optimize` and `codegen`, entered with *stage*: something that can run."""
+        raise NotImplementedError
+
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        """Stage `run`: one entry per output, as numpy arrays, lists of arrays, or None."""
+        raise NotImplementedError
+
+    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        """The conversion function that a failure belongs to; *failure* is None for an inconsistency."""
+        return subject.instance.operator
+
+
+@dataclass(frozen=True)
+class Declined:
+    """An `UnsupportedRule` that applied."""
+
+    reason: str
+    rule: UnsupportedRule = field(repr=False)
+
+
+def declined(rules: Sequence[UnsupportedRule], failure: Mapping[str, Any], stage: str) -> Declined | None:
+    """The first rule that applies to *failure*, if any."""
+    return next((Declined(rule.reason, rule) for rule in rules if rule.applies(failure, stage)), None)

@@ -1,0 +1,56 @@
+"""TorchInductor: `torch.compile` of the live module. There is no artefact in between, so the worker rebuilds the module itself."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from opera.compilers.adapter import Adapter, Route, Stage, Subject, UnsupportedRule
+
+
+class InductorAdapter(Adapter):
+    """torch.compile with the Inductor backend, one graph, one compile thread."""
+
+    name = "inductor"
+    routes = (Route("pytorch", "dynamo", None),)
+    packages = ("torch",)
+    project = ("torch._inductor", "torch._dynamo", "torch._functorch", "torch/_inductor", "torch/_dynamo")
+    unsupported = (
+        UnsupportedRule(("torch._dynamo.exc.Unsupported",), "dynamo", stages=("load", "codegen")),
+        UnsupportedRule(("torch._dynamo.exc.UserError",), "dynamo", stages=("load", "codegen")),
+    )
+
+    def start(self) -> Mapping[str, str]:
+        self._torch: Any = importlib.import_module("torch")
+        importlib.import_module("torch._inductor.compile_fx")
+        compiler = next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), None)
+        if compiler is None:
+            raise RuntimeError("Inductor needs a C++ compiler; install g++ (Debian: `apt install g++`)")
+        return {"torch": str(self._torch.__version__), "cxx": compiler}
+
+    def load(self, subject: Subject, stage: Stage) -> Any:
+        self._torch._dynamo.reset()
+        self._torch.manual_seed(1)
+        return self._torch.compile(subject.module.module, backend="inductor", fullgraph=True)
+
+    def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
+        stage("codegen")
+        with self._torch.no_grad():
+            loaded(*subject.module.fresh_tensors())
+        return loaded
+
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        from opera.templates.pytorch_model import to_numpy
+
+        self._torch.manual_seed(1)
+        with self._torch.no_grad():
+            return [to_numpy(item) for item in compiled(*subject.module.fresh_tensors())]
+
+    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        """The ATen operator that a lowering error names, else the instance's operator."""
+        text = str((failure or {}).get("message", ""))
+        named = re.search(r"target: (aten\.[\w.]+)", text) or re.search(r"\b(aten\.\w+(?:\.\w+)?)\b", text)
+        return named[1] if named is not None else subject.instance.operator

@@ -1,0 +1,47 @@
+"""What several compilers need of ONNX models: reading them, and declaring an opset that an older reader knows."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+
+def parse(data: bytes) -> Any:
+    """An onnx.ModelProto from its bytes."""
+    onnx: Any = importlib.import_module("onnx")
+    return onnx.load_model_from_string(data)
+
+
+def single_operator(model: Any) -> str:
+    """The operator of a model with one node, or `graph` for a larger one."""
+    return str(model.graph.node[0].op_type) if len(model.graph.node) == 1 else "graph"
+
+
+def lower(model: Any, opset: int, ir_version: int) -> Any:
+    """Declares an older opset and IR version where that changes no operator's meaning; elsewhere leaves the model as it is.
+
+    Args:
+        model: An onnx.ModelProto, changed in place.
+        opset: The newest opset of the default domain that the reader knows.
+        ir_version: The newest IR version that it knows.
+    """
+    model.ir_version = min(model.ir_version, ir_version)
+    for entry in model.opset_import:
+        if entry.domain in ("", "ai.onnx") and entry.version > opset and _unchanged_since(model.graph, entry.version, opset):
+            entry.version = opset
+    return model
+
+
+def _unchanged_since(graph: Any, newer: int, older: int) -> bool:
+    onnx: Any = importlib.import_module("onnx")
+    for node in graph.node:
+        if node.domain not in ("", "ai.onnx"):
+            continue
+        try:
+            if onnx.defs.get_schema(node.op_type, newer).since_version > older:
+                return False
+        except onnx.defs.SchemaError:
+            return False
+        if not all(_unchanged_since(attribute.g, newer, older) for attribute in node.attribute if attribute.HasField("g")):
+            return False
+    return True

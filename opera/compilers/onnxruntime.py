@@ -1,0 +1,111 @@
+"""ONNX Runtime on the CPU: ONNX models, and PyTorch modules by way of torch.onnx."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from opera.compilers import onnx_format
+from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule
+from opera.models.arrays import Array, dtype_name, pack, packed_size, unpack
+
+_STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
+_TOO_NEW = r"Opset \d+ is under development|Error Unrecognized attribute: \w+ for operator"
+_DECLINES = r"\b(is|are) not supported\b"
+_NO_LOCALE = r"Failed to construct locale with name"
+_WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
+_NEWEST_OPSET = 26
+_NEWEST_IR = 13
+_PLAIN = "?bhilqBHILQefdO"
+"""numpy's type codes that ONNX Runtime takes as they are; others need an OrtValue with an ONNX element type."""
+
+
+class OnnxRuntimeAdapter(Adapter):
+    """ONNX Runtime's CPU provider, one thread."""
+
+    name = "onnxruntime"
+    routes = (Route("onnx", "onnx", "onnx"), Route("pytorch", "onnx", "onnx"))
+    packages = ("onnxruntime", "onnx")
+    project = ("onnxruntime.", "onnxruntime/")
+    unsupported = (
+        UnsupportedRule((f"{_STATE}.NotImplemented",), "no-kernel", stages=("load", "run")),
+        UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "no-operator", pattern=r"is not a registered function/op"),
+        UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "opset-too-new", _TOO_NEW),
+        UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.RuntimeException"), "declined", _DECLINES, stages=("load", "run")),
+        UnsupportedRule((f"{_STATE}.Fail",), "locale-not-installed", _NO_LOCALE),
+        UnsupportedRule((f"{_STATE}.InvalidGraph",), "dtype", pattern=_WRONG_TYPE),
+    )
+
+    def start(self) -> Mapping[str, str]:
+        self._ort: Any = importlib.import_module("onnxruntime")
+        self._onnx: Any = importlib.import_module("onnx")
+        options = self._ort.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.log_severity_level = 4
+        level = str(self.options.get("level", "all"))
+        options.graph_optimization_level = getattr(
+            self._ort.GraphOptimizationLevel, f"ORT_{'ENABLE_ALL' if level == 'all' else 'DISABLE_ALL'}"
+        )
+        self._session_options = options
+        return {"onnxruntime": str(self._ort.__version__), "provider": "CPUExecutionProvider", "optimization": level}
+
+    def load(self, subject: Subject, stage: Stage) -> Any:
+        model = onnx_format.lower(onnx_format.parse(subject.data), _NEWEST_OPSET, _NEWEST_IR)
+        session = self._ort.InferenceSession(model.SerializeToString(), self._session_options, providers=["CPUExecutionProvider"])
+        baked = {initializer.name for initializer in model.graph.initializer}
+        names = [entry.name for entry in model.graph.input if entry.name not in baked]
+        return session, names
+
+    def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
+        return loaded
+
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        session, names = compiled
+        inputs = subject.inputs if subject.route.frontend == "onnx" else dict(zip(names, subject.inputs.values(), strict=False))
+        feeds = {name: inputs[name] for name in names}
+        if all(_is_plain(value) for value in feeds.values()) and all(_plain_type(entry.type) for entry in session.get_outputs()):
+            return cast("list[Any]", session.run(None, feeds))
+        values = {name: self._ort_value(value) for name, value in feeds.items()}
+        return [self._array(item) for item in session.run_with_ort_values(None, values)]
+
+    def _ort_value(self, value: Any) -> Any:
+        if value is None or isinstance(value, list):
+            raise CannotFeed("ONNX Runtime's Python API takes no optionals or sequences beside elements that numpy lacks")
+        array = cast(Array, value)
+        if array.dtype.char in _PLAIN:
+            return self._ort.OrtValue.ortvalue_from_numpy(array)
+        element = self._onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
+        made = self._ort.OrtValue.ortvalue_from_shape_and_type(list(array.shape), element)
+        ctypes.memmove(made.data_ptr(), (data := pack(array)), len(data))
+        return made
+
+    def _array(self, value: Any) -> Any:
+        if not value.is_tensor():
+            return value.numpy()
+        dtype = self._onnx.helper.tensor_dtype_to_np_dtype(value.element_type())
+        if dtype.char in _PLAIN:
+            return value.numpy()
+        shape = tuple(value.shape())
+        name = dtype_name(dtype)
+        return unpack(ctypes.string_at(value.data_ptr(), packed_size(name, math.prod(shape))), name, shape)
+
+    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        if subject.route.frontend == "onnx":
+            return onnx_format.single_operator(onnx_format.parse(subject.data))
+        nodes = onnx_format.parse(subject.data).graph.node
+        return "+".join(dict.fromkeys(str(node.op_type) for node in nodes))
+
+
+def _is_plain(value: Any) -> bool:
+    if value is None:
+        return True
+    if isinstance(value, list):
+        return all(_is_plain(item) for item in cast("list[Any]", value))
+    return cast(Array, value).dtype.char in _PLAIN
+
+
+def _plain_type(description: str) -> bool:
+    return not any(name in description for name in ("bfloat16", "float8", "int4", "int2", "float4"))

@@ -1,0 +1,82 @@
+"""Finds adapters by entry point. A broken one is reported where it is asked for, and breaks nothing else."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from opera.compilers.adapter import Adapter, Route
+from opera.errors import EnvironmentBroken, UserError
+
+GROUP = "opera.compilers"
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """An adapter that is registered, imported or not."""
+
+    name: str
+    target: str
+    """`module:attribute`, as a worker imports it."""
+
+    def load(self) -> type[Adapter]:
+        """The adapter class; raises EnvironmentBroken when its module cannot be imported."""
+        try:
+            adapter = metadata.EntryPoint(self.name, self.target, GROUP).load()
+        except Exception as error:
+            raise EnvironmentBroken(f"the adapter {self.name} ({self.target}) cannot be imported: {error}; reinstall it") from error
+        if not (isinstance(adapter, type) and issubclass(adapter, Adapter)):
+            raise EnvironmentBroken(f"the adapter {self.name} ({self.target}) is no subclass of opera.compilers.adapter.Adapter")
+        return adapter
+
+    def search_path(self) -> tuple[str, ...]:
+        """Where a worker in another environment finds the adapter's module; empty for OPERA's own."""
+        top = self.target.partition(":")[0].partition(".")[0]
+        if top == "opera":
+            return ()
+        spec = importlib.util.find_spec(top)
+        if spec is None or spec.origin is None:
+            return ()
+        origin = Path(spec.origin)
+        return (str(origin.parent.parent if origin.name == "__init__.py" else origin.parent),)
+
+
+def plugins() -> dict[str, Plugin]:
+    """Every registered adapter by name, in alphabetical order."""
+    found = {entry.name: Plugin(entry.name, entry.value) for entry in metadata.entry_points(group=GROUP)}
+    return dict(sorted(found.items()))
+
+
+def plugin(name: str) -> Plugin:
+    """The adapter called *name*; raises UserError with the names that exist."""
+    known = plugins()
+    if name in known:
+        return known[name]
+    if not known:
+        raise EnvironmentBroken("no adapter is registered: opera is not installed here; `make setup` or `pip install .` does it")
+    raise UserError(f"unknown compiler {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
+
+
+def choose_route(adapter: type[Adapter], frontend: str, route: str | None) -> Route:
+    """The route of that name into *frontend*, or its default; raises UserError with what exists."""
+    frontends = list(dict.fromkeys(each.frontend for each in adapter.routes))
+    if frontend not in frontends:
+        raise UserError(f"{adapter.name} has no {frontend!r} frontend{did_you_mean(frontend, frontends)}; it has: {', '.join(frontends)}")
+    routes = [each for each in adapter.routes if each.frontend == frontend]
+    if route is None:
+        return routes[0]
+    chosen = next((each for each in routes if each.name == route), None)
+    if chosen is None:
+        names = ", ".join(each.name for each in routes)
+        raise UserError(f"{adapter.name} has no route {route!r} from {frontend}; it has: {names}")
+    return chosen
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A suggestion for a mistyped *word*, or nothing."""
+    close = difflib.get_close_matches(word, list(known), 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

@@ -1,0 +1,98 @@
+"""The compiler's worker: loads an artefact, compiles, runs, compares. It never makes a reference and never sees the store."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from opera.compilers.adapter import Adapter, CannotFeed, Route, Subject, UnsupportedRule, declined
+from opera.instance import Instance, decode_instance
+from opera.models import bundle
+from opera.oracles.compare import Policy, compare
+from opera.oracles.verdict import Stage
+from opera.worker.child import Stages
+from opera.worker.failure import describe
+from opera.worker.protocol import Message
+
+_NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array-interface", stages=tuple(stage.value for stage in Stage))
+
+
+class CompilerWorker:
+    """Handles `{"instance", "key", "seed", "route": [frontend, name], "bundle", "artefact"}`.
+
+    Answers `{"status": "compared", "difference"}`, `{"status": "raised", "stage", "failure", "unsupported", "converter"}` or
+    `{"status": "damaged"}` when a file of the cache has to be made again.
+    """
+
+    def __init__(self, options: Message) -> None:
+        self._options = options
+        self._cache = Path(options["cache"])
+        self._built: dict[str, Any] = {}
+
+    def ready(self) -> Message:
+        module, _, attribute = str(self._options["adapter"]).partition(":")
+        factory: type[Adapter] = getattr(importlib.import_module(module), attribute)
+        self._adapter = factory(self._options.get("settings", {}))
+        versions = dict(self._adapter.start())
+        chebyshev = self._options.get("chebyshev")
+        self._policy = Policy(dict(factory.computes_as), chebyshev)
+        return {"versions": versions, "python": sys.version.split()[0]}
+
+    def handle(self, task: Message, stages: Stages) -> Message:
+        stages.enter("read")
+        try:
+            tree = bundle.parse(bundle.fetch(self._cache, task["bundle"]))
+            data = bundle.fetch(self._cache, task["artefact"]) if task["artefact"] is not None else b""
+        except bundle.DamagedArtefact as error:
+            return {"status": "damaged", "reason": str(error)}
+        frontend, name = task["route"]
+        route = next(route for route in self._adapter.routes if (route.frontend, route.name) == (frontend, name))
+        instance = decode_instance(task["instance"], self._blob)
+        subject = Subject(route, data, tree["inputs"], len(tree["outputs"]), instance, self._module(route, instance, task))
+        try:
+            stages.enter("load")
+            loaded = self._adapter.load(subject, stages.enter)
+            compiled = self._adapter.compile(loaded, subject, stages.enter)
+            stages.enter("run")
+            outputs = self._adapter.run(compiled, subject, stages.enter)
+        except Exception as error:
+            stages.leave()
+            return self._failed(describe(error), stages.current, subject)
+        stages.enter("compare")
+        difference = compare(tree["outputs"], tree["precise"], outputs, self._policy)
+        answer: Message = {"status": "compared", "difference": None}
+        if difference is not None:
+            answer["difference"] = difference.document()
+            answer["converter"] = self._converter(subject, None)
+        return answer
+
+    def _failed(self, failure: dict[str, Any], stage: str, subject: Subject) -> Message:
+        rule = declined((*self._adapter.unsupported, _NO_ACCESS), failure, stage)
+        return {
+            "status": "raised",
+            "stage": stage,
+            "failure": failure,
+            "unsupported": None if rule is None else rule.reason,
+            "converter": self._converter(subject, failure),
+        }
+
+    def _converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        try:
+            return self._adapter.converter(subject, failure)
+        except Exception:
+            return subject.instance.operator
+
+    def _blob(self, name: str) -> bytes:
+        return bundle.fetch(self._cache.parent / "blobs", name)
+
+    def _module(self, route: Route, instance: Instance, task: Message) -> Any:
+        """The live module, rebuilt from the template in this process, where the route needs it."""
+        if route.artefact is not None:
+            return None
+        module, _, attribute = str(self._options["template"]).partition(":")
+        template = self._built.get(module) or getattr(importlib.import_module(module), attribute)()
+        self._built[module] = template
+        return template.build(instance, task["key"], task["seed"])

@@ -1,0 +1,110 @@
+"""A structure of arrays as one file: a JSON header, then the raw bytes of every array.
+
+The same form serves a model's inputs and its reference outputs. It has no code in it and is read without trust: sizes are checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import struct
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from opera.instrumentation import wire
+from opera.models.arrays import as_array, dtype_name, from_bytes, is_array, to_bytes
+
+_MAGIC = b"OPERA\x01\x00\x00"
+_LENGTH = struct.Struct("<Q")
+_ALIGN = 64
+
+
+class DamagedArtefact(Exception):
+    """A file of the cache is not what its name says; it has to be made again."""
+
+
+def dump(tree: Any) -> bytes:
+    """The bytes of *tree*: scalars, strings, lists, tuples, dicts and arrays, nested at will."""
+    buffers: list[bytes] = []
+    offset = 0
+
+    def foreign(value: Any) -> wire.Json:
+        nonlocal offset
+        if not is_array(value):
+            raise wire.Unrecordable(f"no part of a bundle: {type(value).__name__}")
+        array = as_array(value)
+        data = to_bytes(array)
+        place = offset
+        padding = -len(data) % _ALIGN
+        buffers.extend((data, bytes(padding)))
+        offset += len(data) + padding
+        return {"array": [dtype_name(array.dtype), list(array.shape), place, len(data)]}
+
+    header = json.dumps(wire.encode(tree, foreign), separators=(",", ":")).encode("ascii")
+    header += b" " * (-(len(_MAGIC) + _LENGTH.size + len(header)) % _ALIGN)
+    return b"".join((_MAGIC, _LENGTH.pack(len(header)), header, *buffers))
+
+
+def parse(data: bytes) -> Any:
+    """Inverse of `dump`; numpy scalars come back as 0-d arrays.
+
+    Raises:
+        DamagedArtefact: *data* is no bundle.
+    """
+    start = len(_MAGIC) + _LENGTH.size
+    if data[: len(_MAGIC)] != _MAGIC or len(data) < start:
+        raise DamagedArtefact("not a bundle")
+    (length,) = _LENGTH.unpack_from(data, len(_MAGIC))
+    body = memoryview(data)[start + length :]
+
+    def build(tag: str, content: Any) -> Any:
+        if tag != "array":
+            raise ValueError(f"unknown tag {tag!r}")
+        dtype, shape, place, size = content
+        return from_bytes(body[place : place + size], dtype, tuple(shape))
+
+    try:
+        return wire.decode(json.loads(data[start : start + length]), build)
+    except ValueError as error:
+        raise DamagedArtefact(f"malformed bundle: {error}") from error
+
+
+def store(folder: Path, data: bytes) -> str:
+    """Writes *data* under its own hash into *folder*, at once or not at all; returns the hash."""
+    name = hashlib.sha256(data).hexdigest()
+    target = path_of(folder, name)
+    if target.exists():
+        return name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".part-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, target)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return name
+
+
+def fetch(folder: Path, name: str) -> bytes:
+    """The data stored under *name*.
+
+    Raises:
+        DamagedArtefact: the file is absent, or its content does not have that hash.
+    """
+    try:
+        data = path_of(folder, name).read_bytes()
+    except OSError as error:
+        raise DamagedArtefact(f"{name[:12]} is gone from the cache") from error
+    if hashlib.sha256(data).hexdigest() != name:
+        path_of(folder, name).unlink(missing_ok=True)
+        raise DamagedArtefact(f"{name[:12]} in the cache is damaged")
+    return data
+
+
+def path_of(folder: Path, name: str) -> Path:
+    """Where *name* lies in *folder*."""
+    return folder / name[:2] / name

@@ -1,0 +1,42 @@
+"""Input forms: whether a model's shape-like inputs are given at run time or baked in as constants."""
+
+from __future__ import annotations
+
+import enum
+
+from opera.instance import Instance, Kind, Tensor
+from opera.models.sampling import is_inexact
+
+_SMALL = 8
+
+
+class InputForm(enum.Enum):
+    """How shape-like inputs reach a model."""
+
+    RUNTIME = "runtime"
+    BAKED = "baked"
+
+
+def bakeable(instance: Instance) -> tuple[int, ...]:
+    """Places of the inputs of *instance* that models usually hold as constants: axes, shapes, sizes, pads, scales, limits.
+
+    Those are, in every ONNX operator, behind the first input, of rank 0 or 1, and integral or small. Other libraries pass
+    such things as parameters, which are constants already.
+    """
+    if instance.kind not in (Kind.NODE, Kind.GRAPH):
+        return ()
+    return tuple(
+        place
+        for place, argument in enumerate(instance.call)
+        if place > 0
+        and isinstance(argument.value, Tensor)
+        and len(argument.value.shape) <= 1
+        and (not is_inexact(argument.value.dtype) or argument.value.size <= _SMALL)
+    )
+
+
+def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputForm, ...]:
+    """The forms among *wanted* in which *instance* gives different models; without anything to bake, that is `runtime` alone."""
+    if bakeable(instance):
+        return wanted
+    return (InputForm.RUNTIME,)

@@ -1,0 +1,108 @@
+"""Draws values for tensors whose own were not kept, from the constraints that were recorded instead.
+
+The same seed and the same instance give the same bytes on every machine: numpy's PCG64 with a key derived from both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+import numpy as np
+
+from opera.instance import Constraint, Tensor
+from opera.instance.values import DTYPE_BITS
+from opera.models.arrays import Array, numpy_dtype, tensor_array
+
+_DEFAULT_FLOAT = Constraint(-1.0, 1.0)
+_DEFAULT_INTEGER = Constraint(0.0, 9.0)
+_WIDEST = 1e4
+"""Bounds beyond this are drawn logarithmically, so that one huge value does not make all others huge."""
+
+
+def sample(tensor: Tensor, key: str, seed: int) -> Array:
+    """Values for *tensor*: its own for seed 0 where they were kept, and always for integers and strings, whose values have meaning.
+
+    Args:
+        tensor: What to draw for.
+        key: Says which tensor this is, e.g. the instance's hash and the tensor's place.
+        seed: Of the campaign.
+    """
+    if tensor.data is not None and (seed == 0 or not is_inexact(tensor.dtype)):
+        return tensor_array(tensor)
+    generator = np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(f"{seed}:{key}".encode()).digest()[:16], "big")))
+    return draw(tensor, generator)
+
+
+def is_inexact(dtype: str) -> bool:
+    """Whether elements of *dtype* are floating point or complex numbers."""
+    return dtype.startswith(("float", "bfloat", "complex"))
+
+
+def draw(tensor: Tensor, generator: np.random.Generator) -> Array:
+    """Values of the dtype and shape of *tensor* that satisfy its constraint."""
+    if tensor.dtype == "string":
+        words = np.array(["", "a", "opera"], dtype=object)
+        return words[generator.integers(0, len(words), tensor.shape)].reshape(tensor.shape)
+    if tensor.dtype == "bool":
+        return generator.integers(0, 2, tensor.shape).astype(bool)
+    if not is_inexact(tensor.dtype):
+        return _integers(tensor, generator)
+    constraint = tensor.constraint or _DEFAULT_FLOAT
+    numbers = _structured(_floats(constraint, tensor.shape, generator), constraint, generator)
+    if tensor.dtype.startswith("complex"):
+        numbers = numbers + 1j * _floats(constraint, tensor.shape, generator)
+    return numbers.astype(numpy_dtype(tensor.dtype))
+
+
+def _integers(tensor: Tensor, generator: np.random.Generator) -> Array:
+    constraint = tensor.constraint or _DEFAULT_INTEGER
+    width = DTYPE_BITS[tensor.dtype]
+    lowest, highest = (0, 2**width - 1) if tensor.dtype.startswith("u") else (-(2 ** (width - 1)), 2 ** (width - 1) - 1)
+    low = max(lowest, int(constraint.low if constraint.low is not None else lowest))
+    high = min(highest, int(constraint.high if constraint.high is not None else highest), 2**63 - 2)
+    return generator.integers(low, max(low, high) + 1, tensor.shape).astype(numpy_dtype(tensor.dtype))
+
+
+def _floats(constraint: Constraint, shape: tuple[int, ...], generator: np.random.Generator) -> Array:
+    low = -1.0 if constraint.low is None else constraint.low
+    high = 1.0 if constraint.high is None else constraint.high
+    if low > high:
+        low, high = high, low
+    unit = generator.random(shape)
+    if max(abs(low), abs(high)) <= _WIDEST:
+        return low + (high - low) * unit
+    ends = [math.copysign(math.log1p(abs(end)), end) for end in (low, high)]
+    exponents = ends[0] + (ends[1] - ends[0]) * unit
+    return np.copysign(np.expm1(np.abs(exponents)), exponents)
+
+
+def _structured(numbers: Array, constraint: Constraint, generator: np.random.Generator) -> Array:
+    structure = set(constraint.structure)
+    if "integral" in structure:
+        numbers = np.round(numbers)
+    if numbers.size == 0:
+        return numbers
+    if "constant" in structure:
+        numbers = np.full_like(numbers, numbers.flat[0])
+    if "positive-definite" in structure and numbers.ndim >= 2:
+        side = numbers.shape[-1]
+        numbers = numbers @ np.swapaxes(numbers, -1, -2) / side + np.eye(side)
+    elif "symmetric" in structure and numbers.ndim >= 2:
+        numbers = (numbers + np.swapaxes(numbers, -1, -2)) / 2
+    if "lower-triangular" in structure and numbers.ndim >= 2:
+        numbers = np.tril(numbers)
+    if "upper-triangular" in structure and numbers.ndim >= 2:
+        numbers = np.triu(numbers)
+    if "sorted" in structure and numbers.ndim >= 1:
+        numbers = np.sort(numbers, axis=-1)
+    if "probabilities" in structure and numbers.ndim >= 1:
+        numbers = np.abs(numbers) + 1e-3
+        numbers = numbers / numbers.sum(axis=-1, keepdims=True)
+    flat = numbers.reshape(-1)
+    places = generator.permutation(flat.size)
+    if constraint.nan:
+        flat[places[0]] = math.nan
+    if constraint.inf and flat.size > 1:
+        flat[places[1]] = math.inf
+    return flat.reshape(numbers.shape)

@@ -1,0 +1,77 @@
+"""What a library's model template provides. Templates live in `templates/` and run in a worker, beside their library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from opera.instance import Instance
+
+
+class Invalid(Exception):
+    """The instance cannot become a model of its library. The message is the reason code, the cause the library's exception."""
+
+
+class ExportFailed(Exception):
+    """An exporter that stands between library and compiler failed; it is under test itself. The cause is its exception.
+
+    Attributes:
+        exporter: Its name (`torch.onnx`).
+    """
+
+    def __init__(self, exporter: str) -> None:
+        super().__init__(f"{exporter} failed")
+        self.exporter = exporter
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What the library itself computes.
+
+    Attributes:
+        outputs: One entry per output: an array, or a nested list of arrays for a sequence, or None for an absent optional.
+        precise: The same in double precision; None where it cannot be had.
+        undefined: Why the outputs are no reference (`nondeterministic`, ...); None when they are one.
+        origin: Who says so: `library`, or `declared` for outputs that the source itself declares.
+        structure: How the library nests its outputs, as text.
+    """
+
+    outputs: Sequence[Any]
+    precise: Sequence[Any] | None = None
+    undefined: str | None = None
+    origin: str = "library"
+    structure: str = "tuple"
+
+
+class Model(Protocol):
+    """A single-operator model in its library's own format."""
+
+    @property
+    def inputs(self) -> Sequence[tuple[str, Any]]:
+        """Name and value of every input; a value is an array, a list of arrays, or None."""
+        ...
+
+    def reference(self) -> Reference:
+        """Runs the library; raises `Invalid` where it rejects the instance."""
+        ...
+
+    def artefact(self, kind: str, form: str) -> bytes:
+        """The model as *kind*; raises `Invalid` where the library cannot capture it, `ExportFailed` where an exporter fails."""
+        ...
+
+
+class Template(Protocol):
+    """Makes models of one library."""
+
+    library: str
+    revision: int
+    """Changes whenever the same instance and seed would give another model."""
+
+    def versions(self) -> Mapping[str, str]:
+        """Of the library and of what it exports with."""
+        ...
+
+    def build(self, instance: Instance, key: str, seed: int) -> Model:
+        """The model of *instance*; raises `Invalid`."""
+        ...

@@ -1,0 +1,1 @@
+"""What a test's outcome means: comparison of outputs, and verdicts."""

@@ -1,0 +1,7 @@
+"""Prioritisation: the order in which operator instances become tests."""
+
+from opera.prioritise.equipped import equipped_counts
+from opera.prioritise.registry import get_strategy
+from opera.prioritise.strategy import Candidate, Context, Ranked, Strategy, StrategyName
+
+__all__ = ["Candidate", "Context", "Ranked", "Strategy", "StrategyName", "equipped_counts", "get_strategy"]

@@ -1,0 +1,184 @@
+"""What a converter can tell apart in one argument: features that name no literal size.
+
+Literal dimensions would make every instance look new, and greedy coverage could not tell them apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, cast
+
+import numpy as np
+
+from opera.instance import Constraint, Instance, Tensor
+from opera.prioritise.encoding import Feature
+from opera.prioritise.subspaces import integer_subspace, subspace
+
+_LISTED = 4
+"""Elements of a list, or occurrences of a variadic parameter, that have features of their own."""
+_SMALL_TENSOR = 8
+"""Integer tensors of up to so many elements are read as the lists of axes, sizes or pads that they usually are."""
+_LITERAL_TEXT = 48
+
+
+def rank_class(rank: int) -> str:
+    """0 to 5, or above."""
+    return str(rank) if rank <= 5 else ">5"
+
+
+def integer_data(tensor: Tensor) -> tuple[int, ...] | None:
+    """The elements of a small one- or zero-dimensional integer tensor whose values are known."""
+    if tensor.data is None or len(tensor.shape) > 1 or tensor.size > _SMALL_TENSOR or not tensor.dtype.startswith(("int", "uint")):
+        return None
+    return tuple(int(number) for number in np.frombuffer(tensor.data, np.dtype(f"{'iu'['u' in tensor.dtype]}{tensor.itemsize}")))
+
+
+def pattern(values: Sequence[int]) -> str:
+    """How the elements of a list of integers relate to each other."""
+    if not values:
+        return "empty"
+    if len(values) == 1:
+        return "single"
+    if min(values) == max(values):
+        return "zeros" if values[0] == 0 else "equal"
+    if sorted(values) == list(range(len(values))):
+        steps = {after - before for before, after in pairwise(values)}
+        return "identity" if steps == {1} else "reversal" if steps == {-1} else "permutation"
+    half = len(values) // 2
+    if len(values) % 2 == 0 and tuple(values[:half]) == tuple(values[half:]):
+        return "symmetric"
+    return "mixed"
+
+
+class FeatureReader:
+    """Reads the features of arguments; remembers those of values that it has met."""
+
+    def __init__(self) -> None:
+        self._known: dict[Hashable, tuple[Feature, ...]] = {}
+
+    def arguments(self, instance: Instance) -> Iterator[Feature]:
+        """Features of every argument, of the parameters left at their defaults, and of the facts in the context."""
+        defaults: dict[str, Any] = dict(instance.defaults)
+        seen: dict[str, int] = {}
+        for argument in instance.arguments():
+            occurrence = seen.get(argument.name, 0)
+            seen[argument.name] = occurrence + 1
+            if occurrence == 0:
+                is_default = argument.name in defaults and same_value(argument.value, defaults[argument.name])
+                yield f"{argument.name}:given", "default" if is_default else "set"
+                yield from self.value(argument.name, argument.value)
+            elif occurrence < _LISTED:
+                yield from self.value(f"{argument.name}[{occurrence}]", argument.value)
+        for name, count in seen.items():
+            if count > 1:
+                yield f"{name}:count", rank_class(count)
+        for name, value in instance.defaults:
+            if name not in seen:
+                yield f"{name}:given", "absent"
+                yield from self.value(name, value)
+        for name, value in instance.context:
+            yield f"context {name}", repr(value)[:_LITERAL_TEXT] if isinstance(value, (bool, int, str)) else subspace(value)
+
+    def defaults(self, defaults: Iterable[tuple[str, Any]], given: str) -> Iterator[Feature]:
+        """Features of parameters at their defaults, left out (*given* `absent`) or written (`default`)."""
+        for name, value in defaults:
+            yield f"{name}:given", given
+            yield from self.value(name, value)
+
+    def value(self, name: str, value: Any) -> tuple[Feature, ...]:
+        """Features of *value* as the value of the parameter *name*."""
+        identity = _identity(value)
+        if identity is None:
+            return tuple(_value_features(name, value))
+        key = (name, *identity)
+        features = self._known.get(key)
+        if features is None:
+            features = self._known[key] = tuple(_value_features(name, value))
+        return features
+
+
+def same_value(value: Any, other: Any) -> bool:
+    """Whether two argument values mean the same; a list and a tuple with the same elements do, `True` and 1 do not."""
+    if isinstance(value, (list, tuple)) and isinstance(other, (list, tuple)):
+        left, right = cast("list[Any]", value), cast("list[Any]", other)
+        return len(left) == len(right) and all(map(same_value, left, right))
+    return type(cast("object", value)) is type(cast("object", other)) and value == other
+
+
+def _identity(value: Any) -> tuple[Hashable, ...] | None:
+    """What the features of *value* depend on; None where that is not worth keeping."""
+    if isinstance(value, Tensor):
+        small = value.data if value.size <= _SMALL_TENSOR else None
+        return ("tensor", value.shape, value.dtype, value.layout, value.strides, _values_class(value.constraint), small)
+    if value is None or isinstance(value, (bool, int, str)):
+        return (type(value), value)
+    if isinstance(value, (list, tuple)):
+        items = cast("list[Any]", value)
+        if {type(item) for item in items} <= {int}:
+            return ("list", tuple(items))
+    return None
+
+
+def _value_features(name: str, value: Any) -> Iterator[Feature]:
+    if isinstance(value, Tensor):
+        yield from _tensor_features(name, value)
+    elif isinstance(value, (list, tuple)):
+        yield name, "list"
+        yield from _list_features(name, cast("list[Any]", value))
+    elif isinstance(value, float):
+        yield name, _float_class(value)
+    elif isinstance(value, dict):
+        yield name, "dict"
+        yield f"{name}:length", rank_class(len(cast("dict[Any, Any]", value)))
+    else:
+        yield name, subspace(value)[:_LITERAL_TEXT]
+
+
+def _float_class(value: float) -> str:
+    if not math.isfinite(value):
+        return str(value)
+    return f"{value:.1f}" if value in (0.0, 1.0) else "<0.0" if value < 0 else "fraction" if value < 1 else ">1.0"
+
+
+def _list_features(name: str, values: Sequence[Any]) -> Iterator[Feature]:
+    yield f"{name}:length", rank_class(len(values))
+    if all(type(value) is int for value in values):
+        yield f"{name}:pattern", pattern(values)
+        yield f"{name}:signs", ",".join(sorted({integer_subspace(value) for value in values}))
+    for place, value in enumerate(values[:_LISTED]):
+        element = f"{name}[{place}]"
+        if isinstance(value, (list, tuple)):
+            yield element, "list"
+            yield f"{element}:length", rank_class(len(cast("list[Any]", value)))
+        else:
+            yield from _value_features(element, value)
+
+
+def _tensor_features(name: str, tensor: Tensor) -> Iterator[Feature]:
+    yield name, "tensor"
+    yield f"{name}:dtype", tensor.dtype
+    yield f"{name}:rank", rank_class(len(tensor.shape))
+    yield f"{name}:dims", _dims_class(tensor.shape)
+    yield f"{name}:layout", tensor.layout if tensor.strides is None else "broadcast" if 0 in tensor.strides else "strides"
+    data = integer_data(tensor)
+    if data is not None:
+        yield from _list_features(name, data)
+    if tensor.constraint is not None:
+        yield f"{name}:values", _values_class(tensor.constraint)
+
+
+def _values_class(limits: Constraint | None) -> str:
+    if limits is None:
+        return ""
+    signs = "-" if limits.high is not None and limits.high < 0 else "+" if limits.low is not None and limits.low >= 0 else "any"
+    return f"{signs}{' nan' * limits.nan}{' inf' * limits.inf} {' '.join(limits.structure)}"
+
+
+def _dims_class(shape: Sequence[int]) -> str:
+    if 0 in shape:
+        return "empty"
+    if 1 in shape:
+        return "ones" if max(shape) == 1 else "some one"
+    return "equal" if len(shape) > 1 and min(shape) == max(shape) else "other"

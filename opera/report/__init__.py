@@ -1,0 +1,1 @@
+"""What a person reads: tables on a terminal, one HTML file, scripts that reproduce."""

@@ -1,0 +1,106 @@
+"""`python -m opera.run`: drives one compiler with a prioritised corpus, and reports what fails."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from opera.campaign.campaign import Summary, run_campaign
+from opera.campaign.progress import CampaignProgress
+from opera.campaign.selection import selector
+from opera.campaign.settings import Settings
+from opera.compilers.registry import choose_route, plugin
+from opera.config import load_config
+from opera.errors import Exit
+from opera.models.forms import InputForm
+from opera.options import Duration, Size, common, print_json, stage
+from opera.oracles.verdict import Verdict
+from opera.prioritise import get_strategy
+from opera.prioritize import DEFAULT_STRATEGY, rank
+from opera.report.tables import print_table
+from opera.store import Corpus
+from opera.store.database import open_workspace
+
+SCHEMA = "run/1"
+_FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": (InputForm.RUNTIME, InputForm.BAKED)}
+
+
+@click.command("run")
+@click.option("--compiler", required=True, help="Compiler to test: tvm, openvino, onnxruntime, inductor.")
+@click.option("--frontend", required=True, help="Model format it loads: onnx, pytorch.")
+@click.option("--route", help="Conversion chain; by default the first that the adapter names.")
+@click.option(
+    "--input-form", type=click.Choice(list(_FORMS)), default="both", show_default=True, help="Shape-like inputs at run time, baked in."
+)
+@click.option("--strategy", help="Ranking to use; by default the newest one made for this subject, else opera.")
+@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--limit", type=click.IntRange(1), help="Most tests.")
+@click.option("--budget", type=Duration(), help="Most wall time, e.g. 30m or 2h; the same command goes on afterwards.")
+@click.option("--maxfail", type=click.IntRange(1), help="Stop after this many findings.")
+@click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Busy child processes.")
+@click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Deadline of each stage of a test.")
+@click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
+@click.option("--chebyshev", type=float, metavar="D", help="The paper's oracle: one threshold on the largest absolute difference.")
+@click.option("--level", help="The compiler's optimisation level.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new findings.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@common
+def command(
+    compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
+    budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int, chebyshev: float | None,
+    level: str | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Drives a compiler with the extracted instances. The same command, run again, continues."""
+    choose_route(plugin(compiler).load(), frontend, route)
+    selector(keyword)
+    if strategy is not None:
+        get_strategy(strategy)
+    settings = Settings(
+        compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, budget, 1 if exit_first else maxfail, jobs, timeout,
+        memory, chebyshev, level,
+    )  # fmt: skip
+    with open_workspace(workspace, write=True) as space:
+        corpus = Corpus(space)
+        order = _ranked(corpus, settings)
+        progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
+        summary = run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress)
+    if as_json:
+        print_json({"schema": SCHEMA, **asdict(summary), "seconds": round(summary.seconds, 3)})
+    else:
+        _print(settings, summary, str(workspace))
+    if summary.stopped_by == "interrupt":
+        raise KeyboardInterrupt
+    return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
+
+
+def _ranked(corpus: Corpus, settings: Settings) -> list[str]:
+    """The newest ranking for the subject, made anew when the corpus has changed since."""
+    found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.strategy)
+    if found is not None:
+        order = corpus.ranked(found.id)
+        if set(order) == corpus.runnable(settings.frontend):
+            return order
+    strategy = settings.strategy or (found.strategy if found is not None else DEFAULT_STRATEGY)
+    return corpus.ranked(rank(corpus, settings.compiler, settings.frontend, strategy, settings.seed).id)
+
+
+def _print(settings: Settings, summary: Summary, workspace: str) -> None:
+    rows = [[verdict.value, f"{count:,}", verdict.meaning] for verdict in Verdict if (count := summary.verdicts.get(verdict.value, 0))]
+    print_table(["verdict", "tests", "meaning"], rows)
+    state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
+    stopped = f", stopped by {summary.stopped_by}" if summary.stopped_by else ""
+    click.echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
+    click.echo(f"{summary.findings} findings, {summary.new_findings} of them new")
+    option = "" if workspace == ".opera" else f" --workspace {workspace}"
+    if summary.findings:
+        click.echo(f"see them: opera report --campaign {summary.campaign}{option}")
+
+
+main = stage(command, "opera.run")
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,224 @@
+"""The declarative description of a library's sources: corpora/<library>.toml, read and checked."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from opera.errors import UserError
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CORPORA = PACKAGE / "corpora"
+INSTRUMENTATION = PACKAGE / "instrumentation"
+SCHEMA = 1
+
+
+@dataclass(frozen=True)
+class NoiseRow:
+    """APIs that are no operators of a model; calls of them are counted under `noise:<group>` and not recorded."""
+
+    group: str
+    apis: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Entries of a source that are not run."""
+
+    entries: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class SourceDescription:
+    """One source of a library.
+
+    Attributes:
+        name: `opinfo`, `node-tests` ...
+        host: The program in instrumentation/hosts that runs it.
+        summary: What it is, in one line.
+        modules: What the host imports beyond the library's own modules.
+        shards: The most hosts that are worth starting at a time.
+        timeout: Seconds that one host may take.
+        stall: Seconds for which one host may write nothing.
+        options: Arguments of the host with their defaults.
+        exclude: Entries that are left out.
+    """
+
+    name: str
+    host: str
+    summary: str
+    modules: tuple[str, ...] = ()
+    shards: int = 1
+    timeout: float = 1800.0
+    stall: float = 180.0
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    exclude: tuple[Exclusion, ...] = ()
+
+
+@dataclass(frozen=True)
+class LibraryDescription:
+    """All sources of a library, with what they have in common.
+
+    Attributes:
+        library: `pytorch`, `onnx` ...
+        modules: What must be importable in the library's interpreter.
+        install: The command that installs them.
+        sources: In the order in which they are extracted.
+        noise: APIs that are no operators.
+    """
+
+    library: str
+    modules: tuple[str, ...]
+    install: str
+    sources: tuple[SourceDescription, ...]
+    noise: tuple[NoiseRow, ...]
+
+    def source(self, name: str) -> SourceDescription:
+        """The source called *name*; raises UserError with the valid names."""
+        found = next((source for source in self.sources if source.name == name), None)
+        if found is None:
+            raise unknown(f"{self.library} has no source", name, (source.name for source in self.sources))
+        return found
+
+
+def libraries(folder: Path = CORPORA) -> tuple[str, ...]:
+    """The libraries that have a description, in alphabetical order."""
+    return tuple(sorted(path.stem for path in folder.glob("*.toml")))
+
+
+def describe(library: str, folder: Path = CORPORA) -> LibraryDescription:
+    """Reads the description of *library*.
+
+    Raises:
+        UserError: there is none, or it is malformed; the message names file and row.
+    """
+    if library not in libraries(folder):
+        raise unknown("there is no library", library, libraries(folder))
+    path = folder / f"{library}.toml"
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path.name}: not a TOML file: {error}") from error
+    return _library(_Row(path.name, table))
+
+
+def unknown(problem: str, name: str, valid: Iterable[str]) -> UserError:
+    """The error for a name that does not exist, with the nearest that does."""
+    names = sorted(valid)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean {near[0]!r}?" if near else "."
+    return UserError(f"{problem} {name!r}{hint} Known: {', '.join(names) or 'none'}.")
+
+
+class _Row:
+    """A TOML table with the place where it stands, for messages."""
+
+    def __init__(self, place: str, table: Mapping[str, Any]) -> None:
+        self.place = place
+        self._table = table
+        self._read: set[str] = set()
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A string that is not empty."""
+        value = self._get(key, default)
+        if not isinstance(value, str) or not value.strip():
+            raise UserError(f"{self.place}: {key!r} must be a text that is not empty, found {value!r}")
+        return value
+
+    def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
+        """A list of strings."""
+        value = self._get(key, None if default is None else list(default))
+        if not isinstance(value, list) or not all(isinstance(item, str) and item for item in cast("list[Any]", value)):
+            raise UserError(f"{self.place}: {key!r} must be a list of texts, found {value!r}")
+        if not value and default is None:
+            raise UserError(f"{self.place}: {key!r} must not be empty")
+        return tuple(cast("list[str]", value))
+
+    def number(self, key: str, default: float) -> float:
+        """A positive number."""
+        value = self._get(key, default)
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
+            raise UserError(f"{self.place}: {key!r} must be a positive number, found {value!r}")
+        return value
+
+    def version(self, key: str, expected: int) -> None:
+        """Raises unless *key* is the version that this code reads."""
+        if self._get(key, 0) != expected:
+            raise UserError(f"{self.place}: {key!r} must be {expected}, found {self._table.get(key)!r}")
+
+    def options(self, key: str) -> dict[str, str]:
+        """A table of host arguments."""
+        value = self._get(key, {})
+        if not isinstance(value, dict):
+            raise UserError(f"{self.place}: {key!r} must be a table, found {value!r}")
+        return {name: str(item) for name, item in cast("dict[str, Any]", value).items()}
+
+    def rows(self, key: str) -> list[_Row]:
+        """The tables of an array of tables, counted from 1."""
+        value = self._get(key, [])
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in cast("list[Any]", value)):
+            raise UserError(f"{self.place}: {key!r} must be an array of tables: [[{key}]]")
+        return [_Row(f"{self.place}: {key} row {number}", item) for number, item in enumerate(cast("list[dict[str, Any]]", value), 1)]
+
+    def finish(self) -> None:
+        """Raises for a key that nothing has read: a misspelled exception would otherwise be ignored in silence."""
+        for key in self._table:
+            if key not in self._read:
+                raise unknown(f"{self.place}: there is no key", key, self._read)
+
+    def _get(self, key: str, default: Any) -> Any:
+        self._read.add(key)
+        value = self._table.get(key, default)
+        if value is None:
+            raise UserError(f"{self.place}: {key!r} is missing")
+        return value
+
+
+def _library(row: _Row) -> LibraryDescription:
+    row.version("schema", SCHEMA)
+    description = LibraryDescription(
+        library=row.text("library"),
+        modules=row.texts("modules"),
+        install=row.text("install"),
+        sources=tuple(_source(item) for item in row.rows("source")),
+        noise=tuple(_noise(item) for item in row.rows("noise")),
+    )
+    row.finish()
+    return description
+
+
+def _source(row: _Row) -> SourceDescription:
+    host = row.text("host")
+    if not (INSTRUMENTATION / "hosts" / f"{host.replace('-', '_')}.py").is_file():
+        raise UserError(f"{row.place}: there is no host {host!r} among the programs in instrumentation/hosts")
+    description = SourceDescription(
+        name=row.text("name"),
+        host=host,
+        summary=row.text("summary"),
+        modules=row.texts("modules", ()),
+        shards=int(row.number("shards", 1)),
+        timeout=row.number("timeout", 1800.0),
+        stall=row.number("stall", 180.0),
+        options=row.options("options"),
+        exclude=tuple(_exclusion(item) for item in row.rows("exclude")),
+    )
+    row.finish()
+    return description
+
+
+def _noise(row: _Row) -> NoiseRow:
+    description = NoiseRow(row.text("group"), row.texts("apis"), row.text("reason"))
+    row.finish()
+    return description
+
+
+def _exclusion(row: _Row) -> Exclusion:
+    description = Exclusion(row.texts("entries"), row.text("reason"))
+    row.finish()
+    return description

@@ -1,0 +1,89 @@
+"""What an extraction yields, item by item."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from opera.instance import Instance, Occurrence
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """An instance that this extraction sees for the first time. Each digest is yielded once, whatever source it comes from."""
+
+    digest: str
+    instance: Instance
+    occurrence: Occurrence
+
+
+@dataclass(frozen=True)
+class Again:
+    """A further occurrence of an instance that was yielded before."""
+
+    digest: str
+    occurrence: Occurrence
+
+
+@dataclass(frozen=True)
+class FailedShard:
+    """A host that did not come to its end. What it had written is among the items nevertheless.
+
+    Attributes:
+        shard: Which part of the source, as `2/4` counted from 0.
+        cause: `killed by SIGSEGV`, `exit code 1`, `no progress for 180 s`, `longer than 1800 s`.
+        entry: The part of the source that was running; empty when it died before the first.
+        resumed: Whether another host went on with the entries after it.
+        log: The end of what it printed.
+    """
+
+    shard: str
+    cause: str
+    entry: str
+    resumed: bool
+    log: str
+
+
+@dataclass(frozen=True)
+class SourceSummary:
+    """The last item of each source.
+
+    Attributes:
+        source: Its name.
+        calls: All calls seen, dropped ones included.
+        distinct: Number of distinct instances, those that another source had as well included.
+        operators: Number of distinct APIs among them.
+        dropped: Calls that could not be recorded, by reason code.
+        failed_shards: Hosts that died.
+        seconds: Wall time.
+    """
+
+    source: str
+    calls: int
+    distinct: int
+    operators: int
+    dropped: Mapping[str, int]
+    failed_shards: tuple[FailedShard, ...]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a source has come.
+
+    Attributes:
+        source: Its name.
+        calls: Calls read so far.
+        entry: The entry being read.
+        shards_done: Hosts that have ended.
+        shards: Hosts in all.
+    """
+
+    source: str
+    calls: int
+    entry: str
+    shards_done: int
+    shards: int
+
+
+Item = Recorded | Again | SourceSummary

@@ -1,0 +1,145 @@
+"""The shards of one source: at most N hosts at a time, their lines merged into the order of the source's entries.
+
+The merged order does not depend on the number of shards or on timing, so the same seed gives the same corpus byte for byte.
+"""
+
+from __future__ import annotations
+
+import heapq
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from opera.sources.host import Host
+from opera.sources.items import FailedShard
+from opera.sources.recording import Line, RecordingReader
+from opera.sources.source import Request, Source
+
+RESTARTS = 20
+POLL_SECONDS = 0.03
+
+
+class Row(NamedTuple):
+    """A line of a recording and where it stands: number and name of the entry, and the recording (`again` counts within one)."""
+
+    entry: int
+    name: str
+    recording: str
+    line: Line
+
+
+class Shard:
+    """One part of a source. When its host dies, another goes on after the entry that killed it."""
+
+    def __init__(self, source: Source, request: Request) -> None:
+        self.started = False
+        self.done = False
+        self.failures: list[FailedShard] = []
+        self._source = source
+        self._request = request
+        self._host: Host | None = None
+        self._entry = (request.after, "")
+
+    @property
+    def running(self) -> bool:
+        """Whether it has a host now."""
+        return self._host is not None and self._host.poll() is None
+
+    def start(self) -> None:
+        """Starts a host."""
+        self.started = True
+        limits = self._source.description
+        self._host = Host(self._source.command(self._request), self._request.recording, limits.timeout, limits.stall)
+
+    def kill(self) -> None:
+        """Kills the host if there is one."""
+        if self._host is not None:
+            self._host.kill()
+
+    def rows(self, wait: Callable[[], None]) -> Iterator[Row]:
+        """The rows of this shard, of all its hosts; *wait* is called when there is none yet."""
+        while not self.done:
+            while self._host is None:
+                wait()
+            yield from self._follow(self._host, wait)
+
+    def _follow(self, host: Host, wait: Callable[[], None]) -> Iterator[Row]:
+        """The rows of one host, until it has ended and all is read."""
+        reader = RecordingReader(self._request.recording)
+        while True:
+            ended = host.poll()
+            line = reader.next()
+            if line is None:
+                if ended is not None:
+                    break
+                wait()
+            elif "entry" in line:
+                self._entry = (int(line["entry"]), str(line.get("name", "")))
+            else:
+                yield Row(*self._entry, self._request.recording.name, line)
+        reader.close()
+        if reader.malformed:
+            yield Row(*self._entry, self._request.recording.name, {"dropped": "malformed-line", "api": "?", "calls": reader.malformed})
+        self._conclude(host, ended or ("" if reader.complete else "ended without finishing its recording"), reader.complete)
+
+    def _conclude(self, host: Host, cause: str, complete: bool) -> None:
+        """Ends the shard, or starts the host that goes on."""
+        number, name = self._entry
+        resumable = not complete and number > self._request.after and len(self.failures) < RESTARTS and not cause.startswith("longer")
+        if cause:
+            part = f"{self._request.shard}/{self._request.shards}"
+            self.failures.append(FailedShard(part, cause, name, resumable, host.log_tail()))
+        if not cause:
+            for path in (self._request.recording, self._request.recording.with_suffix(".filters.json")):
+                path.unlink(missing_ok=True)
+        if cause and resumable:
+            self._request = _after(self._request, number)
+            self.start()
+        else:
+            self.done = True
+
+
+class Shards:
+    """All shards of one source; a context manager that leaves no process behind."""
+
+    def __init__(self, source: Source, request: Request, jobs: int) -> None:
+        """Starts up to *jobs* hosts."""
+        self.all = [Shard(source, _part(request, index)) for index in range(request.shards)]
+        self._jobs = jobs
+        self._heard: Callable[[], None] = lambda: None
+
+    def __enter__(self) -> Shards:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for shard in self.all:
+            shard.kill()
+
+    def rows(self, heard: Callable[[], None]) -> Iterator[Row]:
+        """The rows of all shards in the order of their entries; *heard* is called whenever there is time."""
+        self._heard = heard
+        self._fill()
+        yield from heapq.merge(*(shard.rows(self._wait) for shard in self.all), key=lambda row: row.entry)
+
+    def _fill(self) -> None:
+        """Starts hosts while there is room."""
+        free = self._jobs - sum(shard.running for shard in self.all)
+        for shard in self.all:
+            if free > 0 and not shard.started:
+                shard.start()
+                free -= 1
+
+    def _wait(self) -> None:
+        self._fill()
+        self._heard()
+        time.sleep(POLL_SECONDS)
+
+
+def _part(request: Request, index: int) -> Request:
+    return replace(request, recording=request.scratch / f"{request.recording.stem}-{index}.jsonl", shard=index)
+
+
+def _after(request: Request, number: int) -> Request:
+    stem = request.recording.stem.split("+")[0]
+    return replace(request, recording=request.recording.with_name(f"{stem}+{number}.jsonl"), after=number)

@@ -1,0 +1,149 @@
+"""The plug-in interface of a source, and the built-in sources that corpora/*.toml describe."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from opera.errors import EnvironmentBroken
+from opera.sources.description import INSTRUMENTATION, LibraryDescription, SourceDescription, unknown
+
+GROUP = "opera.sources"
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a host is asked for.
+
+    Attributes:
+        python: The library's interpreter.
+        recording: The file that the host writes, in the format of `opera.instrumentation.stream`.
+        scratch: A folder for whatever else the host needs.
+        seed: Of everything random.
+        shard: Which part of the source, counted from 0.
+        shards: How many parts there are.
+        after: Run only entries with a higher number than this.
+        only: Run only entries that match one of these patterns; all when empty.
+        options: Arguments of the host, overriding its defaults.
+    """
+
+    python: str
+    recording: Path
+    scratch: Path
+    seed: int = 0
+    shard: int = 0
+    shards: int = 1
+    after: int = -1
+    only: tuple[str, ...] = ()
+    options: Mapping[str, str] | None = None
+
+
+@runtime_checkable
+class Source(Protocol):
+    """Where a library's tests come from. Third parties register one under the entry-point group `opera.sources`.
+
+    A source only says which command to run; starting, watching and killing it, and reading what it wrote, is the driver's part.
+    """
+
+    @property
+    def library(self) -> str:
+        """`pytorch`, `onnx` ..."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """How users call it."""
+        ...
+
+    @property
+    def description(self) -> SourceDescription:
+        """Limits and options."""
+        ...
+
+    def command(self, request: Request) -> Sequence[str]:
+        """The command that runs one shard and writes `request.recording`."""
+        ...
+
+
+@dataclass(frozen=True)
+class DeclaredSource:
+    """A built-in source: one of the hosts, as corpora/*.toml describes it."""
+
+    owner: LibraryDescription
+    description: SourceDescription
+
+    @property
+    def library(self) -> str:
+        return self.owner.library
+
+    @property
+    def name(self) -> str:
+        return self.description.name
+
+    def command(self, request: Request) -> list[str]:
+        """The command line of the host; writes its filters beside the recording."""
+        options = {**self.description.options, **(request.options or {})}
+        filters = request.recording.with_suffix(".filters.json")
+        filters.write_text(json.dumps(self.filters()), encoding="utf-8")
+        command = [request.python, str(INSTRUMENTATION / "__main__.py"), self.description.host]
+        command += ["--recording", str(request.recording), "--source", self.name, "--seed", str(request.seed)]
+        command += ["--shard", f"{request.shard}/{request.shards}", "--after", str(request.after), "--filters", str(filters)]
+        command += [f"--only={pattern}" for pattern in request.only]
+        command += [f"--{name}={value}" for name, value in options.items()]
+        return command
+
+    def filters(self) -> dict[str, Any]:
+        """Noise and exclusions in the form that hosts read."""
+        return {
+            "noise": [[api, row.group] for row in self.owner.noise for api in row.apis],
+            "exclude": [entry for row in self.description.exclude for entry in row.entries],
+        }
+
+
+def sources_of(description: LibraryDescription) -> dict[str, Source]:
+    """All sources of a library by name: the declared ones, then those of third parties."""
+    found: dict[str, Source] = {source.name: DeclaredSource(description, source) for source in description.sources}
+    for name, source in _plugins():
+        if isinstance(source, Exception):
+            continue
+        if source.library == description.library:
+            found.setdefault(name, source)
+    return found
+
+
+def select(description: LibraryDescription, names: Sequence[str] | None) -> list[Source]:
+    """The sources called *names*, all when None.
+
+    Raises:
+        UserError: there is no such source.
+        EnvironmentBroken: a third party's source of that name does not load.
+    """
+    known = sources_of(description)
+    broken = {name: error for name, error in _plugins() if isinstance(error, Exception)}
+    chosen: list[Source] = []
+    for name in known if names is None else dict.fromkeys(names):
+        if name not in known and name in broken:
+            raise EnvironmentBroken(f"the source {name!r} is installed but does not load: {broken[name]}")
+        if name not in known:
+            raise unknown(f"{description.library} has no source", name, known)
+        chosen.append(known[name])
+    return chosen
+
+
+def _plugins() -> list[tuple[str, Source | Exception]]:
+    """The sources of third parties; a broken one is an exception in its place and breaks nothing else."""
+    found: list[tuple[str, Source | Exception]] = []
+    for entry in entry_points(group=GROUP):
+        try:
+            loaded: Any = entry.load()
+            source = loaded() if isinstance(loaded, type) else loaded
+            if not isinstance(source, Source):
+                raise TypeError(f"{entry.value} is no source: see opera.sources.Source")
+            found.append((source.name, source))
+        except Exception as error:
+            found.append((entry.name, error))
+    return found

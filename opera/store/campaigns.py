@@ -1,0 +1,194 @@
+"""Campaigns and the results of their tests. A result belongs to its test; campaigns that contain the test share it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from opera.oracles.verdict import Stage, Verdict
+from opera.store.database import Workspace
+
+
+@dataclass(frozen=True)
+class StoredResult:
+    """What happened to one test.
+
+    Attributes:
+        test: Its identity.
+        instance: Hash of the instance.
+        compiler, frontend, route, form, seed: The rest of what the test is made of.
+        verdict: What the oracles said.
+        stage: Where it stopped; None when it did not get to a stage.
+        reason: Why it is unsupported, invalid, undefined or flaky.
+        converter: The conversion function that a failure belongs to.
+        fingerprint: Of a confirmed failure.
+        detail: `failure` (as `opera.worker.failure.describe` makes it), `difference`, `log`.
+        seconds: Wall time per stage.
+    """
+
+    test: str
+    instance: str
+    compiler: str
+    frontend: str
+    route: str
+    form: str
+    seed: int
+    verdict: Verdict
+    stage: Stage | None = None
+    reason: str | None = None
+    converter: str | None = None
+    fingerprint: str | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """One run of a prioritised corpus against one subject. *seconds* is the wall time of all its parts."""
+
+    id: str
+    compiler: str
+    frontend: str
+    settings: Mapping[str, Any]
+    versions: Mapping[str, Any]
+    known: frozenset[str]
+    seconds: float
+    complete: bool
+    stopped_by: str | None
+    started: str
+
+
+class Campaigns:
+    """The campaigns of an open workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._database = workspace.database
+
+    def begin(self, key: str, compiler: str, frontend: str, settings: Mapping[str, Any], versions: Mapping[str, Any]) -> Campaign:
+        """Begins the campaign *key*, or continues it."""
+        found = self.get(key)
+        if found is not None:
+            return found
+        known = sorted(
+            row[0]
+            for row in self._database.execute(
+                "SELECT DISTINCT fingerprint FROM results WHERE fingerprint IS NOT NULL AND compiler = ? AND frontend = ?",
+                (compiler, frontend),
+            )
+        )
+        with self._workspace.transaction() as database:
+            database.execute(
+                "INSERT INTO campaigns (id, compiler, frontend, settings, versions, known) VALUES (?, ?, ?, ?, ?, ?)",
+                (key, compiler, frontend, json.dumps(settings), json.dumps(versions), json.dumps(known)),
+            )
+        begun = self.get(key)
+        assert begun is not None
+        return begun
+
+    def get(self, key: str) -> Campaign | None:
+        """The campaign of that identity."""
+        return next(iter(self._select("WHERE id = ?", (key,))), None)
+
+    def all(self) -> list[Campaign]:
+        """All campaigns, the oldest first."""
+        return self._select("ORDER BY started, id", ())
+
+    def _select(self, where: str, values: tuple[Any, ...]) -> list[Campaign]:
+        rows = self._database.execute(
+            f"SELECT id, compiler, frontend, settings, versions, known, seconds, complete, stopped_by, started FROM campaigns {where}",
+            values,
+        )
+        return [
+            Campaign(
+                row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4]), frozenset(json.loads(row[5])), row[6], bool(row[7]),
+                row[8], row[9],
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    def pause(self, key: str, seconds: float, *, complete: bool, stopped_by: str | None) -> None:
+        """Adds *seconds* to a campaign's wall time and says how this part of it ended."""
+        with self._workspace.transaction() as database:
+            database.execute(
+                "UPDATE campaigns SET seconds = seconds + ?, complete = ?, stopped_by = ? WHERE id = ?",
+                (seconds, complete, stopped_by, key),
+            )
+
+    def finished_tests(self) -> set[str]:
+        """The identities of all tests that have a result."""
+        return {row[0] for row in self._database.execute("SELECT test FROM results")}
+
+    def write(self, campaign: str, results: Iterable[tuple[int, StoredResult]]) -> None:
+        """Writes results with their places in the campaign, all or none."""
+        with self._workspace.transaction() as database:
+            for place, result in results:
+                database.execute(
+                    "INSERT OR REPLACE INTO results (test, instance, compiler, frontend, route, form, seed, verdict, stage, reason,"
+                    " converter, fingerprint, detail, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    (
+                        result.test, result.instance, result.compiler, result.frontend, result.route, result.form, result.seed,
+                        result.verdict.value, result.stage.value if result.stage else None, result.reason, result.converter,
+                        result.fingerprint, json.dumps(result.detail) if result.detail else None, json.dumps(result.seconds),
+                    ),
+                )  # fmt: skip
+                database.execute("INSERT OR IGNORE INTO campaign_tests VALUES (?, ?, ?)", (campaign, result.test, place))
+
+    def adopt(self, campaign: str, tests: Iterable[tuple[int, str]]) -> None:
+        """Counts tests that already have a result among those of *campaign*."""
+        with self._workspace.transaction() as database:
+            rows = ((campaign, test, place) for place, test in tests)
+            database.executemany("INSERT OR IGNORE INTO campaign_tests VALUES (?, ?, ?)", rows)
+
+    def results(self, campaign: str | None = None, *, failures: bool = False) -> Iterable[StoredResult]:
+        """The results of *campaign* in its order, or of the whole workspace; with *failures*, only those with a fingerprint."""
+        columns = (
+            "r.test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, r.seconds"
+        )
+        where = "WHERE fingerprint IS NOT NULL" if failures else ""
+        if campaign is None:
+            query, values = f"SELECT {columns} FROM results r {where} ORDER BY compiler, frontend, test", ()
+        else:
+            condition = " AND fingerprint IS NOT NULL" if failures else ""
+            query = f"SELECT {columns} FROM campaign_tests c JOIN results r ON r.test = c.test WHERE campaign = ?{condition} ORDER BY place"
+            values = (campaign,)
+        for row in self._database.execute(query, values):
+            yield _result(row)
+
+    def result(self, prefix: str) -> list[StoredResult]:
+        """The results of tests whose identity begins with *prefix*."""
+        columns = "test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, seconds"
+        rows = self._database.execute(f"SELECT {columns} FROM results WHERE test >= ? AND test < ?", (prefix, prefix + "g"))
+        return [_result(row) for row in rows]
+
+    def verdicts(self, campaign: str | None = None) -> dict[str, int]:
+        """Number of tests per verdict."""
+        source = "results" if campaign is None else "campaign_tests c JOIN results r ON r.test = c.test AND c.campaign = ?"
+        values = () if campaign is None else (campaign,)
+        return dict(self._database.execute(f"SELECT verdict, count(*) FROM {source} GROUP BY verdict ORDER BY verdict", values).fetchall())
+
+    def artefact(self, key: str) -> dict[str, Any] | None:
+        """What the materialiser answered for *key*, if it has been asked."""
+        row = self._database.execute("SELECT document FROM artefacts WHERE key = ?", (key,)).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def keep_artefacts(self, items: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
+        """Keeps answers of the materialiser."""
+        with self._workspace.transaction() as database:
+            rows = ((key, json.dumps(document)) for key, document in items)
+            database.executemany("INSERT OR REPLACE INTO artefacts VALUES (?, ?)", rows)
+
+
+def _result(row: tuple[Any, ...]) -> StoredResult:
+    return StoredResult(
+        *row[:7],
+        verdict=Verdict(row[7]),
+        stage=None if row[8] is None else Stage(row[8]),
+        reason=row[9],
+        converter=row[10],
+        fingerprint=row[11],
+        detail={} if row[12] is None else json.loads(row[12]),
+        seconds=json.loads(row[13]),
+    )

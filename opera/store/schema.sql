@@ -1,0 +1,92 @@
+-- Schema of a workspace, version 1. PRAGMA user_version holds the version; every change adds a step to database.py.
+
+CREATE TABLE instances (
+    id       TEXT PRIMARY KEY,      -- content hash
+    library  TEXT NOT NULL,
+    api      TEXT NOT NULL,
+    operator TEXT NOT NULL,
+    outcome  TEXT NOT NULL,
+    document BLOB NOT NULL          -- instance/1, zlib
+) WITHOUT ROWID;
+CREATE INDEX instances_by_library ON instances (library, api);
+
+CREATE TABLE occurrences (          -- provenance, many-to-one
+    instance TEXT NOT NULL REFERENCES instances (id),
+    source   TEXT NOT NULL,
+    test     TEXT NOT NULL,
+    calls    INTEGER NOT NULL,
+    PRIMARY KEY (instance, source, test)
+) WITHOUT ROWID;
+
+CREATE TABLE extractions (          -- the newest extraction of each source
+    library  TEXT NOT NULL,
+    source   TEXT NOT NULL,
+    version  TEXT NOT NULL,
+    calls    INTEGER NOT NULL,
+    distinct_instances INTEGER NOT NULL,
+    operators INTEGER NOT NULL,
+    dropped  TEXT NOT NULL,         -- JSON: reason to calls
+    seconds  REAL NOT NULL,
+    PRIMARY KEY (library, source)
+) WITHOUT ROWID;
+
+CREATE TABLE rankings (
+    id       INTEGER PRIMARY KEY,
+    library  TEXT NOT NULL,
+    compiler TEXT NOT NULL,
+    strategy TEXT NOT NULL,
+    seed     INTEGER NOT NULL,
+    seconds  REAL NOT NULL,
+    created  TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
+CREATE TABLE ranked (
+    ranking  INTEGER NOT NULL REFERENCES rankings (id) ON DELETE CASCADE,
+    place    INTEGER NOT NULL,
+    instance TEXT NOT NULL,
+    score    REAL NOT NULL,
+    PRIMARY KEY (ranking, place)
+) WITHOUT ROWID;
+
+CREATE TABLE artefacts (            -- what the materialiser has made, failures included
+    key      TEXT PRIMARY KEY,
+    document TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE campaigns (
+    id       TEXT PRIMARY KEY,
+    compiler TEXT NOT NULL,
+    frontend TEXT NOT NULL,
+    settings TEXT NOT NULL,         -- JSON: everything that decides which tests there are and how they run
+    versions TEXT NOT NULL,         -- JSON
+    known    TEXT NOT NULL,         -- JSON: findings of this subject that the workspace held when the campaign began
+    seconds  REAL NOT NULL DEFAULT 0,
+    complete INTEGER NOT NULL DEFAULT 0,
+    stopped_by TEXT,
+    started  TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+) WITHOUT ROWID;
+
+CREATE TABLE results (
+    test     TEXT PRIMARY KEY,      -- hash of instance, seed, template, subject, route, input form and versions
+    instance TEXT NOT NULL,
+    compiler TEXT NOT NULL,
+    frontend TEXT NOT NULL,
+    route    TEXT NOT NULL,
+    form     TEXT NOT NULL,
+    seed     INTEGER NOT NULL,
+    verdict  TEXT NOT NULL,
+    stage    TEXT,
+    reason   TEXT,                  -- why unsupported, invalid, undefined or flaky
+    converter TEXT,
+    fingerprint TEXT,
+    detail   TEXT,                  -- JSON: failure, difference, log
+    seconds  TEXT NOT NULL,         -- JSON: stage to seconds
+    finished TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+) WITHOUT ROWID;
+CREATE INDEX results_by_fingerprint ON results (fingerprint) WHERE fingerprint IS NOT NULL;
+
+CREATE TABLE campaign_tests (       -- which results belong to a campaign, in the order in which they came
+    campaign TEXT NOT NULL REFERENCES campaigns (id),
+    test     TEXT NOT NULL,
+    place    INTEGER NOT NULL,
+    PRIMARY KEY (campaign, test)
+) WITHOUT ROWID;

@@ -1,0 +1,1 @@
+"""From failing tests to findings: what a raw failure says, and which failures say the same."""

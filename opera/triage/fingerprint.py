@@ -1,0 +1,58 @@
+"""What a raw failure says, normalised, as a short hash. It guides grouping, and never changes afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opera.oracles.verdict import Stage, Verdict
+from opera.triage.normalise import template
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """The parts of a fingerprint.
+
+    Attributes:
+        subject: `compiler/frontend`, or the exporter that failed.
+        verdict: What the oracles said.
+        stage: Where it stopped.
+        kind: Exception type, signal, or kind of difference.
+        converter: The conversion function.
+        message: The normalised message.
+    """
+
+    subject: str
+    verdict: Verdict
+    stage: Stage | None
+    kind: str
+    converter: str
+    message: str
+
+    @property
+    def fingerprint(self) -> str:
+        """16 hexadecimal digits."""
+        parts = [
+            VERSION, self.subject, self.verdict.value, self.stage.value if self.stage else None, self.kind, self.converter, self.message,
+        ]  # fmt: skip
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any]) -> Symptom:
+    """What a failing test shows."""
+    if verdict is Verdict.INCONSISTENT:
+        difference = detail["difference"]
+        kind = str(difference["kind"])
+        message = f"{difference['expected']} -> {difference['actual']}" if kind in ("dtype", "structure") else ""
+        return Symptom(subject, verdict, stage, kind, converter, message)
+    if verdict is Verdict.CRASH:
+        failure = detail["failure"]
+        return Symptom(subject, verdict, stage, str(failure["type"]), converter, template(str(failure["message"])))
+    lost = detail.get("lost", {})
+    kind = str(lost.get("detail", "")) if verdict is Verdict.ABORT else str(lost.get("cause", ""))
+    return Symptom(subject, verdict, stage, kind, converter, "")

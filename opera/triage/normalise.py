@@ -1,0 +1,46 @@
+"""A failure's message without what changes from run to run: addresses, numbers, paths, names of values."""
+
+from __future__ import annotations
+
+import re
+
+_STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\x1b\[[0-9;]*m"), ""),
+    (re.compile(r"0x[0-9a-fA-F]+"), "ADDR"),
+    (re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)"), r"\1"),
+    (re.compile(r"\b[0-9a-f]{12,}\b"), "HASH"),
+    (re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"), "N"),
+    (re.compile(r"(\b[A-Za-z]+)_?\d+\b"), r"\1N"),
+    (re.compile(r"[(\[{]\s*(?:N|True|False|None)(?:\s*,\s*(?:N|True|False|None))*\s*,?\s*[)\]}]"), "LIST"),
+    (re.compile(r"\s+"), " "),
+)
+_NOISE = re.compile(
+    r"(?m)^\s*(?:Check '.*' failed at .*:$|Exception from .*:\d+:$|FrontEnd API failed with .*:?$|Traceback \(most recent call last\):$"
+    r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$)"
+)
+_LIMIT = 400
+
+
+def template(message: str) -> str:
+    """What *message* says, whatever the instance: at most a few hundred characters on one line.
+
+    A list of names is sorted, because compilers print sets in varying order. Lines that say nothing of the failure are dropped,
+    unless nothing else is there.
+    """
+    kept = _NOISE.sub("", message).strip() or message
+    kept = re.sub(r"\[('[\w.:]+'(?:, '[\w.:]+')+)\]", _sorted_names, kept[: 16 * _LIMIT])
+    kept = re.sub(r"\{('[\w.:]+'(?:, '[\w.:]+')+)\}", _sorted_names, kept)
+    for pattern, replacement in _STEPS:
+        kept = pattern.sub(replacement, kept)
+    return kept.strip()[:_LIMIT]
+
+
+def summary(message: str) -> str:
+    """The one line of *message* that a person should read first."""
+    lines = [line.strip() for line in (_NOISE.sub("", message).strip() or message).splitlines()]
+    best = next((line for line in lines if len(line) > 8), lines[0] if lines else "")
+    return best[:200]
+
+
+def _sorted_names(match: re.Match[str]) -> str:
+    return "[" + ", ".join(sorted(match[1].split(", "))) + "]"

@@ -1,0 +1,138 @@
+"""The child's half of a worker: sets the process up, loads one role, and serves tasks until the driver goes away.
+
+Messages to the child:   {"setup": "module:attribute", "options": {...}, "path": [...]}, then any number of
+                         {"task": {...}} or {"task": {...}, "fork": true}, or {"quit": true}
+Messages to the driver:  {"ready": {...}} or {"broken": failure} once; per task {"forked": pid} where asked for, {"stage": name}
+                         before each stage, then {"done": result, "seconds": {stage: s}} or {"raised": failure, ...}
+                         or, for a forked child that died, {"died": wait status}
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import importlib
+import os
+import signal
+import sys
+import time
+from typing import Any, Protocol
+
+from opera.worker.failure import describe
+from opera.worker.protocol import Message, Reader, pack, write_all
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Stages:
+    """Says each stage to the driver before it is entered, and keeps the seconds of each."""
+
+    def __init__(self, send: SendMessage) -> None:
+        self._send = send
+        self.seconds: dict[str, float] = {}
+        self.current = ""
+        self._since = 0.0
+
+    def enter(self, name: str) -> None:
+        """Ends the current stage and begins *name*."""
+        self.leave()
+        self.current = name
+        self._send({"stage": name})
+        self._since = time.perf_counter()
+
+    def leave(self) -> None:
+        """Ends the current stage; what follows belongs to none."""
+        if self._since:
+            self.seconds[self.current] = self.seconds.get(self.current, 0.0) + time.perf_counter() - self._since
+            self._since = 0.0
+
+
+class SendMessage(Protocol):
+    """Sends one message to the driver."""
+
+    def __call__(self, message: Message) -> None: ...
+
+
+class Role(Protocol):
+    """What a worker does: built once per process with the options of the set-up message."""
+
+    def ready(self) -> Message:
+        """Imports what is heavy and returns what the driver should know (versions, settings)."""
+        ...
+
+    def handle(self, task: Message, stages: Stages) -> Message:
+        """Does one task. An exception becomes the failure of the stage it escaped from."""
+        ...
+
+
+def serve(read_fd: int, write_fd: int) -> None:
+    """Serves one driver until it closes its end."""
+    _detach()
+    reader = Reader(read_fd)
+
+    def send(message: Message) -> None:
+        write_all(write_fd, pack(message))
+
+    setup = reader.wait()
+    if setup is None:
+        return
+    try:
+        role = _load(setup)
+        ready = role.ready()
+    except BaseException as error:
+        send({"broken": describe(error)})
+        return
+    gc.freeze()
+    send({"ready": ready})
+    while (message := reader.wait()) is not None and "quit" not in message:
+        if message.get("fork"):
+            _forked(role, message["task"], send)
+        else:
+            _attempt(role, message["task"], send)
+
+
+def _detach() -> None:
+    """Dies with the driver, keeps descriptor 1 away from the protocol, ignores the terminal's Ctrl-C."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() == 1:
+        os._exit(0)
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    sys.stdout = sys.stderr
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _load(setup: Message) -> Role:
+    sys.path[:0] = setup.get("path", [])
+    module, _, attribute = str(setup["setup"]).partition(":")
+    role: Any = getattr(importlib.import_module(module), attribute)
+    return role(setup.get("options", {}))
+
+
+def _attempt(role: Role, task: Message, send: SendMessage) -> None:
+    stages = Stages(send)
+    try:
+        result = role.handle(task, stages)
+        stages.leave()
+        reply: Message = {"done": result, "seconds": stages.seconds}
+    except BaseException as error:
+        stages.leave()
+        reply = {"raised": describe(error), "stage": stages.current, "seconds": stages.seconds}
+    sys.stderr.flush()
+    send(reply)
+
+
+def _forked(role: Role, task: Message, send: SendMessage) -> None:
+    """Does the task in a copy of this warm process, in a process group of its own, so that the driver can kill it alone."""
+    child = os.fork()
+    if child == 0:
+        os.setpgid(0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        send({"forked": os.getpid()})
+        _attempt(role, task, send)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    if status != 0:
+        send({"died": status})
+    else:
+        send({"reaped": child})

@@ -1,0 +1,328 @@
+"""The driver's half of a worker: starts the child, hands it one task at a time, and keeps it to its limits from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from opera.worker import processes
+from opera.worker.protocol import Message, ProtocolError, Reader, pack, write_all
+
+LOG_TAIL = 8192
+LOG_LIMIT = 64 * 2**20
+
+_ENVIRONMENT = {
+    "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1", "TVM_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "OPENVINO_TELEMETRY": "0",
+    "TF_CPP_MIN_LOG_LEVEL": "3", "TQDM_DISABLE": "1",
+}  # fmt: skip
+"""One thread each, the same hash seed everywhere, and as little noise as they allow."""
+
+
+@dataclass(frozen=True)
+class WorkerSpec:
+    """How to start a worker.
+
+    Attributes:
+        label: What to call it in messages and log names.
+        setup: `module:attribute` of its role.
+        options: What the role is built with; JSON.
+        python: Its interpreter.
+        path: Folders to put first on its module search path.
+        environment: Added to the pinned environment.
+    """
+
+    label: str
+    setup: str
+    options: Mapping[str, Any]
+    python: str
+    path: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a worker may use: seconds per stage, seconds to start, resident bytes of its whole process tree."""
+
+    stage: float = 60.0
+    start: float = 180.0
+    memory: int = 4 * 2**30
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The worker has imported what it needs."""
+
+    info: Message
+
+
+@dataclass(frozen=True)
+class Broken:
+    """The worker cannot work at all: its role could not be set up. *failure* is as `opera.worker.failure.describe` makes it."""
+
+    failure: Message
+
+
+@dataclass(frozen=True)
+class Done:
+    """A task ended with a result."""
+
+    result: Message
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """A task ended with an exception."""
+
+    stage: str
+    failure: Message
+    seconds: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Lost:
+    """The process that did the task is gone.
+
+    Attributes:
+        cause: `signal`, `exit`, `deadline`, `memory` or `protocol`.
+        detail: The signal's name, the exit status, or what the limit was.
+        stage: Where it was; empty between tasks.
+        log: The end of what it printed.
+        seconds: Of the stage it was in.
+    """
+
+    cause: str
+    detail: str
+    stage: str
+    log: str
+    seconds: Mapping[str, float]
+
+
+Event = Ready | Broken | Done | Raised | Lost
+
+
+class Worker:
+    """One child process. The owner polls `fileno`, calls `receive` when it is readable and `overdue` every few milliseconds."""
+
+    def __init__(self, spec: WorkerSpec, limits: Limits, scratch: Path) -> None:
+        self.spec = spec
+        self.limits = limits
+        self.ready = False
+        self.busy = False
+        self.alive = True
+        self.tasks = 0
+        self.stage = ""
+        self._forked_pid: int | None = None
+        self._forking = False
+        self._held: Event | None = None
+        self._folder = Path(tempfile.mkdtemp(prefix=f"{spec.label}-", dir=scratch))
+        self._log = self._folder / "log"
+        self._start()
+        self._since = time.monotonic()
+
+    def _start(self) -> None:
+        child_read, self._write_fd = os.pipe()
+        read_fd, child_write = os.pipe()
+        entry = Path(__file__).with_name("__main__.py")
+        cwd = self._folder / "cwd"
+        cwd.mkdir()
+        environment = {**os.environ, **_ENVIRONMENT, "TMPDIR": str(cwd), processes.MARK: str(os.getpid()), **self.spec.environment}
+        environment.pop("PYTHONPATH", None)
+        try:
+            with self._log.open("ab") as log:
+                self._process = subprocess.Popen(
+                    [self.spec.python, "-W", "ignore", str(entry), str(child_read), str(child_write)],
+                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment,
+                    pass_fds=(child_read, child_write), start_new_session=True,
+                )  # fmt: skip
+        except OSError:
+            os.close(self._write_fd)
+            os.close(read_fd)
+            raise
+        finally:
+            os.close(child_read)
+            os.close(child_write)
+        self._reader = Reader(read_fd)
+        self._read_fd = read_fd
+        self._send({"setup": self.spec.setup, "options": dict(self.spec.options), "path": list(self.spec.path)})
+
+    @property
+    def pid(self) -> int:
+        """Of the worker itself, which is also its process group."""
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """The descriptor to poll for reading."""
+        return self._read_fd
+
+    def submit(self, task: Message, *, fork: bool = False) -> None:
+        """Hands over one task; the worker must be ready and idle. With *fork*, it is done in a fresh copy of the process."""
+        assert self.ready
+        assert not self.busy
+        self.busy, self.stage = True, ""
+        self.tasks += 1
+        self._forking, self._forked_pid, self._held = fork, None, None
+        self._since = time.monotonic()
+        self._send({"task": task, "fork": True} if fork else {"task": task})
+
+    def receive(self) -> Iterator[Event]:
+        """Reads what has arrived and yields the events in it. After `Lost` or `Broken` the worker is closed."""
+        self._reader.feed()
+        while self.alive:
+            try:
+                message = self._reader.next()
+            except ProtocolError as error:
+                yield self._lose("protocol", str(error))
+                return
+            if message is None:
+                break
+            event = self._interpret(message)
+            if event is not None:
+                yield event
+        if self.alive and self._reader.closed:
+            yield self._lose(*self._obituary())
+
+    def _interpret(self, message: Message) -> Event | None:
+        if "stage" in message and len(message) == 1:
+            self.stage, self._since = str(message["stage"]), time.monotonic()
+            return None
+        if "forked" in message:
+            self._forked_pid = int(message["forked"])
+            return None
+        if "ready" in message:
+            self.ready = True
+            return Ready(message["ready"])
+        if "broken" in message:
+            failure: Message = {**message["broken"], "log": self.log_tail()}
+            self.close()
+            return Broken(failure)
+        if "died" in message:
+            if self._held is not None:
+                return self._finish(self._held)
+            return self._finish(self._lost(*_wait_status(int(message["died"]))))
+        if "reaped" in message:
+            return self._finish(self._held or self._lost("exit", "0"))
+        event: Event
+        if "done" in message:
+            event = Done(message["done"], message["seconds"])
+        else:
+            event = Raised(message["stage"], message["raised"], message["seconds"])
+        if self._forking:
+            self._held = event
+            return None
+        return self._finish(event)
+
+    def _finish(self, event: Event) -> Event:
+        self.busy, self.stage, self._forked_pid, self._held = False, "", None, None
+        self._trim_log()
+        return event
+
+    def overdue(self, now: float) -> Lost | None:
+        """Kills the task that is past its deadline or over the memory cap; the worker survives when the task ran in a fork."""
+        if not self.alive or (self.ready and not self.busy):
+            return None
+        allowed = self.limits.stage if self.ready else self.limits.start
+        target = self._forked_pid or self.pid
+        if now - self._since > allowed:
+            return self._end(target, "deadline", f"{allowed:g} s")
+        if processes.resident(target) > self.limits.memory:
+            return self._end(target, "memory", f"{self.limits.memory / 2**30:g} GiB")
+        return None
+
+    def _end(self, target: int, cause: str, detail: str) -> Lost:
+        if target == self.pid:
+            return self._lose(cause, detail)
+        self._held = self._lost(cause, detail)
+        processes.kill_tree(target)
+        self._since = time.monotonic()
+        self._forked_pid = None
+        return self._drain_fork(self._held)
+
+    def _drain_fork(self, lost: Lost) -> Lost:
+        """Waits for the warm parent to reap the copy that was killed; it has nothing else to do, so this takes milliseconds."""
+        deadline = time.monotonic() + 5.0
+        while time.monotonic() < deadline and not self._reader.closed:
+            try:
+                message = self._reader.next()
+            except ProtocolError:
+                break
+            if message is None:
+                self._reader.feed()
+            elif "died" in message or "reaped" in message:
+                self._finish(lost)
+                return lost
+        self.close()
+        return lost
+
+    def _lost(self, cause: str, detail: str) -> Lost:
+        stage = self.stage if self.busy else ""
+        return Lost(cause, detail, stage, self.log_tail(), {stage: time.monotonic() - self._since} if stage else {})
+
+    def _lose(self, cause: str, detail: str) -> Lost:
+        lost = self._lost(cause, detail)
+        self.close()
+        return lost
+
+    def _obituary(self) -> tuple[str, str]:
+        try:
+            code = self._process.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            return "protocol", "closed its pipe and went on running"
+        return ("signal", signal_name(-code)) if code < 0 else ("exit", str(code))
+
+    def _send(self, message: Message) -> None:
+        with contextlib.suppress(BrokenPipeError):
+            write_all(self._write_fd, pack(message))
+
+    def log_tail(self) -> str:
+        """The end of what the process printed."""
+        try:
+            with self._log.open("rb") as file:
+                file.seek(max(0, self._log.stat().st_size - LOG_TAIL))
+                return file.read().decode("utf-8", "replace")
+        except OSError:
+            return ""
+
+    def _trim_log(self) -> None:
+        with contextlib.suppress(OSError):
+            if self._log.stat().st_size > LOG_LIMIT:
+                os.truncate(self._log, 0)
+
+    def resident(self) -> int:
+        """Resident bytes of the whole process tree."""
+        return processes.resident(self.pid)
+
+    def close(self) -> None:
+        """Kills the worker with all it has started, and removes what it has left in its folder."""
+        if not self.alive:
+            return
+        self.alive = self.ready = self.busy = False
+        processes.kill_tree(self.pid)
+        self._process.wait()
+        os.close(self._read_fd)
+        os.close(self._write_fd)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def signal_name(number: int) -> str:
+    """`SIGSEGV` for 11."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _wait_status(status: int) -> tuple[str, str]:
+    if os.WIFSIGNALED(status):
+        return "signal", signal_name(os.WTERMSIG(status))
+    return "exit", str(os.WEXITSTATUS(status))

@@ -1,0 +1,87 @@
+"""What /proc knows of a process tree: resident size, descendants, and the means to end all of it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+from collections.abc import Iterable
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+_PR_SET_CHILD_SUBREAPER = 36
+MARK = "OPERA_DRIVER"
+"""Environment variable that every worker and what it starts inherits: the process id of the driver."""
+
+
+def resident(pid: int) -> int:
+    """Resident bytes of *pid* and all its descendants; 0 when it is gone."""
+    return sum(_resident_of(each) for each in (pid, *descendants(pid)))
+
+
+def _resident_of(pid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below *pid*, parents before children."""
+    found: list[int] = []
+    pending = [pid]
+    while pending:
+        children = _children(pending.pop())
+        found += children
+        pending += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    children: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return children
+    for thread in threads:
+        try:
+            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
+                children += [int(child) for child in file.read().split()]
+        except (OSError, ValueError):
+            continue
+    return children
+
+
+def _is_ours(pid: int) -> bool:
+    """Whether *pid* was started by a worker of this driver, as far as its environment tells."""
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return f"{MARK}={os.getpid()}".encode() in file.read().split(b"\0")
+    except OSError:
+        return False
+
+
+def kill_tree(pid: int) -> None:
+    """Kills *pid*, its process group and every descendant, also those that left the group."""
+    below = descendants(pid)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    for each in (pid, *below):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.kill(each, signal.SIGKILL)
+
+
+def adopt_orphans() -> None:
+    """Makes this process the parent of descendants whose own parent dies, so that `kill_orphans` can find them."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def kill_orphans(known: Iterable[int]) -> None:
+    """Ends and reaps every process that workers of this driver have left behind; *known* are those that may live on."""
+    strangers = {pid for pid in set(_children(os.getpid())) - set(known) if _is_ours(pid)}
+    for pid in strangers:
+        kill_tree(pid)
+    for pid in strangers:
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(pid, 0)

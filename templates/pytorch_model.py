@@ -1,0 +1,326 @@
+"""PyTorch instances as `torch.nn.Module`s that return a plain tuple of tensors."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
+from opera.models.arrays import Array
+from opera.models.sampling import sample
+from opera.models.template import ExportFailed, Invalid, Reference
+
+torch: Any = importlib.import_module("torch")
+
+_WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
+_VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
+
+
+@dataclass(frozen=True)
+class _Slot:
+    """Stands for the tensor that the model takes as its *index*-th input."""
+
+    index: int
+
+
+class PyTorchTemplate:
+    """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
+
+    library = "pytorch"
+    revision = 1
+
+    def versions(self) -> Mapping[str, str]:
+        return {"torch": str(torch.__version__)}
+
+    def build(self, instance: Instance, key: str, seed: int) -> PyTorchModel:
+        return PyTorchModel(instance, key, seed)
+
+
+class PyTorchModel:
+    """One instance as a module, with its inputs drawn."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        self.instance = instance
+        self._seed = seed
+        self._key = key
+        self._tensors: list[Any] = []
+        if instance.kind not in (Kind.FUNCTION, Kind.MODULE):
+            raise Invalid("not-a-pytorch-call")
+        if any(tensor.layout != "strided" for tensor in instance.tensors()):
+            raise Invalid("sparse-layout")
+        try:
+            target = resolve(instance.api)
+        except (ImportError, AttributeError) as error:
+            raise Invalid("api-not-in-this-version") from error
+        init, init_keywords = self._arguments(instance.init, inputs=False)
+        positional, keywords = self._arguments(instance.call, inputs=True)
+        torch.manual_seed(seed)
+        if instance.kind is Kind.MODULE:
+            try:
+                target = target(*init, **init_keywords).train(bool(instance.context_value("training", False)))
+            except Exception as error:
+                raise Invalid("library-raised") from error
+        self.module = wrap(target, positional, keywords, instance.operator)
+
+    @property
+    def inputs(self) -> Sequence[tuple[str, Array]]:
+        return [(f"x{index}", to_numpy(tensor)) for index, tensor in enumerate(self._tensors)]
+
+    def fresh_tensors(self) -> list[Any]:
+        """The inputs, copied with their strides, so that a run that overwrites them spoils nothing."""
+        return [_strided(tensor.clone(), tensor.stride()) for tensor in self._tensors]
+
+    def reference(self) -> Reference:
+        outputs = self._run(self.module, self.fresh_tensors(), seed=1)
+        undefined = None
+        again = self._deterministic_run()
+        if not all(_same(one, other) for one, other in zip(outputs, again, strict=True)):
+            undefined = "nondeterministic"
+        return Reference([to_numpy(item) for item in outputs], self._precise(len(outputs)), undefined)
+
+    def artefact(self, kind: str, form: str) -> bytes:
+        if kind == "onnx":
+            return self._onnx()
+        if kind == "torchscript":
+            return _captured("trace", self._torchscript)
+        if kind == "exported-program":
+            return _captured("torch.export", lambda: _saved(self._exported()))
+        if kind == "exported-program-decomposed":
+            return _captured("torch.export", lambda: _saved(self._exported().run_decompositions()))
+        raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
+
+    def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
+        torch.manual_seed(seed)
+        try:
+            with torch.no_grad(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                outputs = list(module(*tensors))
+        except Exception as error:
+            raise Invalid("library-raised") from error
+        if not outputs:
+            raise Invalid("no-tensor-output")
+        if any(item.layout is not torch.strided or item.is_quantized for item in outputs):
+            raise Invalid("sparse-output")
+        return outputs
+
+    def _deterministic_run(self) -> list[Any]:
+        """Another run with another seed, in which uninitialised memory is filled: what it changes is no reference."""
+        torch.use_deterministic_algorithms(True, warn_only=True)
+        try:
+            return self._run(self.module, self.fresh_tensors(), seed=2)
+        finally:
+            torch.use_deterministic_algorithms(False)
+
+    def _precise(self, count: int) -> list[Array] | None:
+        """The outputs in double precision, where every floating-point input and parameter can be widened."""
+        if not any(tensor.dtype in _narrow() for tensor in self._tensors):
+            return None
+        try:
+            wide = PyTorchModel(self.instance, self._key, self._seed)
+            for module in wide.module.modules():
+                module.to(torch.float64)
+            tensors = [tensor.to(_widened(tensor.dtype)) for tensor in wide.fresh_tensors()]
+            outputs = self._run(wide.module, tensors, seed=1)
+        except Exception:
+            return None
+        return [to_numpy(item) for item in outputs] if len(outputs) == count else None
+
+    def _exported(self) -> Any:
+        return torch.export.export(self.module, tuple(self.fresh_tensors()), strict=False)
+
+    def _torchscript(self) -> bytes:
+        with torch.no_grad():
+            traced = torch.jit.trace(self.module, tuple(self.fresh_tensors()), check_trace=False, strict=False)
+        buffer = io.BytesIO()
+        torch.jit.save(traced, buffer)
+        return buffer.getvalue()
+
+    def _onnx(self) -> bytes:
+        program = _captured("torch.export", self._exported)
+        try:
+            converted = torch.onnx.export(program, dynamo=True, verbose=False)
+            return converted.model_proto.SerializeToString(deterministic=True)
+        except Exception as error:
+            raise ExportFailed("torch.onnx") from error
+
+    def _arguments(self, arguments: Sequence[Argument], *, inputs: bool) -> tuple[list[Any], dict[str, Any]]:
+        positional: list[Any] = []
+        keywords: dict[str, Any] = {}
+        for argument in arguments:
+            value = self._rebuild(argument.value, inputs)
+            if argument.keyword:
+                keywords[argument.name] = value
+            else:
+                positional.append(value)
+        return positional, keywords
+
+    def _rebuild(self, value: Any, inputs: bool) -> Any:
+        if isinstance(value, Tensor):
+            tensor = self._tensor(value)
+            if not inputs:
+                return tensor
+            self._tensors.append(tensor)
+            return _Slot(len(self._tensors) - 1)
+        if isinstance(value, (list, tuple)):
+            items = [self._rebuild(item, inputs) for item in cast("list[Any]", value)]
+            return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, dict):
+            return {key: self._rebuild(item, inputs) for key, item in cast("dict[Any, Any]", value).items()}
+        if isinstance(value, slice):
+            return slice(*(self._rebuild(end, inputs) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
+        if isinstance(value, Call):
+            return self._call(value)
+        return constant(value)
+
+    def _call(self, call: Call) -> Any:
+        positional = [self._rebuild(item, False) for name, item in call.arguments if name is None]
+        keywords = {name: self._rebuild(item, False) for name, item in call.arguments if name is not None}
+        try:
+            return resolve(call.api)(*positional, **keywords)
+        except Exception as error:
+            raise Invalid("argument-not-rebuilt") from error
+
+    def _tensor(self, tensor: Tensor) -> Any:
+        array = sample(tensor, f"{self._key}:{len(self._tensors)}", self._seed)
+        built = from_numpy(array, tensor.dtype)
+        return built if tensor.strides is None else _strided(built, tensor.strides)
+
+
+def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], operator: str) -> Any:
+    """A module that calls *target* with its own inputs in place of the slots, and returns every tensor of the result in a tuple.
+
+    An operator that works in place gets copies: no compiler takes a model that writes to its inputs.
+    """
+    written = keywords.get("out") is not None
+    in_place = written or operator == "__setitem__" or (operator.endswith("_") and not operator.endswith("__"))
+
+    class SingleOperator(torch.nn.Module):
+        def forward(self, *tensors: Any) -> tuple[Any, ...]:
+            values = [tensor.clone() for tensor in tensors] if in_place else tensors
+            result = self.operator(*_filled(positional, values), **{name: _filled(item, values) for name, item in keywords.items()})
+            if result is None and in_place:
+                result = values[0]
+            return tuple(leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor))
+
+    module: Any = SingleOperator()
+    module.operator = target
+    return module
+
+
+def _filled(value: Any, tensors: Sequence[Any]) -> Any:
+    if isinstance(value, _Slot):
+        return tensors[value.index]
+    if isinstance(value, (list, tuple)):
+        items = [_filled(item, tensors) for item in cast("list[Any]", value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    if isinstance(value, dict):
+        return {key: _filled(item, tensors) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, slice):
+        return slice(*(_filled(end, tensors) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
+    return value
+
+
+def constant(value: Any) -> Any:
+    """The torch object for a value that is no tensor."""
+    if isinstance(value, DType):
+        return getattr(torch, value.name)
+    if isinstance(value, Device):
+        return torch.device(value.name)
+    if isinstance(value, Enum):
+        return getattr(resolve(value.path), value.member)
+    if isinstance(value, Named):
+        return resolve(value.path)
+    if isinstance(value, Opaque):
+        raise Invalid("argument-not-rebuilt")
+    return value
+
+
+def resolve(path: str) -> Any:
+    """The object at an importable dotted *path* below `torch`; raises ImportError or AttributeError."""
+    head, *rest = path.split(".")
+    if head not in ("torch", "builtins", "math", "operator"):
+        raise ImportError(f"{path} is outside the library")
+    found: Any = importlib.import_module(head)
+    walked = head
+    for part in rest:
+        walked = f"{walked}.{part}"
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            found = importlib.import_module(walked)
+    return found
+
+
+def to_numpy(tensor: Any) -> Array:
+    """A tensor as an array of the same dtype; raises `Invalid` for dtypes that have none."""
+    tensor = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    name = str(tensor.dtype).removeprefix("torch.")
+    if name in _VIEWS:
+        import ml_dtypes
+
+        return tensor.view(getattr(torch, _VIEWS[name][0])).numpy().view(getattr(ml_dtypes, _VIEWS[name][1]))
+    try:
+        return tensor.numpy()
+    except (TypeError, RuntimeError) as error:
+        raise Invalid(f"no-array-for-dtype:{name}") from error
+
+
+def from_numpy(array: Array, dtype: str) -> Any:
+    """Inverse of `to_numpy`; always a copy."""
+    if dtype in _VIEWS:
+        raw = torch.from_numpy(np.array(array).view(_VIEWS[dtype][0]))
+        return raw.view(getattr(torch, dtype))
+    try:
+        return torch.from_numpy(np.array(array, order="C"))
+    except TypeError as error:
+        raise Invalid(f"no-tensor-for-dtype:{dtype}") from error
+
+
+def _strided(tensor: Any, strides: Sequence[int]) -> Any:
+    """A copy of *tensor* with these strides. Elements that share memory get one of the values."""
+    if tuple(tensor.stride()) == tuple(strides) or tensor.numel() == 0:
+        return tensor
+    extent = 1 + sum((size - 1) * step for size, step in zip(tensor.shape, strides, strict=True))
+    storage = torch.zeros(extent, dtype=tensor.dtype)
+    view = storage.as_strided(tensor.shape, tuple(strides))
+    if 0 in strides:
+        index = tuple(slice(0, 1) if step == 0 else slice(None) for step in strides)
+        view[index].copy_(tensor[index])
+    else:
+        view.copy_(tensor)
+    return view
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one.dtype == other.dtype and one.shape == other.shape and bool(torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)))
+
+
+def _narrow() -> set[Any]:
+    return {getattr(torch, name) for name in _WIDER}
+
+
+def _widened(dtype: Any) -> Any:
+    name = str(dtype).removeprefix("torch.")
+    return getattr(torch, _WIDER.get(name, name))
+
+
+def _saved(program: Any) -> bytes:
+    buffer = io.BytesIO()
+    torch.export.save(program, buffer)
+    return buffer.getvalue()
+
+
+def _captured(what: str, capture: Callable[[], Any]) -> Any:
+    """Runs the library's own capture; its failure makes the instance invalid, not a compiler wrong."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return capture()
+    except Exception as error:
+        raise Invalid(f"capture-failed:{what}") from error

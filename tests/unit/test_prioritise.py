@@ -1,0 +1,244 @@
+"""Promises of prioritisation: every instance gets one place, the same each time, and what is new comes first."""
+
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opera.errors import UserError
+from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, Kind, Tensor, decode_instance, digest, encode_instance
+from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
+
+STRATEGIES = [member.value for member in StrategyName]
+COVERAGE_STRATEGIES = ["opera", "opera-paper"]
+SEEDS = range(8)
+
+
+def instance(api: str, defaults: dict[str, Any] | None = None, **arguments: Any) -> Instance:
+    call = tuple(Argument(name, value) for name, value in arguments.items())
+    return Instance("pytorch", api, Kind.FUNCTION, call=call, defaults=tuple((defaults or {}).items()))
+
+
+def candidates(instances: Sequence[Instance]) -> list[Candidate]:
+    return [Candidate(digest(item), item) for item in instances]
+
+
+def order(strategy: str, instances: Sequence[Instance], seed: int = 0, equipped: dict[str, int] | None = None) -> list[Instance]:
+    """The instances as *strategy* ranks them."""
+    corpus = candidates(instances)
+    known = {candidate.id: candidate.instance for candidate in corpus}
+    return [known[ranked.id] for ranked in get_strategy(strategy).rank(corpus, Context(equipped or {}, seed))]
+
+
+tensors = st.builds(
+    Tensor,
+    st.lists(st.integers(0, 9), max_size=7).map(tuple),
+    st.sampled_from(["float32", "int64", "bool", "string"]),
+    constraint=st.none() | st.builds(Constraint, st.none() | st.floats(allow_nan=False), st.none(), st.booleans()),
+) | st.lists(st.integers(-9, 9), max_size=4).map(
+    lambda data: Tensor((len(data),), "int64", b"".join(number.to_bytes(8, "little", signed=True) for number in data))
+)
+leaves = (
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.binary(max_size=4) | st.complex_numbers()
+    | st.builds(DType, st.just("float32")) | st.builds(Enum, st.just("m.E"), st.sampled_from("AB")) | st.just(slice(None, 3, -1))
+    | st.builds(Graph, st.just("onnx"), st.binary(max_size=2)) | st.just(range(3)) | st.just(...) | tensors
+)  # fmt: skip
+values = leaves | st.lists(leaves, max_size=5) | st.lists(st.integers(-3, 3)).map(tuple) | st.dictionaries(st.text(max_size=3), leaves)
+named = st.lists(st.tuples(st.sampled_from(["x", "y", "dim", "axis:0"]), values), max_size=5)
+instances = st.builds(
+    lambda api, init, call, context, defaults, expected: Instance(
+        "pytorch", api, Kind.MODULE, tuple(Argument(*item) for item in init), tuple(Argument(*item) for item in call),
+        tuple(context), tuple(dict(defaults).items()), expected=expected,
+    ),
+    st.sampled_from(["torch.a", "torch.b", "keras.a"]), named, named, named, named, st.none() | st.lists(tensors, max_size=2).map(tuple),
+)  # fmt: skip
+corpora = st.lists(instances, max_size=12)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(corpus=corpora, copies=st.integers(1, 3), seed=st.integers(0, 9))
+@settings(max_examples=60, deadline=None)
+def test_every_candidate_gets_exactly_one_place(strategy: str, corpus: list[Instance], copies: int, seed: int) -> None:
+    corpus_candidates = candidates(corpus) * copies
+    ranking = list(get_strategy(strategy).rank(corpus_candidates, Context({"a": 3}, seed)))
+    assert Counter(place.id for place in ranking) == Counter(candidate.id for candidate in corpus_candidates)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(corpus=corpora, data=st.data())
+@settings(max_examples=30, deadline=None)
+def test_the_order_of_the_input_does_not_matter(strategy: str, corpus: list[Instance], data: st.DataObject) -> None:
+    shuffled = data.draw(st.permutations(candidates(corpus)))
+    rank = get_strategy(strategy).rank
+    assert list(rank(shuffled, Context({}, 1))) == list(rank(candidates(corpus), Context({}, 1)))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@given(corpus=corpora)
+@settings(max_examples=30, deadline=None)
+def test_scores_never_rise(strategy: str, corpus: list[Instance]) -> None:
+    scores = [place.score for place in get_strategy(strategy).rank(candidates(corpus), Context())]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_empty_corpus_gives_an_empty_ranking(strategy: str) -> None:
+    assert list(get_strategy(strategy).rank([], Context())) == []
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_five_hundred_identical_instances_all_get_a_place(strategy: str) -> None:
+    assert len(order(strategy, [instance("torch.relu", x=Tensor((2,), "float32"))] * 500)) == 500
+
+
+SMALL = [
+    instance(f"torch.op{api}", {"dim": 0}, x=Tensor((2, dim + 1), dtype), dim=dim, mode=mode)
+    for api in range(4)
+    for dim in (-1, 0, 1)
+    for dtype in ("float32", "int64")
+    for mode in ("sum", "mean")
+]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_another_process_gives_the_same_ranking_byte_for_byte(strategy: str) -> None:
+    script = (
+        "import json, sys\n"
+        "from opera.instance import decode_instance, digest\n"
+        "from opera.prioritise import Candidate, Context, get_strategy\n"
+        "corpus = [Candidate(digest(item), item) for item in map(decode_instance, json.load(sys.stdin))]\n"
+        f"print([(place.id, place.score) for place in get_strategy({strategy!r}).rank(corpus, Context({{}}, 3))])\n"
+    )
+    documents = [encode_instance(item) for item in SMALL]
+    assert [decode_instance(document) for document in documents] == SMALL
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            input=json.dumps(documents),
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for hash_seed in ("0", "1", "4242")
+    ]
+    here = [(place.id, place.score) for place in get_strategy(strategy).rank(candidates(SMALL), Context({}, 3))]
+    assert outputs == [f"{here}\n"] * 3
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_another_seed_gives_another_order(strategy: str) -> None:
+    assert order(strategy, SMALL, seed=0) != order(strategy, SMALL, seed=1)
+
+
+def test_a_new_instance_leaves_the_random_order_of_the_others() -> None:
+    added = instance("torch.new")
+    assert [item for item in order("random", [*SMALL, added]) if item != added] == order("random", SMALL)
+
+
+@pytest.mark.parametrize("strategy", COVERAGE_STRATEGIES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_new_value_of_a_parameter_ranks_before_a_repeated_one(strategy: str, seed: int) -> None:
+    x = Tensor((2, 3), "float32")
+    sums = [instance("torch.loss", x=x, mode="sum", scale=number) for number in (5, 7, 8, 9)]
+    mean = instance("torch.loss", x=x, mode="mean", scale=5)
+    assert order(strategy, [*sums, mean], seed).index(mean) <= 1
+
+
+@pytest.mark.parametrize("strategy", COVERAGE_STRATEGIES)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_new_combination_of_known_values_ranks_before_a_copy(strategy: str, seed: int) -> None:
+    grid = [instance("torch.f", keep=keep, mode=mode) for keep in (True, False) for mode in ("a", "b")]
+    ranking = order(strategy, grid + grid, seed)
+    assert all(item in ranking[:4] for item in grid)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_defaults_are_not_news(seed: int) -> None:
+    defaults = {"mode": "mean", "keep": False}
+    plain = instance("torch.loss", defaults)
+    spelled = instance("torch.loss", defaults, mode="mean", keep=False)
+    unusual = instance("torch.loss", defaults, mode="none", keep=True)
+    assert order("opera", [plain, spelled, unusual], seed)[0] == unusual
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sizes_alone_are_not_news(seed: int) -> None:
+    sizes = [instance("torch.relu", x=Tensor((size, size + 1), "float32")) for size in range(2, 9)]
+    scalar = instance("torch.relu", x=Tensor((), "float32"))
+    assert order("opera", [*sizes, scalar], seed).index(scalar) <= 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_how_inputs_relate_is_news(seed: int) -> None:
+    def pair(left: tuple[int, ...], right: tuple[int, ...]) -> Instance:
+        return instance("torch.add", input=Tensor(left, "float32"), other=Tensor(right, "float32"))
+
+    alike = [pair((size, 7), (size, 7)) for size in range(2, 7)]
+    apart = pair((4, 7), (7, 4))
+    assert order("opera", [*alike, apart], seed).index(apart) <= 1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_families_take_turns(seed: int) -> None:
+    def unary(api: str, dtype: str) -> Instance:
+        return instance(f"torch.{api}", input=Tensor((2,), dtype))
+
+    alike = [unary(api, dtype) for api in ("sin", "cos", "tan", "exp") for dtype in ("float32", "float64")]
+    other = [instance("torch.where", condition=Tensor((2,), dtype)) for dtype in ("bool", "uint8")]
+    first = order("opera", [*alike, *other], seed)[:2]
+    assert len({item.api == "torch.where" for item in first}) == 2
+
+
+@pytest.mark.parametrize("strategy", ["opera", "round-robin"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_operator_with_many_tests_does_not_crowd_out_the_others(strategy: str, seed: int) -> None:
+    many = [instance("torch.many", x=Tensor((2,), "float32"), n=number) for number in range(50)]
+    few = [instance(f"torch.few{api}", y=Tensor((2,), "float32")) for api in range(5)]
+    ranking = order(strategy, many + few, seed)
+    assert max(ranking.index(item) for item in few) < 15
+
+
+def test_round_robin_runs_every_operator_once_before_any_twice() -> None:
+    assert len({item.api for item in order("round-robin", SMALL)[:4]}) == 4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_paper_prefers_operators_with_few_equipped_tests(seed: int) -> None:
+    both = [instance(f"torch.{api}", x=number) for api in ("tested", "neglected") for number in (-1, 0, 1)]
+    ranking = order("opera-paper", both, seed, {"tested": 30, "neglected": 1})
+    assert [item.operator for item in ranking] == ["neglected"] * 3 + ["tested"] * 3
+
+
+def test_the_paper_scores_share_of_new_subspaces_times_ratio_of_counts() -> None:
+    corpus = [instance("torch.f", a=a, b=b) for a, b in ((5, "u"), (7, "u"), (-1, "u"))]
+    ranking = list(get_strategy("opera-paper").rank(candidates(corpus), Context({"f": 2})))
+    # Three tests against two; of a, b and the pair (a, b) first all three are new, then a and the pair, then nothing.
+    assert [place.score for place in ranking] == pytest.approx([1.5 * 3 / 3, 1.5 * 2 / 3, 0.0])
+
+
+def test_rankings_stream() -> None:
+    ranking = get_strategy("opera").rank(candidates(SMALL), Context())
+    assert next(ranking).id in {digest(item) for item in SMALL}
+
+
+def test_a_misspelt_strategy_is_answered_with_the_right_name() -> None:
+    with pytest.raises(UserError, match=r"Did you mean 'round-robin'\?.*opera, opera-paper, random, round-robin"):
+        get_strategy("roundrobin")
+
+
+def test_equipped_counts_are_known_for_tvm_and_empty_where_not_known() -> None:
+    assert equipped_counts("tvm", "onnx")["ConvTranspose"] == 55
+    assert equipped_counts("tvm", "no-such-frontend") == {}
+
+
+def test_prioritisation_imports_no_library_and_no_compiler() -> None:
+    script = "import sys, opera.prioritise; print([n for n in ('torch', 'onnx', 'tvm', 'keras', 'openvino') if n in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"
