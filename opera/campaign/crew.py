@@ -23,17 +23,24 @@ _START_ATTEMPTS = 3
 
 
 class Role(enum.Enum):
-    """What a worker is for. A *fresh* worker gives every task a process of its own."""
+    """What a worker is for. A *fresh* one gives every task a process of its own, copied from a warm one where that is allowed."""
 
     LIBRARY = "library"
     LIBRARY_FRESH = "library-fresh"
     COMPILER = "compiler"
+    LIBRARY_SPAWNED = "library-spawned"
     COMPILER_FRESH = "compiler-fresh"
+    COMPILER_SPAWNED = "compiler-spawned"
 
     @property
     def is_fresh(self) -> bool:
         """Whether its tasks run in a process of their own."""
-        return self in (Role.LIBRARY_FRESH, Role.COMPILER_FRESH)
+        return self not in (Role.LIBRARY, Role.COMPILER)
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it is a materialiser."""
+        return self in (Role.LIBRARY, Role.LIBRARY_FRESH, Role.LIBRARY_SPAWNED)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from opera.campaign.judge import headline, judge_compilation
 from opera.campaign.plan import Identity, Test
 from opera.campaign.scheduler import Tasks
 from opera.campaign.settings import Settings
-from opera.compilers.adapter import Route
+from opera.compilers.adapter import Fork, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
@@ -51,8 +51,10 @@ class Rig:
         posts = {
             Role.LIBRARY: Post(library),
             Role.LIBRARY_FRESH: Post(library),
+            Role.LIBRARY_SPAWNED: Post(library, forkable=False),
             Role.COMPILER: Post(compiler),
-            Role.COMPILER_FRESH: Post(compiler, forkable=self.adapter.forkable),
+            Role.COMPILER_FRESH: Post(compiler, forkable=self.adapter.fork is not Fork.NEVER),
+            Role.COMPILER_SPAWNED: Post(compiler, forkable=False),
         }
         limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
         self.crew = Crew(posts, limits, settings.jobs, scratch)
@@ -85,7 +87,8 @@ class Rig:
                 " adapter; look at `opera doctor`"
             )
         self.crew.set_warmup(Role.LIBRARY_FRESH, make)
-        self.crew.set_warmup(Role.COMPILER_FRESH, task)
+        if self.adapter.fork is Fork.WARM:
+            self.crew.set_warmup(Role.COMPILER_FRESH, task)
         return self._identity()
 
     def _one(self, role: Role, task: Message) -> Done | Raised | Lost:

@@ -23,7 +23,8 @@ from opera.worker.protocol import Message
 AHEAD = 64
 """Tests that may be materialised and not yet compiled."""
 MOST_RUNS = 3
-"""Runs of a failing test: the first, and at most two in fresh processes, of which the last must agree with the one before."""
+"""Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
+_SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
 
 Answer = Mapping[str, Any]
 OnResult = Callable[[Test, Judgement], None]
@@ -109,7 +110,7 @@ class Scheduler:
     ) -> None:
         self._pending = deque(Job(test) for test in tests)
         self._ready: list[tuple[int, Job]] = []
-        self._fresh: dict[Role, deque[Job]] = {Role.COMPILER_FRESH: deque(), Role.LIBRARY_FRESH: deque()}
+        self._fresh: dict[Role, deque[Job]] = {role: deque() for role in Role if role.is_fresh}
         self._crew = crew
         self._tasks = tasks
         self._cache = cache
@@ -128,7 +129,7 @@ class Scheduler:
         self._fill()
         for role, job, event in self._crew.wait():
             self._in_progress -= 1
-            if role in (Role.LIBRARY, Role.LIBRARY_FRESH):
+            if role.is_library:
                 self._materialised(role, job, event)
             else:
                 self._compiled(role, job, event)
@@ -194,7 +195,7 @@ class Scheduler:
 
     def _message(self, role: Role, job: Job) -> Message:
         reference = self._cache.get(job.test.reference_key)
-        if role in (Role.LIBRARY, Role.LIBRARY_FRESH):
+        if role.is_library:
             return self._tasks.materialise(job.test, reference=job.force or reference is None)
         assert reference is not None
         return self._tasks.compile(job.test, reference, self._cache.get(job.test.artefact_key) or {})
@@ -255,11 +256,11 @@ class Scheduler:
         if job.first and not judgement.verdict.is_failure:
             self._finish(job, replace(job.first[0], verdict=Verdict.FLAKY, reason=f"{judgement.verdict.value} in a fresh process"))
             return False
-        if job.first and self._same(job.first[-1], judgement):
+        if any(self._same(earlier, judgement) for earlier in job.first):
             self._finish(job, judgement)
             return True
         if len(job.first) < MOST_RUNS - 1:
-            self._fresh[role].append(replace(job, first=(*job.first, judgement)))
+            self._fresh[role if not job.first else _SPAWNED[role]].append(replace(job, first=(*job.first, judgement)))
             return False
         self._finish(job, replace(judgement, verdict=Verdict.FLAKY, reason="fails in another way each time"))
         return False

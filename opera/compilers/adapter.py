@@ -6,6 +6,7 @@ top. Everything from `start` on runs in a worker process of the compiler's own.
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,6 +20,16 @@ class CannotFeed(Exception):
 
 
 Stage = Callable[[str], None]
+
+
+class Fork(enum.Enum):
+    """When a process of this compiler may be copied, so that a test gets a fresh one cheaply. Threads do not survive the copying."""
+
+    WARM = "warm"
+    """After the canary has gone through it."""
+    STARTED = "started"
+    """Before it has compiled anything: the compiler keeps a thread pool."""
+    NEVER = "never"
 
 
 @dataclass(frozen=True)
@@ -98,8 +109,8 @@ class Adapter:
     environment: ClassVar[Mapping[str, str]] = {}
     project: ClassVar[tuple[str, ...]] = ()
     """Prefixes of modules and parts of file paths that belong to the compiler: frames worth showing."""
-    forkable: ClassVar[bool] = True
-    """Whether a warm process may be copied for a test of its own."""
+    fork: ClassVar[Fork] = Fork.WARM
+    """When a process may be copied for a test of its own."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options = options

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opera.compilers import onnx_format
-from opera.compilers.adapter import Adapter, Route, Stage, Subject, UnsupportedRule
-from opera.models.arrays import Array, dtype_name, numpy_dtype
+from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.models.arrays import Array, dtype_name, pack, unpack
 
 _TYPES = {
     "bool": "boolean", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64",
     "uint64": "u64", "float16": "f16", "bfloat16": "bf16", "float32": "f32", "float64": "f64", "float8_e4m3fn": "f8e4m3",
-    "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "string": "string",
+    "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "int4": "i4", "uint4": "u4", "uint2": "u2",
+    "float4_e2m1fn": "f4e2m1", "string": "string",
 }  # fmt: skip
 _DECLINES = r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdoesn't support\b|\bunsupported\b"
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
@@ -31,6 +32,7 @@ class OpenVinoAdapter(Adapter):
         Route("onnx", "onnx", "onnx"),
     )
     packages = ("openvino",)
+    fork = Fork.STARTED
     project = ("openvino.", "openvino/", "src/")
     computes_as = {"float64": "float32", "int64": "int32", "uint64": "int32", "uint32": "int32"}
     unsupported = (
@@ -77,10 +79,11 @@ class OpenVinoAdapter(Adapter):
         if name == "string":
             return self._ov.Tensor(value.astype(str))
         if name not in _TYPES:
-            raise NotImplementedError(f"OpenVINO's Python API takes no {name} array")
+            raise CannotFeed(f"OpenVINO's Python API takes no {name} array")
         tensor = self._ov.Tensor(getattr(self._ov.Type, _TYPES[name]), self._ov.Shape(list(value.shape)))
         if value.size:
-            tensor.data[...] = value.view(tensor.data.dtype) if tensor.data.dtype != value.dtype else value
+            np: Any = importlib.import_module("numpy")
+            tensor.data.reshape(-1).view(np.uint8)[:] = np.frombuffer(pack(value), np.uint8)
         return tensor
 
     def _array(self, tensor: Any) -> Array:
@@ -89,10 +92,8 @@ class OpenVinoAdapter(Adapter):
             return tensor.str_data.astype(object)
         name = next((name for name, short in _TYPES.items() if short == kind), None)
         if name is None:
-            raise NotImplementedError(f"OpenVINO's Python API gives no array of {kind}")
-        data = tensor.data
-        wanted = numpy_dtype(name)
-        return (data if data.dtype == wanted else data.view(wanted)).copy()
+            raise CannotFeed(f"OpenVINO's Python API gives no array of {kind}")
+        return unpack(tensor.data.tobytes(), name, tuple(tensor.get_shape()))
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
         """The operator that OpenVINO's message names, else the operator of the model."""
