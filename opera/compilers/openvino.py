@@ -18,7 +18,7 @@ _TYPES = {
     "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "int4": "i4", "uint4": "u4", "uint2": "u2",
     "float4_e2m1fn": "f4e2m1", "string": "string",
 }  # fmt: skip
-_DECLINES = r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdoesn't support\b|\bunsupported\b"
+_DECLINES = r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdoesn't support\b|\bunsupported\b|\bis only supported\b"
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
 
 
@@ -40,6 +40,7 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "no-converter", pattern=r"OpenVINO does not support the following ONNX operations: "),
         UnsupportedRule(_FAILURES, "not-implemented", r"(?m)^(Exception caught:.*|.*: )?Not Implemented", stages=("load", "codegen")),
         UnsupportedRule(_FAILURES, "declined", _DECLINES, stages=("load", "codegen")),
+        UnsupportedRule(_FAILURES, "not-constant", r"\bmust be a (scalar or Shape\{1\} )?constant\b"),
     )
 
     def start(self) -> Mapping[str, str]:

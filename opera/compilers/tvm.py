@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from opera.compilers import onnx_format
-from opera.compilers.adapter import Adapter, Route, Stage, Subject, UnsupportedRule
-from opera.models.arrays import Array
+from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule
+from opera.instance.values import DTYPE_BITS
+from opera.models.arrays import Array, dtype_name
 
 _FRONTEND = "tvm.relax.frontend"
 _DECLINES = r"(?i)\bnot (yet )?(supported|implemented|handled)\b|\bunsupported\b|\bonly \w[\w ,'-]* (currently )?supported\b"
@@ -28,7 +29,10 @@ class TvmAdapter(Adapter):
     unsupported = (
         UnsupportedRule(("NotImplementedError",), "not-implemented", module="tvm."),
         UnsupportedRule(("AssertionError",), "no-converter", pattern=r"^Unsupported function types "),
-        UnsupportedRule(("ValueError", "AssertionError", "TypeError"), "declined", pattern=_DECLINES, module=_FRONTEND),
+        UnsupportedRule(("ValueError", "AssertionError", "TypeError"), "declined", _DECLINES, "tvm", ("load", "optimize", "codegen")),
+        UnsupportedRule(("tvm.error.InternalError",), "declined", r"\bUnsupported \w+", stages=("load", "optimize", "codegen")),
+        UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", _FRONTEND),
+        UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `object`", "tvm"),
     )
 
     def start(self) -> Mapping[str, str]:
@@ -81,6 +85,9 @@ class TvmAdapter(Adapter):
             return None
         if isinstance(value, list):
             return tuple(self._tensor(item) for item in cast("list[Any]", value))
+        name = dtype_name(cast(Array, value).dtype)
+        if DTYPE_BITS[name] < 8:
+            raise CannotFeed(f"TVM's Python API takes no {name} array")
         return self._tvm.runtime.tensor(cast(Array, value))
 
     def _output(self, value: Any) -> Any:

@@ -169,6 +169,16 @@ class Campaigns:
         values = () if campaign is None else (campaign,)
         return dict(self._database.execute(f"SELECT verdict, count(*) FROM {source} GROUP BY verdict ORDER BY verdict", values).fetchall())
 
+    def keep_reproduction(self, finding: str, script: str, message: str, *, reproduced: bool) -> None:
+        """Keeps what running a finding's reproducer came to."""
+        with self._workspace.transaction() as database:
+            database.execute("INSERT OR REPLACE INTO reproductions VALUES (?, ?, ?, ?)", (finding, script, reproduced, message))
+
+    def reproductions(self) -> dict[str, tuple[str, bool]]:
+        """Script, relative to the workspace, and whether it reproduced, by finding."""
+        rows = self._database.execute("SELECT finding, script, reproduced FROM reproductions")
+        return {finding: (script, bool(reproduced)) for finding, script, reproduced in rows}
+
     def artefact(self, key: str) -> dict[str, Any] | None:
         """What the materialiser answered for *key*, if it has been asked."""
         row = self._database.execute("SELECT document FROM artefacts WHERE key = ?", (key,)).fetchone()

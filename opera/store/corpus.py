@@ -115,6 +115,12 @@ class Corpus:
         """The instance/1 document of that hash as JSON text, blobs by name; raises KeyError."""
         return zlib.decompress(self._row(key)).decode()
 
+    def sizes(self, keys: Iterable[str]) -> dict[str, int]:
+        """Bytes of the stored document of each of *keys*: a small document is a small instance."""
+        query = "SELECT length(document) FROM instances WHERE id = ?"
+        rows = ((key, self._database.execute(query, (key,)).fetchone()) for key in keys)
+        return {key: row[0] for key, row in rows if row is not None}
+
     def provenance(self, key: str) -> list[Occurrence]:
         """Which tests called this instance."""
         rows = self._database.execute("SELECT source, test, calls FROM occurrences WHERE instance = ? ORDER BY source, test", (key,))

@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from opera.errors import EnvironmentBroken, UserError
@@ -53,7 +53,7 @@ class Workspace:
             raise ValueError(str(error)) from error
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Generator[sqlite3.Connection]:
         """Everything inside is written, or nothing."""
         with self.database:
             yield self.database

@@ -84,6 +84,13 @@ CREATE TABLE results (
 ) WITHOUT ROWID;
 CREATE INDEX results_by_fingerprint ON results (fingerprint) WHERE fingerprint IS NOT NULL;
 
+CREATE TABLE reproductions (        -- what the newest reproducer of a finding came to
+    finding    TEXT PRIMARY KEY,
+    script     TEXT NOT NULL,       -- relative to the workspace
+    reproduced INTEGER NOT NULL,
+    message    TEXT NOT NULL
+) WITHOUT ROWID;
+
 CREATE TABLE campaign_tests (       -- which results belong to a campaign, in the order in which they came
     campaign TEXT NOT NULL REFERENCES campaigns (id),
     test     TEXT NOT NULL,

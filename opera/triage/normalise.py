@@ -15,8 +15,14 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\s+"), " "),
 )
 _NOISE = re.compile(
-    r"(?m)^\s*(?:Check '.*' failed at .*:$|Exception from .*:\d+:$|FrontEnd API failed with .*:?$|Traceback \(most recent call last\):$"
-    r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$)"
+    r"(?m)^\s*(?:Check 'false' failed at .*:$|Exception from .*:\d+:$|FrontEnd API failed with .*:?$|Model wasn't fully converted.*$"
+    r"|-- .* with a message:$|Summary:$|-- Conversion is failed for: .*$|While validating .*$|Traceback \(most recent call last\):$"
+    r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$)\n?"
+)
+"""Lines that say where a compiler noticed a failure, and nothing of the failure."""
+_WHERE = re.compile(
+    r"^(?:\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : |Check '.*' failed at \S+:\d+:\s*|Exception during initialization: "
+    r"|Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: |\S+\.(?:cc|cpp|h):\d+ )"
 )
 _LIMIT = 400
 
@@ -37,9 +43,12 @@ def template(message: str) -> str:
 
 def summary(message: str) -> str:
     """The one line of *message* that a person should read first."""
-    lines = [line.strip() for line in (_NOISE.sub("", message).strip() or message).splitlines()]
-    best = next((line for line in lines if len(line) > 8), lines[0] if lines else "")
-    return best[:200]
+    lines = [line.strip() for line in (_NOISE.sub("", message).strip() or message).splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Check '")] or lines or [""]
+    best = next((line for line in lines if len(line) > 8), lines[0])
+    while (shorter := _WHERE.sub("", best)) != best and shorter:
+        best = shorter
+    return best[:240]
 
 
 def _sorted_names(match: re.Match[str]) -> str:
