@@ -113,9 +113,8 @@ class _Watcher:
         now = time.monotonic()
         if now - self._said >= 2.0:
             self._said = now
-            say(
-                f"{self._library}/{progress.source}: {progress.calls} calls, {progress.shards_done}/{progress.shards} shards, {progress.entry}"
-            )
+            shards = f"{progress.shards_done}/{progress.shards} shards"
+            say(f"{self._library}/{progress.source}: {progress.calls} calls, {shards}, {progress.entry}".rstrip(", "))
 
 
 def _print(library: str, instances: int, operators: int, summaries: list[SourceSummary]) -> None:

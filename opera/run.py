@@ -14,7 +14,7 @@ from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
 from opera.compilers.registry import choose_route, plugin
 from opera.config import load_config
-from opera.errors import Exit
+from opera.errors import Exit, NothingSelected
 from opera.models.forms import InputForm
 from opera.options import Duration, Size, common, print_json, stage
 from opera.oracles.verdict import Verdict
@@ -38,6 +38,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("--strategy", help="Ranking to use; by default the newest one made for this subject, else opera.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--limit", type=click.IntRange(1), help="Most tests.")
+@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, the first in ranked order.")
 @click.option("--budget", type=Duration(), help="Most wall time, e.g. 30m or 2h; the same command goes on afterwards.")
 @click.option("--maxfail", type=click.IntRange(1), help="Stop after this many findings.")
 @click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
@@ -51,7 +52,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @common
 def command(
     compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
-    budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int, chebyshev: float | None,
+    cap: int | None, budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int, chebyshev: float | None,
     level: str | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Drives a compiler with the extracted instances. The same command, run again, continues."""
@@ -60,8 +61,8 @@ def command(
     if strategy is not None:
         get_strategy(strategy)
     settings = Settings(
-        compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, budget, 1 if exit_first else maxfail, jobs, timeout,
-        memory, chebyshev, level,
+        compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, cap, budget, 1 if exit_first else maxfail, jobs,
+        timeout, memory, chebyshev, level,
     )  # fmt: skip
     with open_workspace(workspace, write=True) as space:
         corpus = Corpus(space)
@@ -74,6 +75,8 @@ def command(
         _print(settings, summary, str(workspace))
     if summary.stopped_by == "interrupt":
         raise KeyboardInterrupt
+    if summary.executed == 0:
+        raise NothingSelected("no test was executed before the campaign was stopped; the same command continues")
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
 
 

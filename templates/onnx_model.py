@@ -11,7 +11,7 @@ from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.arrays import Array, as_array, is_array
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import sample
-from opera.models.template import Invalid, Reference
+from opera.models.template import Artefact, Invalid, Reference
 
 onnx: Any = importlib.import_module("onnx")
 helper: Any = importlib.import_module("onnx.helper")
@@ -26,7 +26,7 @@ class OnnxTemplate:
     """Makes a checked ModelProto of each instance."""
 
     library = "onnx"
-    revision = 1
+    revision = 2
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
@@ -67,13 +67,14 @@ class OnnxModel:
         other = self._evaluate(_reseeded(self.proto))
         return Reference(outputs, undefined=None if _same(outputs, other) else "nondeterministic")
 
-    def artefact(self, kind: str, form: str) -> bytes:
+    def artefact(self, kind: str, form: str) -> Artefact:
         if kind != "onnx":
             raise ValueError(f"ONNX models have no artefact of kind {kind!r}")
         proto = self.proto
         if form == InputForm.BAKED.value:
             proto = _bake(proto, {self._names[place]: self._values[place] for place in bakeable(self.instance)})
-        return proto.SerializeToString(deterministic=True)
+            _check_types(proto)
+        return Artefact(proto.SerializeToString(deterministic=True))
 
     def _value(self, value: Any, key: str) -> Any:
         if isinstance(value, Tensor):
@@ -251,6 +252,14 @@ def _bake(proto: Any, values: Mapping[str, Array]) -> Any:
     baked.graph.input.extend(kept)
     baked.graph.initializer.extend(numpy_helper.from_array(as_array(value), name) for name, value in values.items() if name)
     return baked
+
+
+def _check_types(proto: Any) -> None:
+    """A constant can contradict what a graph says of shapes, which nobody could know as long as it was an input."""
+    try:
+        onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
+    except Exception as error:
+        raise Invalid("shape-inference") from error
 
 
 def _reseeded(proto: Any) -> Any:

@@ -14,7 +14,8 @@ import numpy as np
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import Array
 from opera.models.sampling import sample
-from opera.models.template import ExportFailed, Invalid, Reference
+from opera.models.template import Artefact, ExportFailed, Invalid, Reference
+from opera.oracles.compare import Policy, compare
 
 torch: Any = importlib.import_module("torch")
 
@@ -33,7 +34,7 @@ class PyTorchTemplate:
     """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
 
     library = "pytorch"
-    revision = 1
+    revision = 3
 
     def versions(self) -> Mapping[str, str]:
         return {"torch": str(torch.__version__)}
@@ -58,14 +59,11 @@ class PyTorchModel:
             target = resolve(instance.api)
         except (ImportError, AttributeError) as error:
             raise Invalid("api-not-in-this-version") from error
+        torch.manual_seed(seed)  # before anything with weights is made, modules among the arguments included
         init, init_keywords = self._arguments(instance.init, inputs=False)
         positional, keywords = self._arguments(instance.call, inputs=True)
-        torch.manual_seed(seed)
         if instance.kind is Kind.MODULE:
-            try:
-                target = target(*init, **init_keywords).train(bool(instance.context_value("training", False)))
-            except Exception as error:
-                raise Invalid("library-raised") from error
+            target = _built(target, init, init_keywords, instance)
         self.module = wrap(target, positional, keywords, instance.operator)
 
     @property
@@ -78,21 +76,20 @@ class PyTorchModel:
 
     def reference(self) -> Reference:
         outputs = self._run(self.module, self.fresh_tensors(), seed=1)
-        undefined = None
-        again = self._deterministic_run()
-        if not all(_same(one, other) for one, other in zip(outputs, again, strict=True)):
-            undefined = "nondeterministic"
-        return Reference([to_numpy(item) for item in outputs], self._precise(len(outputs)), undefined)
+        arrays = [to_numpy(item) for item in outputs]
+        again = [to_numpy(item) for item in self._other_run()]
+        undefined = None if compare(arrays, None, again, Policy({})) is None else "library-disagrees-with-itself"
+        return Reference(arrays, self._precise(len(outputs)), undefined)
 
-    def artefact(self, kind: str, form: str) -> bytes:
+    def artefact(self, kind: str, form: str) -> Artefact:
         if kind == "onnx":
             return self._onnx()
         if kind == "torchscript":
-            return _captured("trace", self._torchscript)
+            return Artefact(_captured("trace", self._torchscript))
         if kind == "exported-program":
-            return _captured("torch.export", lambda: _saved(self._exported()))
+            return Artefact(_captured("torch.export", lambda: _saved(self._exported())))
         if kind == "exported-program-decomposed":
-            return _captured("torch.export", lambda: _saved(self._exported().run_decompositions()))
+            return Artefact(_captured("torch.export", lambda: _saved(self._exported().run_decompositions())))
         raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
@@ -109,13 +106,16 @@ class PyTorchModel:
             raise Invalid("sparse-output")
         return outputs
 
-    def _deterministic_run(self) -> list[Any]:
-        """Another run with another seed, in which uninitialised memory is filled: what it changes is no reference."""
+    def _other_run(self) -> list[Any]:
+        """A run with another seed, with uninitialised memory filled and PyTorch's fused shortcuts off: what that changes is undefined."""
         torch.use_deterministic_algorithms(True, warn_only=True)
+        torch.backends.mha.set_fastpath_enabled(False)
         try:
-            return self._run(self.module, self.fresh_tensors(), seed=2)
+            with torch.backends.mkldnn.flags(enabled=False):
+                return self._run(self.module, self.fresh_tensors(), seed=2)
         finally:
             torch.use_deterministic_algorithms(False)
+            torch.backends.mha.set_fastpath_enabled(True)
 
     def _precise(self, count: int) -> list[Array] | None:
         """The outputs in double precision, where every floating-point input and parameter can be widened."""
@@ -141,13 +141,26 @@ class PyTorchModel:
         torch.jit.save(traced, buffer)
         return buffer.getvalue()
 
-    def _onnx(self) -> bytes:
+    def _onnx(self) -> Artefact:
         program = _captured("torch.export", self._exported)
         try:
-            converted = torch.onnx.export(program, dynamo=True, verbose=False)
-            return converted.model_proto.SerializeToString(deterministic=True)
+            proto = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
         except Exception as error:
             raise ExportFailed("torch.onnx") from error
+        return Artefact(proto.SerializeToString(deterministic=True), None if self._agrees(proto) else "torch.onnx")
+
+    def _agrees(self, proto: Any) -> bool:
+        """Whether ONNX's own evaluator gets the library's result from an exported model; where it cannot run, the benefit of the doubt."""
+        onnx_reference: Any = importlib.import_module("onnx.reference")
+        feeds = {entry.name: value for entry, (_, value) in zip(proto.graph.input, self.inputs, strict=False)}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                outputs = onnx_reference.ReferenceEvaluator(proto).run(None, feeds)
+        except Exception:
+            return True
+        expected = [to_numpy(item) for item in self._run(self.module, self.fresh_tensors(), seed=1)]
+        return compare(expected, None, outputs, Policy({})) is None
 
     def _arguments(self, arguments: Sequence[Argument], *, inputs: bool) -> tuple[list[Any], dict[str, Any]]:
         positional: list[Any] = []
@@ -190,6 +203,18 @@ class PyTorchModel:
         array = sample(tensor, f"{self._key}:{len(self._tensors)}", self._seed)
         built = from_numpy(array, tensor.dtype)
         return built if tensor.strides is None else _strided(built, tensor.strides)
+
+
+def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instance: Instance) -> Any:
+    """The module that the recorded constructor call makes, in the dtype and mode in which it was called."""
+    try:
+        module = factory(*positional, **keywords)
+        parameters = instance.context_value("parameters")
+        if isinstance(parameters, DType):
+            module = module.to(constant(parameters))
+        return module.train(bool(instance.context_value("training", False)))
+    except Exception as error:
+        raise Invalid("library-raised") from error
 
 
 def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], operator: str) -> Any:
@@ -295,10 +320,6 @@ def _strided(tensor: Any, strides: Sequence[int]) -> Any:
     else:
         view.copy_(tensor)
     return view
-
-
-def _same(one: Any, other: Any) -> bool:
-    return one.dtype == other.dtype and one.shape == other.shape and bool(torch.equal(torch.nan_to_num(one), torch.nan_to_num(other)))
 
 
 def _narrow() -> set[Any]:

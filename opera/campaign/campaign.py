@@ -167,11 +167,16 @@ class _Campaign:
         self._found: set[str] = set()
 
     def run(self, *, make_order: Callable[[], Iterable[tuple[str, Instance]]], wanted: Callable[[str], bool]) -> Summary:
-        identity = self._rig.prove()
-        tests = make_plan(make_order(), identity, self._settings.forms, wanted, self._settings.limit)
+        identity = self._rig.prove(lambda: self._stop.reason is not None)
+        tests = make_plan(make_order(), identity, self._settings.forms, wanted, limit=self._settings.limit, cap=self._settings.cap)
         if not tests:
             raise NothingSelected(f"no {self._settings.frontend} instance is selected; check -k, or extract more")
-        versions = {"library": dict(identity.library), "compiler": dict(identity.versions), "route": identity.route.name}
+        versions = {
+            "template": identity.template,
+            "library": dict(identity.library),
+            "compiler": dict(identity.versions),
+            "route": identity.route.name,
+        }
         campaign = self._campaigns.begin(
             self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import os
 import selectors
+import shutil
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from typing import Any
 
 from opera.errors import EnvironmentBroken
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
-from opera.worker.processes import adopt_orphans, kill_orphans
+from opera.worker.processes import Guardian, adopt_orphans, kill_orphans
 from opera.worker.protocol import Message
 
 POLL = 0.02
@@ -82,6 +82,7 @@ class Crew:
         self._failed_starts = 0
         self.infos: dict[Role, Message] = {}
         adopt_orphans()
+        self._guardian = Guardian()
 
     @property
     def free_slots(self) -> int:
@@ -152,7 +153,6 @@ class Crew:
     def _handle(self, desk: _Desk, event: Event) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
         post = self._posts[desk.role]
         if isinstance(event, Ready):
-            self._failed_starts = 0
             self.infos[desk.role] = event.info
             if desk.role.is_fresh and post.forkable and post.warmup is not None:
                 desk.warming = True
@@ -161,12 +161,15 @@ class Crew:
         if isinstance(event, Broken):
             raise EnvironmentBroken(_broken(post.spec.label, event))
         if desk.job is None:
-            if isinstance(event, Lost) and not desk.warming:
-                self._count_failed_start(post, event)
             desk.warming = False
+            if isinstance(event, Lost):
+                self._count_failed_start(post, event)
             return
         job, desk.job = desk.job, None
+        self._failed_starts = 0
         yield desk.role, job, event
+        if desk.role.is_fresh:
+            kill_orphans(other.worker.pid for other in self._desks)
         if desk.worker.alive and self._is_spent(desk, post):
             number = desk.worker.fileno()
             desk.worker.close()
@@ -199,8 +202,8 @@ class Crew:
         self._desks.clear()
         self._selector.close()
         kill_orphans(())
-        with contextlib.suppress(OSError):
-            os.rmdir(self._scratch)
+        self._guardian.close()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
 
 def _broken(label: str, event: Broken) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opera.campaign.plan import Test
+from opera.models.exporters import converter_of_exporter
 from opera.oracles.verdict import Stage, Verdict
 from opera.triage.fingerprint import Symptom, symptom_of
 from opera.triage.normalise import summary
@@ -33,13 +34,14 @@ class Judgement:
         return symptom_of(self.exporter or subject, self.verdict, self.stage, self.converter or "", self.detail)
 
 
-def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | None) -> Judgement:
+def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | None, suspect: str | None = None) -> Judgement:
     """The verdict of a compiler's worker on *test*.
 
     Args:
         event: What the worker reported, or how it was lost.
         test: The test.
         undefined: Why the reference is none, where it is none.
+        suspect: The exporter whose model already disagrees with the library; a wrong result is then its own.
     """
     operator = test.api.rsplit(".", 1)[-1]
     if isinstance(event, Lost):
@@ -58,7 +60,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     excuse = difference.get("explained") or (undefined if difference["kind"] in _VALUE_DIFFERENCES else None)
     if excuse is not None:
         return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), result["converter"], detail, event.seconds)
-    return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds)
+    return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds, suspect)
 
 
 def _raised(result: Mapping[str, Any], seconds: Mapping[str, float]) -> Judgement:
@@ -89,9 +91,11 @@ def judge_materialisation(answer: Mapping[str, Any], seconds: Mapping[str, float
     detail = {"failure": answer["failure"]} if "failure" in answer else {"lost": answer["lost"], "log": answer.get("log", "")}
     if answer["status"] != "export-failed":
         return Judgement(Verdict.INVALID, None, str(answer["reason"]), None, detail, seconds)
+    exporter = str(answer["exporter"])
+    converter = converter_of_exporter(exporter, answer["failure"])
     if answer.get("unsupported") is not None:
-        return Judgement(Verdict.UNSUPPORTED, Stage.EXPORT, answer["unsupported"], answer["exporter"], detail, seconds, answer["exporter"])
-    return Judgement(Verdict.CRASH, Stage.EXPORT, None, answer["exporter"], detail, seconds, answer["exporter"])
+        return Judgement(Verdict.UNSUPPORTED, Stage.EXPORT, answer["unsupported"], converter, detail, seconds, exporter)
+    return Judgement(Verdict.CRASH, Stage.EXPORT, None, converter, detail, seconds, exporter)
 
 
 def headline(verdict: Verdict, detail: Mapping[str, Any]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -78,13 +79,30 @@ class Identity:
 
 
 def make_plan(
-    order: Iterable[tuple[str, Instance]], identity: Identity, forms: Sequence[InputForm], wanted: Predicate, limit: int | None
+    order: Iterable[tuple[str, Instance]],
+    identity: Identity,
+    forms: Sequence[InputForm],
+    wanted: Predicate,
+    *,
+    limit: int | None = None,
+    cap: int | None = None,
 ) -> list[Test]:
-    """The tests of a campaign: every wanted instance in every form in which it gives another model, at most *limit* tests."""
+    """The tests of a campaign: every wanted instance in every form in which it gives another model.
+
+    Args:
+        order: Hash and instance, in ranked order.
+        identity: What the tests' identities are made of.
+        forms: Input forms to try.
+        wanted: On the name of an API.
+        limit: Most tests.
+        cap: Most instances per API.
+    """
     tests: list[Test] = []
+    taken: Counter[str] = Counter()
     for key, instance in order:
-        if not wanted(instance.api):
+        if not wanted(instance.api) or (cap is not None and taken[instance.api] >= cap):
             continue
+        taken[instance.api] += 1
         for form in forms_of(instance, tuple(forms)):
             if limit is not None and len(tests) >= limit:
                 return tests

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from opera.instance import encode_instance
 from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
+from opera.plugins import search_path
 from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
 from opera.worker.protocol import Message
 
@@ -39,14 +40,14 @@ class Rig:
         caches = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor")}
         library = WorkerSpec(
             settings.frontend, "opera.models.role:Materialiser", {"template": template, "cache": str(cache)},
-            config.python("library", settings.frontend), environment=caches,
+            config.python("library", settings.frontend), search_path(template), caches,
         )  # fmt: skip
         options: dict[str, Any] = {"adapter": registered.target, "template": template, "cache": str(cache), "chebyshev": settings.chebyshev}
         if settings.level is not None:
             options["settings"] = {"level": settings.level}
         compiler = WorkerSpec(
             settings.compiler, "opera.compilers.role:CompilerWorker", options, config.python("compiler", settings.compiler),
-            registered.search_path(), {**caches, **self.adapter.environment},
+            (*registered.search_path(), *search_path(template)), {**caches, **self.adapter.environment},
         )  # fmt: skip
         posts = {
             Role.LIBRARY: Post(library),
@@ -59,12 +60,14 @@ class Rig:
         limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
         self.crew = Crew(posts, limits, settings.jobs, scratch)
 
-    def prove(self) -> Identity:
+    def prove(self, interrupted: Callable[[], bool] = lambda: False) -> Identity:
         """Takes the canary through both workers; returns what the identities of tests are made of.
 
         Raises:
             EnvironmentBroken: a worker cannot start, or the canary does not pass.
+            KeyboardInterrupt: *interrupted* says so.
         """
+        self._interrupted = interrupted
         instance = canary(self._settings.frontend)
         document = encode_instance(instance)
 
@@ -98,6 +101,8 @@ class Rig:
             assigned = assigned or self.crew.assign(role, _CANARY, task)
             for _, _, event in self.crew.wait():
                 return event
+            if self._interrupted():
+                raise KeyboardInterrupt
         raise EnvironmentBroken(f"{role.value} does not answer; look at `opera doctor`")
 
     def _identity(self) -> Identity:

@@ -15,7 +15,9 @@ from typing import Any
 from opera.campaign.crew import Crew, Role
 from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
 from opera.campaign.plan import Test
+from opera.errors import EnvironmentBroken
 from opera.models.exporters import declined_by_exporter
+from opera.models.role import REFERENCE
 from opera.oracles.verdict import Verdict
 from opera.worker.process import Done, Lost, Raised
 from opera.worker.protocol import Message
@@ -150,17 +152,13 @@ class Scheduler:
     def _advance(self, job: Job) -> bool:
         """Whether the cache knows enough of a test to go on without the materialiser."""
         reference = self._cache.get(job.test.reference_key)
-        if reference is None:
-            return False
-        if reference["status"] != "ready":
-            self._finish(job, judge_materialisation(reference, job.seconds))
-            return True
         artefact = reference if self._tasks.kind is None else self._cache.get(job.test.artefact_key)
-        if artefact is None:
+        for answer in (artefact, reference):
+            if answer is not None and answer["status"] != "ready":
+                self._finish(job, judge_materialisation(answer, job.seconds))
+                return True
+        if reference is None or artefact is None:
             return False
-        if artefact["status"] != "ready":
-            self._finish(job, judge_materialisation(artefact, job.seconds))
-            return True
         heapq.heappush(self._ready, (job.test.place, job))
         return True
 
@@ -208,6 +206,10 @@ class Scheduler:
 
     def _materialised(self, role: Role, job: Job, event: Done | Raised | Lost) -> None:
         answer = _answer_of(event)
+        if answer["status"] == "unwritable":
+            raise EnvironmentBroken(
+                f"the cache cannot be written ({answer['failure']['message']}); mend that and run the same command again"
+            )
         job = replace(job, seconds=dict(event.seconds), force=False)
         if answer["status"] == "lost" and role is Role.LIBRARY:
             self._fresh[Role.LIBRARY_FRESH].append(job)
@@ -224,11 +226,11 @@ class Scheduler:
             raise AssertionError(f"the materialiser's answer has no place in the cache: {answer}")
 
     def _keep(self, job: Job, answer: Answer) -> None:
-        """Keeps an answer under the keys that it is about: an export's failure says nothing of the reference."""
+        """Keeps an answer under the keys that it is about: a failure of an export says nothing of the reference."""
         reference = {name: answer[name] for name in ("bundle", "undefined", "origin", "structure") if name in answer}
         if reference:
             self._cache.put(job.test.reference_key, {"status": "ready", **reference})
-        if answer["status"] in ("invalid", "lost") and not str(answer["reason"]).startswith("capture-failed"):
+        if answer["status"] in ("invalid", "lost") and answer["stage"] == REFERENCE:
             self._cache.put(job.test.reference_key, answer)
         elif self._tasks.kind is not None:
             self._cache.put(job.test.artefact_key, {name: value for name, value in answer.items() if name not in reference})
@@ -245,7 +247,8 @@ class Scheduler:
             self._fresh[Role.COMPILER_FRESH].append(job)
             return
         reference = self._cache.get(job.test.reference_key) or {}
-        judgement = judge_compilation(event, job.test, reference.get("undefined"))
+        artefact = self._cache.get(job.test.artefact_key) or {}
+        judgement = judge_compilation(event, job.test, reference.get("undefined"), artefact.get("suspect"))
         if judgement.verdict.is_failure or job.first:
             self._confirmed(job, judgement, Role.COMPILER_FRESH)
         else:
@@ -277,7 +280,7 @@ def _answer_of(event: Done | Raised | Lost) -> dict[str, Any]:
             answer["unsupported"] = declined_by_exporter(answer["exporter"], answer["failure"])
         return answer
     if isinstance(event, Raised):
-        return {"status": "invalid", "reason": "template-error", "failure": event.failure}
+        return {"status": "invalid", "reason": "template-error", "stage": REFERENCE, "failure": event.failure}
     reason = {"deadline": "library-hang", "memory": "library-oom"}.get(event.cause, "library-abort")
     lost = {"cause": event.cause, "detail": event.detail}
-    return {"status": "lost", "reason": reason, "lost": lost, "log": event.log}
+    return {"status": "lost", "reason": reason, "stage": event.stage or REFERENCE, "lost": lost, "log": event.log}

@@ -22,6 +22,7 @@ class Settings:
         strategy: Of the ranking.
         keyword: `-k` expression.
         limit: Most tests.
+        cap: Most instances per API, the first in ranked order.
         budget: Most seconds; what is left is done by the next run of the same command.
         maxfail: Findings after which to stop.
         jobs: Child processes that may be busy at a time, materialisers included.
@@ -39,6 +40,7 @@ class Settings:
     strategy: str | None = None
     keyword: str | None = None
     limit: int | None = None
+    cap: int | None = None
     budget: float | None = None
     maxfail: int | None = None
     jobs: int = 2
@@ -56,8 +58,8 @@ class Settings:
         """The part that decides which tests there are: two runs that agree in it and in the versions are one campaign."""
         return {
             "compiler": self.compiler, "frontend": self.frontend, "route": self.route, "forms": [form.value for form in self.forms],
-            "seed": self.seed, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit, "chebyshev": self.chebyshev,
-            "level": self.level,
+            "seed": self.seed, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit, "cap": self.cap,
+            "chebyshev": self.chebyshev, "level": self.level,
         }  # fmt: skip
 
     def campaign(self, versions: Mapping[str, Any]) -> str:

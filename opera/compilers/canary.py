@@ -1,19 +1,42 @@
-"""The canary: one addition per frontend. An adapter on which it does not pass is broken, and no campaign starts on it."""
+"""The canary: one addition per frontend. An adapter on which it does not pass is broken, and no campaign starts on it.
+
+Canaries are found by entry point (`opera.canaries`, the frontend's name to an `Instance`). The driver imports them, so the module that
+holds one must not import the library.
+"""
 
 from __future__ import annotations
 
 import struct
+from importlib import metadata
 
-from opera.errors import UserError
+from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Instance, Kind, Tensor
+from opera.plugins import registered
+
+GROUP = "opera.canaries"
+
+_LEFT, _RIGHT = (Tensor((2, 3), "float32", struct.pack("<6f", *numbers)) for numbers in ((0, 1, 2, 3, 4, 5), (1, -1, 0.5, 2, 8, -3)))
+
+ONNX = Instance(
+    "onnx", "ai.onnx.Add", Kind.NODE, call=(Argument("A", _LEFT), Argument("B", _RIGHT)), context=(("opset", 13), ("outputs", [True]))
+)
+PYTORCH = Instance("pytorch", "torch.add", Kind.FUNCTION, call=(Argument("input", _LEFT), Argument("other", _RIGHT)))
 
 
 def canary(frontend: str) -> Instance:
-    """The canary instance of *frontend*; raises UserError for a frontend that has none."""
-    left, right = (Tensor((2, 3), "float32", struct.pack("<6f", *numbers)) for numbers in ((0, 1, 2, 3, 4, 5), (1, -1, 0.5, 2, 8, -3)))
-    if frontend == "onnx":
-        call = (Argument("A", left), Argument("B", right))
-        return Instance("onnx", "ai.onnx.Add", Kind.NODE, call=call, context=(("opset", 13), ("outputs", [True])))
-    if frontend == "pytorch":
-        return Instance("pytorch", "torch.add", Kind.FUNCTION, call=(Argument("input", left), Argument("other", right)))
-    raise UserError(f"no canary model for frontend {frontend!r}")
+    """The canary instance of *frontend*.
+
+    Raises:
+        UserError: none is registered.
+        EnvironmentBroken: it cannot be imported, or is no instance.
+    """
+    target = registered(GROUP).get(frontend)
+    if target is None:
+        raise UserError(f"no canary model for frontend {frontend!r}; register one under {GROUP}")
+    try:
+        found = metadata.EntryPoint(frontend, target, GROUP).load()
+    except Exception as error:
+        raise EnvironmentBroken(f"the canary of {frontend} ({target}) cannot be imported: {error}; reinstall it") from error
+    if not isinstance(found, Instance):
+        raise EnvironmentBroken(f"the canary of {frontend} ({target}) is no opera.instance.Instance")
+    return found

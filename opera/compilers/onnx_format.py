@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from opera.compilers.adapter import Subject
+
 
 def parse(data: bytes) -> Any:
     """An onnx.ModelProto from its bytes."""
@@ -12,9 +14,10 @@ def parse(data: bytes) -> Any:
     return onnx.load_model_from_string(data)
 
 
-def single_operator(model: Any) -> str:
-    """The operator of a model with one node, or `graph` for a larger one."""
-    return str(model.graph.node[0].op_type) if len(model.graph.node) == 1 else "graph"
+def operator_of(subject: Subject) -> str:
+    """The operator of a model with one node; for a graph that spells an operator out, its name with a mark."""
+    nodes = parse(subject.data).graph.node
+    return str(nodes[0].op_type) if len(nodes) == 1 else f"{subject.instance.operator} (expanded)"
 
 
 def lower(model: Any, opset: int, ir_version: int) -> Any:

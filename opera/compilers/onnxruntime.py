@@ -17,6 +17,7 @@ _TOO_NEW = r"Opset \d+ is under development|Error Unrecognized attribute: \w+ fo
 _DECLINES = r"\b(is|are) not supported\b"
 _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
+_MOST_NAMED = 3
 _NEWEST_OPSET = 26
 _NEWEST_IR = 13
 _PLAIN = "?bhilqBHILQefdO"
@@ -94,9 +95,9 @@ class OnnxRuntimeAdapter(Adapter):
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
         if subject.route.frontend == "onnx":
-            return onnx_format.single_operator(onnx_format.parse(subject.data))
-        nodes = onnx_format.parse(subject.data).graph.node
-        return "+".join(dict.fromkeys(str(node.op_type) for node in nodes))
+            return onnx_format.operator_of(subject)
+        names = list(dict.fromkeys(str(node.op_type) for node in onnx_format.parse(subject.data).graph.node))
+        return "+".join(names) if len(names) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
 
 
 def _is_plain(value: Any) -> bool:

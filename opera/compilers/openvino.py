@@ -10,6 +10,7 @@ from typing import Any
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.compilers.torch_format import operators_of
 from opera.models.arrays import Array, dtype_name, pack, unpack
 
 _TYPES = {
@@ -18,7 +19,7 @@ _TYPES = {
     "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "int4": "i4", "uint4": "u4", "uint2": "u2",
     "float4_e2m1fn": "f4e2m1", "string": "string",
 }  # fmt: skip
-_DECLINES = r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdoesn't support\b|\bunsupported\b|\bis only supported\b"
+_DECLINES = r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdo(es)?(n't| not) support\b|\bunsupported\b|\bis only supported\b"
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
 
 
@@ -40,6 +41,7 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "no-converter", pattern=r"OpenVINO does not support the following ONNX operations: "),
         UnsupportedRule(_FAILURES, "not-implemented", r"(?m)^(Exception caught:.*|.*: )?Not Implemented", stages=("load", "codegen")),
         UnsupportedRule(_FAILURES, "declined", _DECLINES, stages=("load", "codegen")),
+        UnsupportedRule(("torch._subclasses.fake_tensor.UnsupportedOperatorException",), "not-decomposable"),
         UnsupportedRule(_FAILURES, "not-constant", r"\bmust be a (scalar or Shape\{1\} )?constant\b"),
     )
 
@@ -55,11 +57,12 @@ class OpenVinoAdapter(Adapter):
         if subject.route.name == "onnx":
             return self._core.read_model(subject.data, self._ov.Tensor(self._ov.Type.u8, self._ov.Shape([0])))
         torch: Any = importlib.import_module("torch")
-        shapes = [list(value.shape) for value in subject.inputs.values()]
         buffer = io.BytesIO(subject.data)
-        if subject.route.name == "torchscript":
-            return self._ov.convert_model(torch.jit.load(buffer), input=[self._ov.PartialShape(shape) for shape in shapes])
-        return self._ov.convert_model(torch.export.load(buffer), input=[self._ov.PartialShape(shape) for shape in shapes])
+        captured = torch.jit.load(buffer) if subject.route.name == "torchscript" else torch.export.load(buffer)
+        shapes = [self._ov.PartialShape(list(value.shape)) for value in subject.inputs.values()]
+        if subject.route.name == "exported-program" and any(node.op == "placeholder" and not node.users for node in captured.graph.nodes):
+            return self._ov.convert_model(captured)  # an unused input is pruned, and shapes cannot be given for it
+        return self._ov.convert_model(captured, input=shapes)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")
@@ -105,9 +108,7 @@ class OpenVinoAdapter(Adapter):
         if named is not None:
             return named[1]
         if subject.route.name == "onnx":
-            return onnx_format.single_operator(onnx_format.parse(subject.data))
+            return onnx_format.operator_of(subject)
         if subject.route.name == "exported-program":
-            from opera.compilers.tvm import operators_of
-
-            return operators_of(subject.data)
+            return operators_of(subject)
         return subject.instance.operator

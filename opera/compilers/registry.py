@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import difflib
-import importlib.util
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
-from pathlib import Path
 
 from opera.compilers.adapter import Adapter, Route
 from opera.errors import EnvironmentBroken, UserError
+from opera.plugins import registered, search_path
 
 GROUP = "opera.compilers"
 
@@ -35,20 +34,12 @@ class Plugin:
 
     def search_path(self) -> tuple[str, ...]:
         """Where a worker in another environment finds the adapter's module; empty for OPERA's own."""
-        top = self.target.partition(":")[0].partition(".")[0]
-        if top == "opera":
-            return ()
-        spec = importlib.util.find_spec(top)
-        if spec is None or spec.origin is None:
-            return ()
-        origin = Path(spec.origin)
-        return (str(origin.parent.parent if origin.name == "__init__.py" else origin.parent),)
+        return search_path(self.target)
 
 
 def plugins() -> dict[str, Plugin]:
     """Every registered adapter by name, in alphabetical order."""
-    found = {entry.name: Plugin(entry.name, entry.value) for entry in metadata.entry_points(group=GROUP)}
-    return dict(sorted(found.items()))
+    return {name: Plugin(name, target) for name, target in registered(GROUP).items()}
 
 
 def plugin(name: str) -> Plugin:

@@ -58,7 +58,7 @@ class CompilerWorker:
             compiled = self._adapter.compile(loaded, subject, stages.enter)
             stages.enter("run")
             outputs = self._adapter.run(compiled, subject, stages.enter)
-        except Exception as error:
+        except BaseException as error:  # a panic of a compiler in Rust, and sys.exit(), are no Exception
             stages.leave()
             return self._failed(describe(error), stages.current, subject)
         stages.enter("compare")

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule
+from opera.compilers.torch_format import operators_of
 from opera.instance.values import DTYPE_BITS
 from opera.models.arrays import Array, dtype_name
 
@@ -30,7 +31,12 @@ class TvmAdapter(Adapter):
         UnsupportedRule(("NotImplementedError",), "not-implemented", module="tvm."),
         UnsupportedRule(("AssertionError",), "no-converter", pattern=r"^Unsupported function types "),
         UnsupportedRule(("ValueError", "AssertionError", "TypeError"), "declined", _DECLINES, "tvm", ("load", "optimize", "codegen")),
-        UnsupportedRule(("tvm.error.InternalError",), "declined", r"\bUnsupported \w+", stages=("load", "optimize", "codegen")),
+        UnsupportedRule(
+            ("tvm.error.InternalError",),
+            "declined",
+            r"\bUnsupported \w+|\bnot supported\b|\bonly supports? \w",
+            stages=("load", "optimize", "codegen"),
+        ),
         UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", _FRONTEND),
         UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `object`", "tvm"),
     )
@@ -106,16 +112,8 @@ class TvmAdapter(Adapter):
             if str(module).startswith(f"{_FRONTEND}.torch") and method not in _PLUMBING and method.startswith("_"):
                 return method
         if subject.route.frontend == "onnx":
-            return onnx_format.single_operator(onnx_format.parse(subject.data))
-        return operators_of(subject.data)
+            return onnx_format.operator_of(subject)
+        return operators_of(subject)
 
 
 _PLUMBING = frozenset({"_translate_fx_graph", "_check_unsupported_func_type", "_import_branch_subgraph", "_process_derived_symbol"})
-
-
-def operators_of(program: bytes) -> str:
-    """The ATen operators of a saved exported program, joined by `+` in the order of their first use."""
-    torch: Any = importlib.import_module("torch")
-    nodes = torch.export.load(io.BytesIO(program)).graph.nodes
-    names = dict.fromkeys(str(node.target.__name__) for node in nodes if node.op == "call_function")
-    return "+".join(names) or "identity"

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from opera.compilers.adapter import UnsupportedRule, declined
 
+_ERRORS = ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError")
+_DECLINES = r"\bonly [\w ,]+ (is|are) supported\b|\b(is|are) not supported\b"
 _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
     "torch.onnx": (
-        UnsupportedRule(
-            ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError"), "no-converter", r"No ONNX function found for",
-            stages=("export",),
-        ),
+        UnsupportedRule(_ERRORS, "no-converter", r"No ONNX function found for", stages=("export",)),
+        UnsupportedRule(_ERRORS, "declined", _DECLINES, stages=("export",)),
         UnsupportedRule(("torch.onnx.errors.UnsupportedOperatorError",), "no-converter", stages=("export",)),
     ),
-}  # fmt: skip
+}
 
 
 def declined_by_exporter(exporter: str, failure: Mapping[str, Any]) -> str | None:
     """The reason under which *exporter* declines, or None when its failure is a fault of it."""
     found = declined(_RULES.get(exporter, ()), failure, "export")
     return None if found is None else found.reason
+
+
+def converter_of_exporter(exporter: str, failure: Mapping[str, Any]) -> str:
+    """The exporter's function that failed, as its message names it, else the exporter itself."""
+    named = re.search(r"TracedOnnxFunction\(<function (\w+)", str(failure["message"]))
+    return named[1] if named is not None else exporter

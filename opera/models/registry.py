@@ -1,17 +1,18 @@
-"""Which template makes models of which library."""
+"""Which template makes models of which library: found by entry point, so that a third party can add a library."""
 
 from __future__ import annotations
 
-from opera.errors import UserError
+from opera.errors import EnvironmentBroken, UserError
+from opera.plugins import registered
 
-_TEMPLATES = {
-    "onnx": "opera.templates.onnx_model:OnnxTemplate",
-    "pytorch": "opera.templates.pytorch_model:PyTorchTemplate",
-}
+GROUP = "opera.templates"
 
 
 def template_of(library: str) -> str:
     """`module:attribute` of the template for *library*, to be imported in a worker beside it."""
-    if library not in _TEMPLATES:
-        raise UserError(f"no model template for library {library!r}; there are: {', '.join(_TEMPLATES)}")
-    return _TEMPLATES[library]
+    known = registered(GROUP)
+    if not known:
+        raise EnvironmentBroken("no model template is registered: opera is not installed here; `make setup` or `pip install .` does it")
+    if library not in known:
+        raise UserError(f"no model template for library {library!r}; there are: {', '.join(known)}")
+    return known[library]

@@ -18,11 +18,16 @@ REFERENCE = "reference"
 EXPORT = "export"
 
 
+class _Unwritable(Exception):
+    """The cache takes no file."""
+
+
 class Materialiser:
     """Handles `{"instance", "key", "seed", "kind", "form", "reference"}`: makes the artefact, and the bundle where it is asked for.
 
-    Answers `{"status": "ready", "bundle", "artefact", "undefined"}` with names in the cache, `{"status": "invalid", "reason",
-    "failure"}` where the library rejects the instance, or `{"status": "export-failed", "exporter", "failure"}`.
+    Answers `{"status": "ready", "bundle", "artefact", "undefined"}` with names in the cache, `{"status": "invalid", "reason", "stage",
+    "failure"}` where the library rejects the instance, `{"status": "export-failed", "exporter", "failure"}`, or `{"status": "unwritable",
+    "failure"}` where the cache takes no file, which says nothing of the instance.
     """
 
     def __init__(self, options: Message) -> None:
@@ -46,14 +51,25 @@ class Materialiser:
                 answer.update(self._bundle(model))
             if task["kind"] is not None:
                 stages.enter(EXPORT)
-                answer["artefact"] = bundle.store(self._cache, model.artefact(task["kind"], task["form"]))
+                artefact = model.artefact(task["kind"], task["form"])
+                answer["artefact"] = self._store(artefact.data)
+                answer["suspect"] = artefact.suspect
+        except _Unwritable as error:
+            return {"status": "unwritable", "failure": describe(error.__cause__ or error)}
         except Invalid as error:
-            return {"status": "invalid", "reason": str(error), "failure": describe(error.__cause__ or error)}
+            failure = describe(error.__cause__ or error)
+            return {**answer, "status": "invalid", "reason": str(error), "stage": stages.current, "failure": failure}
         except ExportFailed as error:
             answer["status"] = "export-failed"
             answer["exporter"] = error.exporter
             answer["failure"] = describe(error.__cause__ or error)
         return answer
+
+    def _store(self, data: bytes) -> str:
+        try:
+            return bundle.store(self._cache, data)
+        except OSError as error:
+            raise _Unwritable from error
 
     def _blob(self, name: str) -> bytes:
         return bundle.fetch(self._cache.parent / "blobs", name)
@@ -65,5 +81,5 @@ class Materialiser:
             "outputs": list(reference.outputs),
             "precise": None if reference.precise is None else list(reference.precise),
         }
-        name = bundle.store(self._cache, bundle.dump(tree))
+        name = self._store(bundle.dump(tree))
         return {"bundle": name, "undefined": reference.undefined, "origin": reference.origin, "structure": reference.structure}

@@ -44,6 +44,19 @@ class Reference:
     structure: str = "tuple"
 
 
+@dataclass(frozen=True)
+class Artefact:
+    """A model in a form that compilers load.
+
+    Attributes:
+        data: Its bytes.
+        suspect: The exporter that made it, when the model already disagrees with the library as another implementation runs it.
+    """
+
+    data: bytes
+    suspect: str | None = None
+
+
 class Model(Protocol):
     """A single-operator model in its library's own format."""
 
@@ -56,7 +69,7 @@ class Model(Protocol):
         """Runs the library; raises `Invalid` where it rejects the instance."""
         ...
 
-    def artefact(self, kind: str, form: str) -> bytes:
+    def artefact(self, kind: str, form: str) -> Artefact:
         """The model as *kind*; raises `Invalid` where the library cannot capture it, `ExportFailed` where an exporter fails."""
         ...
 

@@ -17,6 +17,8 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
 _NOISE = re.compile(
     r"(?m)^\s*(?:Check 'false' failed at .*:$|Exception from .*:\d+:$|FrontEnd API failed with .*:?$|Model wasn't fully converted.*$"
     r"|-- .* with a message:$|Summary:$|-- Conversion is failed for: .*$|While validating .*$|Traceback \(most recent call last\):$"
+    r"|Exception happened during conversion of operation .*$|This is OpenVINO internal type\..*$"
+    r"|Failed to convert the exported program.*$|- If there is .*$|- Create an error report .*$|## Exception summary$"
     r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$)\n?"
 )
 """Lines that say where a compiler noticed a failure, and nothing of the failure."""

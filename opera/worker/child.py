@@ -9,6 +9,7 @@ Messages to the driver:  {"ready": {...}} or {"broken": failure} once; per task 
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import importlib
@@ -22,6 +23,8 @@ from opera.worker.failure import describe
 from opera.worker.protocol import Message, Reader, pack, write_all
 
 _PR_SET_PDEATHSIG = 1
+_SPEAKERS = {os.getpid()}
+"""The processes that may talk to the driver. A copy that a task made of itself, and that came back from the task, may not."""
 
 
 class Stages:
@@ -68,9 +71,13 @@ class Role(Protocol):
 def serve(read_fd: int, write_fd: int) -> None:
     """Serves one driver until it closes its end."""
     _detach()
+    for descriptor in (read_fd, write_fd):
+        os.set_inheritable(descriptor, False)
     reader = Reader(read_fd)
 
     def send(message: Message) -> None:
+        if os.getpid() not in _SPEAKERS:
+            os._exit(0)
         write_all(write_fd, pack(message))
 
     setup = reader.wait()
@@ -103,7 +110,7 @@ def _detach() -> None:
 
 
 def _load(setup: Message) -> Role:
-    sys.path[:0] = setup.get("path", [])
+    sys.path += setup.get("path", [])
     module, _, attribute = str(setup["setup"]).partition(":")
     role: Any = getattr(importlib.import_module(module), attribute)
     return role(setup.get("options", {}))
@@ -118,7 +125,8 @@ def _attempt(role: Role, task: Message, send: SendMessage) -> None:
     except BaseException as error:
         stages.leave()
         reply = {"raised": describe(error), "stage": stages.current, "seconds": stages.seconds}
-    sys.stderr.flush()
+    with contextlib.suppress(Exception):
+        sys.stderr.flush()
     send(reply)
 
 
@@ -126,6 +134,8 @@ def _forked(role: Role, task: Message, send: SendMessage) -> None:
     """Does the task in a copy of this warm process, in a process group of its own, so that the driver can kill it alone."""
     child = os.fork()
     if child == 0:
+        _SPEAKERS.clear()
+        _SPEAKERS.add(os.getpid())
         os.setpgid(0, 0)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         send({"forked": os.getpid()})

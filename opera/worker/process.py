@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -37,7 +38,7 @@ class WorkerSpec:
         setup: `module:attribute` of its role.
         options: What the role is built with; JSON.
         python: Its interpreter.
-        path: Folders to put first on its module search path.
+        path: Folders to put last on its module search path.
         environment: Added to the pinned environment.
     """
 
@@ -186,7 +187,11 @@ class Worker:
                 return
             if message is None:
                 break
-            event = self._interpret(message)
+            try:
+                event = self._interpret(message)
+            except (KeyError, TypeError, ValueError) as error:
+                yield self._lose("protocol", f"unexpected message: {type(error).__name__}: {error}")
+                return
             if event is not None:
                 yield event
         if self.alive and self._reader.closed:
@@ -231,6 +236,9 @@ class Worker:
         """Kills the task that is past its deadline or over the memory cap; the worker survives when the task ran in a fork."""
         if not self.alive or (self.ready and not self.busy):
             return None
+        if self._process.poll() is not None and not select.select([self._read_fd], [], [], 0)[0]:
+            return self._lose(*self._obituary())
+        self._trim_log()
         allowed = self.limits.stage if self.ready else self.limits.start
         target = self._forked_pid or self.pid
         if now - self._since > allowed:

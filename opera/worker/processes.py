@@ -6,7 +6,10 @@ import contextlib
 import ctypes
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PR_SET_CHILD_SUBREAPER = 36
@@ -79,9 +82,41 @@ def adopt_orphans() -> None:
 
 def kill_orphans(known: Iterable[int]) -> None:
     """Ends and reaps every process that workers of this driver have left behind; *known* are those that may live on."""
-    strangers = {pid for pid in set(_children(os.getpid())) - set(known) if _is_ours(pid)}
+    orphans = set(_children(os.getpid())) - set(known)
+    strangers = {pid for pid in orphans if _is_ours(pid)}
     for pid in strangers:
         kill_tree(pid)
     for pid in strangers:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
+    for pid in orphans - strangers:
+        if _is_foreign_zombie(pid):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+
+def _is_foreign_zombie(pid: int) -> bool:
+    """Whether *pid* has ended in a session other than ours, as everything does that descends from a worker; its environment is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            state, _, _, session = file.read().rpartition(b")")[2].split()[:4]
+    except (OSError, ValueError):
+        return False
+    return state == b"Z" and int(session) != os.getsid(0)
+
+
+class Guardian:
+    """A process that outlives this driver for a moment and ends what its workers have left behind, even if it was killed."""
+
+    def __init__(self) -> None:
+        script = Path(__file__).with_name("guardian.py")
+        self._process = subprocess.Popen(
+            [sys.executable, "-I", "-S", str(script), f"{MARK}={os.getpid()}"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        """Lets it do its work, and waits until it has."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        self._process.wait()

@@ -1,0 +1,1 @@
+"""Subcommands of `opera` other than the three stages, one module each."""

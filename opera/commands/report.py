@@ -1,0 +1,42 @@
+"""`opera report`: the findings, on the terminal, as JSON or as one HTML file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opera.errors import Exit
+from opera.options import common, print_json, say
+from opera.report.html import write_html
+from opera.report.overview import Scope, overview
+from opera.report.terminal import document, print_overview
+from opera.report.text import plural
+from opera.store.database import open_workspace
+
+_ROWS = 30
+
+
+@click.command("report")
+@click.option("--campaign", metavar="ID", help="Only this campaign; the beginning of its id will do.")
+@click.option("--compiler", help="Only results of this compiler.")
+@click.option("--frontend", help="Only results of this model format.")
+@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one HTML page that needs nothing else.")
+@click.option("--all", "everything", is_flag=True, help=f"Print all findings, not the first {_ROWS} of each subject.")
+@common
+def command(
+    campaign: str | None, compiler: str | None, frontend: str | None, html: Path | None, everything: bool, workspace: Path, seed: int,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Lists the findings: what failed, how often, and how to reproduce it; then why the other tests are no findings."""
+    with open_workspace(workspace, write=False) as space:
+        view = overview(space, Scope(campaign, compiler, frontend))
+        if html is not None:
+            write_html(html, space, str(workspace), view)
+    if as_json:
+        print_json(document(view))
+    elif html is None:
+        print_overview(view, str(workspace), rows=None if everything else _ROWS)
+    if html is not None:
+        say(f"wrote {html}: {plural(len(view.findings), 'finding')} from {plural(view.tests, 'test')}")
+    return Exit.CLEAN

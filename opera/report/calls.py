@@ -1,0 +1,156 @@
+"""An instance as a call that a person can read: `ai.onnx.Reshape(data=float32[2,3], shape=int64([3, 2]))`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor, decode_instance
+from opera.models import bundle
+from opera.models.arrays import tensor_array
+from opera.report.text import one_line
+from opera.store import Corpus
+
+_SHOWN_ELEMENTS = 12
+_SHOWN_ITEMS = 24
+_WIDTH = 100
+_LIMIT = 4_000
+
+
+@dataclass(frozen=True)
+class CallText:
+    """A readable call.
+
+    Attributes:
+        api: What is called; empty when the instance is gone.
+        text: The call, on one line or one argument a line.
+        notes: What the text cannot say: context, absent data.
+    """
+
+    api: str
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def stored_call(corpus: Corpus, blobs: Path, key: str) -> CallText:
+    """The call of the instance *key* of a corpus; where it or its data are gone, the text or the notes say so.
+
+    Args:
+        corpus: The corpus.
+        blobs: Folder of the tensors that are kept apart; they are not read.
+        key: Hash of the instance.
+    """
+    names: list[str] = []
+
+    def apart(document: dict[str, Any]) -> dict[str, Any]:
+        if "blob" in document and ("dtype" in document or "format" in document):
+            names.append(str(document["blob"]))
+            return {name: value for name, value in document.items() if name != "blob"}
+        return document
+
+    try:
+        instance = decode_instance(json.loads(corpus.document(key), object_hook=apart))
+    except KeyError:
+        return CallText("", f"instance {key[:12]} is not in this workspace's corpus")
+    except ValueError as error:
+        return CallText("", f"instance {key[:12]} cannot be read: {one_line(str(error))}")
+    gone = sorted({name for name in names if not bundle.path_of(blobs, name).exists()})
+    lost = tuple(f"data {name[:12]} is gone from the workspace; extract again to restore it" for name in gone)
+    return CallText(instance.api, call_text(instance), (*_context(instance), *lost))
+
+
+def call_text(instance: Instance) -> str:
+    """*instance* as a Python-like call; tensors by dtype and shape, small ones with their values."""
+    if instance.kind is Kind.MODULE:
+        text = f"{_call(instance.api, _arguments(instance.init))}{_call('', _arguments(instance.call))}"
+    else:
+        text = _call(instance.api, [*_arguments(instance.call), *_arguments(instance.init)])
+    return text if len(text) <= _LIMIT else text[:_LIMIT] + " …"
+
+
+def value_text(value: Any, depth: int = 0) -> str:
+    """One value of an instance."""
+    if isinstance(value, Tensor):
+        return _tensor(value)
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, Device):
+        return f"device({value.name!r})"
+    if isinstance(value, Enum):
+        return f"{value.path}.{value.member}"
+    if isinstance(value, Named):
+        return value.path
+    if isinstance(value, Call):
+        return _call(value.api, [f"{name}={value_text(item, depth + 1)}" if name else value_text(item, depth + 1) for name, item in value.arguments])
+    if isinstance(value, Graph):
+        return f"<{value.format}, {len(value.data):,} bytes>" if value.data else f"<{value.format}>"
+    if isinstance(value, Opaque):
+        return f"<{value.type}>"
+    if isinstance(value, (list, tuple)):
+        return _sequence(cast("list[Any] | tuple[Any, ...]", value), depth)
+    if isinstance(value, dict):
+        pairs = cast("dict[Any, Any]", value).items()
+        return "{" + _few((f"{value_text(key, depth + 1)}: {value_text(item, depth + 1)}" for key, item in pairs), len(value)) + "}"
+    return one_line(repr(value), 160)
+
+
+def _sequence(value: list[Any] | tuple[Any, ...], depth: int) -> str:
+    if depth > 6:
+        return "…"
+    inner = _few((value_text(item, depth + 1) for item in value), len(value))
+    if isinstance(value, list):
+        return f"[{inner}]"
+    return f"({inner},)" if len(value) == 1 else f"({inner})"
+
+
+def _few(items: Iterable[str], count: int) -> str:
+    shown = [item for _, item in zip(range(_SHOWN_ITEMS), items, strict=False)]
+    return ", ".join([*shown, f"… {count - _SHOWN_ITEMS:,} more"] if count > _SHOWN_ITEMS else shown)
+
+
+def _arguments(arguments: Iterable[Argument]) -> list[str]:
+    return [f"{argument.name}={value_text(argument.value)}" for argument in arguments]
+
+
+def _call(api: str, arguments: list[str]) -> str:
+    line = f"{api}({', '.join(arguments)})"
+    if len(line) <= _WIDTH or not arguments:
+        return line
+    return f"{api}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
+
+
+def _tensor(tensor: Tensor) -> str:
+    shape = f"{tensor.dtype}[{','.join(str(dim) for dim in tensor.shape)}]"
+    extra = "" if tensor.layout == "strided" else f" {tensor.layout}"
+    if tensor.strides is not None:
+        extra += f" strides {list(tensor.strides)}"
+    values = _values(tensor)
+    if values is not None and not extra:
+        return f"{tensor.dtype}({values})"
+    limits = tensor.constraint
+    if limits is not None and limits.low is not None and limits.high is not None:
+        extra += f" in [{limits.low:.6g}, {limits.high:.6g}]"
+    if limits is not None:
+        extra += (" with nan" if limits.nan else "") + (" with inf" if limits.inf else "")
+        extra += "".join(f" {name}" for name in limits.structure)
+    return shape + extra
+
+
+def _values(tensor: Tensor) -> str | None:
+    """The values where they are few and short; None where shape and dtype say more."""
+    if tensor.data is None or not 0 < tensor.size <= _SHOWN_ELEMENTS:
+        return None
+    try:
+        values = tensor_array(tensor).tolist()
+    except (ValueError, TypeError, AttributeError):
+        return None
+    text = value_text(values)
+    return text if len(text) <= 72 else None
+
+
+def _context(instance: Instance) -> tuple[str, ...]:
+    shown = tuple(f"{name}: {value_text(value)}" for name, value in instance.context if name != "outputs")
+    return tuple(text for text in shown if len(text) < 400)

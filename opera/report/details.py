@@ -1,0 +1,134 @@
+"""Everything about one finding, gathered for a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opera.campaign.judge import headline
+from opera.report.calls import CallText, stored_call
+from opera.report.evidence import Evidence, Row, evidence
+from opera.report.overview import UNKNOWN_API, ReportedFinding
+from opera.report.text import block, one_line, option
+from opera.store import Campaign, Corpus, StoredResult, Workspace
+from opera.triage.fingerprint import symptom_of
+
+_SCRIPT_LIMIT = 20_000
+
+
+@dataclass(frozen=True)
+class FailingTest:
+    """One of a finding's tests, for a list."""
+
+    id: str
+    instance: str
+    api: str
+    subject: str
+    form: str
+    headline: str
+
+
+@dataclass(frozen=True)
+class Details:
+    """A finding for a reader.
+
+    Attributes:
+        reported: The finding.
+        symptom: The parts of its fingerprint.
+        evidence: What its representative left behind.
+        call: The representative's instance.
+        provenance: Library tests that the instance came from, the first of them.
+        provenance_total: How many there are.
+        tests: The failing tests, the first of them.
+        versions: Of the library's and the compiler's side.
+        commands: What to type to go on.
+        script: Text of the reproducer; empty where there is none.
+        script_note: Why the script is not here, or what running it came to.
+    """
+
+    reported: ReportedFinding
+    symptom: tuple[Row, ...]
+    evidence: Evidence
+    call: CallText
+    provenance: tuple[str, ...]
+    provenance_total: int
+    tests: tuple[FailingTest, ...]
+    versions: tuple[Row, ...]
+    commands: tuple[Row, ...]
+    script: str
+    script_note: str
+
+
+class Detailer:
+    """Gathers details from an open workspace.
+
+    Args:
+        workspace: Open; only read.
+        name: How the user calls it on the command line.
+        apis: API of each instance by its hash.
+        shown: Most failing tests and library tests to list of each finding.
+    """
+
+    def __init__(self, workspace: Workspace, name: str, apis: Mapping[str, str], shown: int) -> None:
+        self._workspace = workspace
+        self._corpus = Corpus(workspace)
+        self._name = name
+        self._apis = apis
+        self._shown = shown
+
+    def details(self, reported: ReportedFinding, campaign: Campaign | None) -> Details:
+        """Everything about a finding. *campaign* is one that its representative belongs to."""
+        finding = reported.finding
+        first = finding.representative
+        provenance = self._corpus.provenance(first.instance)
+        script, note = self._script(reported)
+        return Details(
+            reported, symptom_rows(reported), evidence(first.detail), stored_call(self._corpus, self._workspace.blobs, first.instance),
+            tuple(one_line(each.test, 160) for each in provenance[: self._shown]), len(provenance),
+            tuple(self._test(test) for test in finding.tests[: self._shown]), version_rows(campaign), self._commands(reported), script, note,
+        )  # fmt: skip
+
+    def _test(self, test: StoredResult) -> FailingTest:
+        subject = f"{test.compiler}/{test.frontend}"
+        api = self._apis.get(test.instance, UNKNOWN_API)
+        return FailingTest(test.test, test.instance, api, subject, test.form, one_line(headline(test.verdict, test.detail), 140))
+
+    def _commands(self, reported: ReportedFinding) -> tuple[Row, ...]:
+        where = option(self._name)
+        return (
+            Row("reproduce", f"opera reproduce {reported.finding.id}{where}"),
+            Row("this finding", f"opera show {reported.finding.id}{where}"),
+            Row("its smallest test", f"opera show {reported.finding.representative.test[:16]}{where}"),
+        )
+
+    def _script(self, reported: ReportedFinding) -> tuple[str, str]:
+        if reported.reproducer is None:
+            return "", "no reproducer has been written yet"
+        outcome = "reproduced the failure" if reported.verified else "did not reproduce the failure when it was run"
+        try:
+            text = (self._workspace.folder / reported.reproducer).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            return "", f"{reported.reproducer} is gone from the workspace; `opera reproduce` writes it again"
+        return block(text, _SCRIPT_LIMIT), f"{reported.reproducer} {outcome}"
+
+
+def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
+    """The parts of a finding's fingerprint, those that say something."""
+    finding, first = reported.finding, reported.finding.representative
+    subject = finding.compiler if reported.is_exporter else f"{first.compiler}/{first.frontend}"
+    symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail)
+    rows = (
+        Row("subject", subject), Row("route", first.route), Row("verdict", first.verdict.value),
+        Row("stage", first.stage.value if first.stage else ""), Row("kind", symptom.kind), Row("converter", symptom.converter),
+        Row("message", symptom.message),
+    )  # fmt: skip
+    return tuple(Row(row.name, one_line(row.value, 400)) for row in rows if row.value)
+
+
+def version_rows(campaign: Campaign | None) -> tuple[Row, ...]:
+    """Versions and pinned settings of both sides of a campaign."""
+    if campaign is None:
+        return (Row("versions", "no campaign of this test is in the workspace"),)
+    sides: list[Any] = [campaign.versions.get("library"), campaign.versions.get("compiler")]
+    return tuple(Row(one_line(str(name)), one_line(str(value))) for side in sides if isinstance(side, Mapping) for name, value in side.items())

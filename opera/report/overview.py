@@ -1,0 +1,273 @@
+"""What a workspace's results come to: verdicts per subject, findings, and why the other tests are none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from opera.errors import NothingSelected, UserError
+from opera.oracles.verdict import Verdict
+from opera.report import queries
+from opera.report.text import one_line
+from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace
+from opera.triage.findings import Finding, group
+
+UNKNOWN_API = "(instance gone)"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Which results to look at; None does not restrict. *campaign* is the beginning of an identity."""
+
+    campaign: str | None = None
+    compiler: str | None = None
+    frontend: str | None = None
+
+
+@dataclass(frozen=True)
+class SubjectCounts:
+    """Number of tests of a subject, per verdict."""
+
+    compiler: str
+    frontend: str
+    verdicts: Mapping[Verdict, int]
+
+    @property
+    def name(self) -> str:
+        """`compiler/frontend`."""
+        return f"{self.compiler}/{self.frontend}"
+
+    @property
+    def tests(self) -> int:
+        """Number of tests with a result."""
+        return sum(self.verdicts.values())
+
+    @property
+    def failures(self) -> int:
+        """Number of tests that belong to a finding."""
+        return sum(count for verdict, count in self.verdicts.items() if verdict.is_failure)
+
+
+@dataclass(frozen=True)
+class ReportedFinding:
+    """A finding with what is known of it beyond its tests.
+
+    Attributes:
+        finding: The finding.
+        met_by: Subjects whose campaigns met it: its own, or all those behind the exporter that failed.
+        verified: Whether its reproducer reproduced it.
+        reproducer: The script, relative to the workspace; None where none was written.
+    """
+
+    finding: Finding
+    met_by: tuple[str, ...]
+    verified: bool
+    reproducer: str | None
+
+    @property
+    def is_exporter(self) -> bool:
+        """Whether an exporter failed, not the compiler after it."""
+        return "exporter" in self.finding.representative.detail
+
+    @property
+    def subject(self) -> str:
+        """The heading that it stands under."""
+        return f"{self.finding.compiler} (exporter)" if self.is_exporter else f"{self.finding.compiler}/{self.finding.frontend}"
+
+    @property
+    def summary(self) -> str:
+        """One line that says what goes wrong, safe to print."""
+        return one_line(self.finding.summary)
+
+
+@dataclass(frozen=True)
+class Filtered:
+    """Tests of one subject that are no findings, and why. *reason* is empty for `flaky`."""
+
+    verdict: Verdict
+    reason: str
+    subject: str
+    tests: int
+
+    @property
+    def key(self) -> str:
+        """`unsupported: no-kernel`, `flaky`."""
+        return f"{self.verdict.value}: {self.reason}" if self.reason else self.verdict.value
+
+
+@dataclass(frozen=True)
+class Curve:
+    """How the findings of a campaign came: at each of *steps*, (tests done, distinct fingerprints so far)."""
+
+    campaign: Campaign
+    tests: int
+    steps: tuple[tuple[int, int], ...]
+
+    @property
+    def subject(self) -> str:
+        """`compiler/frontend`."""
+        return f"{self.campaign.compiler}/{self.campaign.frontend}"
+
+    @property
+    def findings(self) -> int:
+        """Distinct fingerprints at the end."""
+        return self.steps[-1][1] if self.steps else 0
+
+
+@dataclass(frozen=True)
+class OperatorTally:
+    """Tests of one API on one subject, and how many of them failed."""
+
+    api: str
+    subject: str
+    tests: int
+    failing: int
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Everything that a report says about a scope.
+
+    Attributes:
+        subjects: Verdict counts, by subject.
+        findings: Exporters' findings among them; grouped by what failed, the most severe and most frequent first.
+        filtered: Why tests are no findings, by subject.
+        curves: One per campaign, the oldest first.
+        operators: By API and subject.
+        apis: API of each instance of the workspace by its hash.
+        campaign_of: The newest campaign of each failing test.
+    """
+
+    subjects: tuple[SubjectCounts, ...]
+    findings: tuple[ReportedFinding, ...]
+    filtered: tuple[Filtered, ...]
+    curves: tuple[Curve, ...]
+    operators: tuple[OperatorTally, ...]
+    apis: Mapping[str, str]
+    campaign_of: Mapping[str, Campaign]
+
+    @property
+    def tests(self) -> int:
+        """Number of tests with a result."""
+        return sum(subject.tests for subject in self.subjects)
+
+    def filtered_by_reason(self) -> list[tuple[str, int]]:
+        """Tests that are no findings by reason over all subjects, the largest first."""
+        totals: Counter[str] = Counter()
+        for each in self.filtered:
+            totals[each.key] += each.tests
+        return sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+
+
+def overview(workspace: Workspace, scope: Scope) -> Overview:
+    """Reads the results in *scope*.
+
+    Raises:
+        NothingSelected: there is none.
+        UserError: no campaign, or more than one, begins with the scope's prefix.
+    """
+    tally = _Tally(queries.apis(workspace))
+    campaigns = Campaigns(workspace)
+    for campaign in _campaigns(campaigns, scope):
+        tally.add(campaign, campaigns.results(campaign.id))
+    if not tally.verdicts:
+        raise NothingSelected(_nothing(campaigns, scope))
+    findings = reported(workspace, tally.failures, tally.apis)
+    return tally.overview(findings)
+
+
+def reported(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[ReportedFinding, ...]:
+    """The findings among *failures*, with what their reproducers came to."""
+    known = Campaigns(workspace).reproductions()
+    return tuple(
+        _reported(finding, known.get(finding.id))
+        for finding in group(failures, lambda key: apis.get(key, UNKNOWN_API), Corpus(workspace).sizes)
+    )
+
+
+def _reported(finding: Finding, reproduction: tuple[str, bool] | None) -> ReportedFinding:
+    met_by = tuple(sorted({f"{test.compiler}/{test.frontend}" for test in finding.tests}))
+    script, reproduced = reproduction or (None, False)
+    return ReportedFinding(finding, met_by, reproduced, script)
+
+
+def _campaigns(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
+    found = [each for each in campaigns.all() if each.id.startswith(scope.campaign or "")]
+    if scope.campaign is not None and len(found) != 1:
+        among = found or campaigns.all()
+        names = ", ".join(each.id for each in among[:8]) or "none"
+        what = "several campaigns begin" if found else "no campaign begins"
+        raise UserError(f"{what} with {scope.campaign!r}; there are: {names}. `opera ls` lists them")
+    return [each for each in found if scope.compiler in (None, each.compiler) and scope.frontend in (None, each.frontend)]
+
+
+def _nothing(campaigns: Campaigns, scope: Scope) -> str:
+    there = sorted({f"{each.compiler}/{each.frontend}" for each in campaigns.all()})
+    if not there:
+        return "the workspace has no results; run a campaign first, e.g. `opera run --compiler onnxruntime --frontend onnx`"
+    if scope.compiler is None and scope.frontend is None:
+        return "the selected campaign has no results yet; the command that began it continues it"
+    return f"no results for that selection; the workspace has campaigns of {', '.join(there)}"
+
+
+class _Tally:
+    """Counts results as they stream by; keeps only failing ones."""
+
+    def __init__(self, apis: Mapping[str, str]) -> None:
+        self.apis = apis
+        self.verdicts: Counter[tuple[str, str, Verdict]] = Counter()
+        self.failures: list[StoredResult] = []
+        self._filtered: Counter[tuple[Verdict, str, str]] = Counter()
+        self._operators: Counter[tuple[str, str]] = Counter()
+        self._failing: Counter[tuple[str, str]] = Counter()
+        self._curves: list[Curve] = []
+        self._campaign_of: dict[str, Campaign] = {}
+        self._seen: set[str] = set()
+
+    def add(self, campaign: Campaign, results: Iterable[StoredResult]) -> None:
+        """Counts the results of *campaign* in its order; a test that an earlier campaign had is counted once."""
+        steps: list[tuple[int, int]] = []
+        known: set[str] = set()
+        done = 0
+        for result in results:
+            done += 1
+            if result.fingerprint is not None:
+                self._campaign_of[result.test] = campaign
+                if result.fingerprint not in known:
+                    known.add(result.fingerprint)
+                    steps.append((done, len(known)))
+            if result.test not in self._seen:
+                self._seen.add(result.test)
+                self._count(result)
+        self._curves.append(Curve(campaign, done, tuple(steps)))
+
+    def _count(self, result: StoredResult) -> None:
+        subject = f"{result.compiler}/{result.frontend}"
+        place = self.apis.get(result.instance, UNKNOWN_API), subject
+        self.verdicts[result.compiler, result.frontend, result.verdict] += 1
+        self._operators[place] += 1
+        if result.fingerprint is not None:
+            self.failures.append(result)
+            self._failing[place] += 1
+        elif result.verdict is not Verdict.PASS:
+            reason = "" if result.verdict is Verdict.FLAKY else one_line(result.reason or "no reason kept", 80)
+            self._filtered[result.verdict, reason, subject] += 1
+
+    def overview(self, findings: Sequence[ReportedFinding]) -> Overview:
+        """What was counted."""
+        subjects = sorted({(compiler, frontend) for compiler, frontend, _ in self.verdicts})
+        return Overview(
+            tuple(
+                SubjectCounts(*key, {verdict: count for verdict in Verdict if (count := self.verdicts[*key, verdict])}) for key in subjects
+            ),
+            tuple(findings),
+            tuple(
+                Filtered(*key, count)
+                for key, count in sorted(self._filtered.items(), key=lambda item: (item[0][2], item[0][0].value, -item[1], item[0][1]))
+            ),
+            tuple(self._curves),
+            tuple(OperatorTally(*key, count, self._failing[key]) for key, count in sorted(self._operators.items())),
+            self.apis,
+            self._campaign_of,
+        )

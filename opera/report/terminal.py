@@ -1,0 +1,134 @@
+"""The report as a person reads it on a terminal, and as `report/1` for scripts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import groupby
+from typing import Any
+
+import click
+
+from opera.oracles.verdict import Verdict
+from opera.report.overview import Overview, ReportedFinding
+from opera.report.tables import print_table
+from opera.report.text import one_line, option, plural
+
+SCHEMA = "report/1"
+_ID = 8
+_FEW = 12
+
+
+def document(view: Overview) -> dict[str, Any]:
+    """The `report/1` document."""
+    return {
+        "schema": SCHEMA,
+        "subjects": [
+            {
+                "compiler": each.compiler, "frontend": each.frontend, "tests": each.tests,
+                "verdicts": {verdict.value: count for verdict, count in each.verdicts.items()},
+            }
+            for each in view.subjects
+        ],
+        "campaigns": [{"id": each.campaign.id, "complete": each.campaign.complete, "tests": each.tests} for each in view.curves],
+        "findings": [finding_document(each) for each in view.findings],
+        "filtered": dict(view.filtered_by_reason()),
+    }  # fmt: skip
+
+
+def finding_document(reported: ReportedFinding) -> dict[str, Any]:
+    """One entry of `findings`."""
+    finding = reported.finding
+    return {
+        "id": finding.id, "compiler": finding.compiler, "frontend": finding.frontend, "route": finding.route,
+        "operators": list(finding.operators), "verdict": finding.verdict.value, "stage": finding.stage.value if finding.stage else None,
+        "converter": None if finding.converter is None else one_line(finding.converter), "summary": reported.summary,
+        "tests": len(finding.tests), "verified": reported.verified, "reproducer": reported.reproducer,
+        "representative": finding.representative.test, "met_by": list(reported.met_by),
+    }  # fmt: skip
+
+
+def print_overview(view: Overview, workspace: str, *, rows: int | None) -> None:
+    """Prints the report.
+
+    Args:
+        view: What to print.
+        workspace: How the user calls it.
+        rows: Most findings per subject; all when None.
+    """
+    _print_subjects(view)
+    digits = id_digits(view)
+    for subject, group in groupby(sorted(view.findings, key=_heading), key=_heading):
+        _print_findings(subject[1], list(group), digits, rows)
+    _print_filtered(view)
+    _print_next(view, digits, option(workspace))
+
+
+def id_digits(view: Overview) -> int:
+    """How many digits of a finding's identity tell it from every other."""
+    ids = [each.finding.id for each in view.findings]
+    return next((digits for digits in range(_ID, 16) if len({each[:digits] for each in ids}) == len(ids)), 16)
+
+
+def _heading(reported: ReportedFinding) -> tuple[bool, str]:
+    return reported.is_exporter, reported.subject
+
+
+def _print_subjects(view: Overview) -> None:
+    # An exporter's findings stand under the exporter, so that they are not counted once per compiler.
+    own = Counter(each.subject for each in view.findings)
+    for subject in view.subjects:
+        click.echo(f"{subject.name}: {plural(subject.tests, 'test')}, {plural(own[subject.name], 'finding')}")
+        rows = [
+            [verdict.value, f"{count:,}", f"{count / subject.tests:.1%}", verdict.meaning] for verdict, count in subject.verdicts.items()
+        ]
+        print_table(["verdict", "tests", "share", "meaning"], rows)
+        click.echo()
+
+
+def _print_findings(subject: str, found: list[ReportedFinding], digits: int, limit: int | None) -> None:
+    shown = found if limit is None else found[:limit]
+    met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_exporter else ""
+    click.echo(f"findings of {subject}: {len(found)}{met}")
+    tried = any(each.reproducer is not None for each in shown)
+    rows = [
+        [
+            each.finding.id[:digits], each.finding.verdict.value, each.finding.stage.value if each.finding.stage else "",
+            one_line(each.finding.converter or "", 32), f"{len(each.finding.tests):,}",
+            *([_verified(each)] if tried else []), each.summary,
+        ]
+        for each in shown
+    ]  # fmt: skip
+    header = ["id", "verdict", "stage", "converter", "tests", *(["verified"] if tried else []), "summary"]
+    print_table(header, rows, elastic=len(header) - 1)
+    if len(shown) < len(found):
+        click.echo(f"… {len(found) - len(shown):,} more; --all lists them")
+    click.echo()
+
+
+def _verified(reported: ReportedFinding) -> str:
+    if reported.reproducer is None:
+        return ""
+    return "yes" if reported.verified else "no"
+
+
+def _print_filtered(view: Overview) -> None:
+    filtered = view.filtered_by_reason()
+    if not filtered:
+        return
+    click.echo(f"not findings: {plural(sum(count for _, count in filtered), 'test')}")
+    print_table(["why", "tests"], [[reason, f"{count:,}"] for reason, count in filtered])
+    click.echo()
+
+
+def _print_next(view: Overview, digits: int, where: str) -> None:
+    if not view.findings:
+        click.echo("no findings")
+        return
+    ids = [each.finding.id[:digits] for each in view.findings]
+    if len(ids) <= _FEW:
+        for each in ids:
+            click.echo(f"opera reproduce {each}{where}")
+    else:
+        click.echo(f"reproduce a finding by its id:  opera reproduce {ids[0]}{where}")
+    click.echo(f"everything about it:            opera show {ids[0]}{where}")
+    click.echo(f"all of this as one page:        opera report --html report.html{where}")

@@ -1,0 +1,232 @@
+"""What a process can do to the one who started it."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+
+class Declined(Exception):
+    """The compiler says that it has no such operator."""
+
+
+class Panic(BaseException):
+    """What an extension in Rust raises: no Exception."""
+
+
+class Mute(Exception):
+    """Its text cannot be had."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def act(behaviour: str) -> None:
+    """Behaves."""
+    _BEHAVIOURS[behaviour]()
+
+
+def note(event: str) -> None:
+    """Writes a line into the journal, if there is one: seconds, process, event."""
+    if "OPERA_FAKE_STATE" in os.environ:
+        journal = os.open(Path(os.environ["OPERA_FAKE_STATE"]) / "journal", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        os.write(journal, f"{time.monotonic():.6f} {os.getpid()} {event}\n".encode())
+        os.close(journal)
+
+
+def first_time(name: str) -> bool:
+    """Whether nobody has asked for *name* before."""
+    try:
+        os.close(os.open(Path(os.environ["OPERA_FAKE_STATE"]) / f"once-{name}", os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _nothing() -> None:
+    pass
+
+
+def _raise() -> None:
+    raise ValueError(f"cannot convert value_{os.getpid()} of shape ({os.getpid()}, 3) at {hex(id(object()))}")
+
+
+def _decline() -> None:
+    raise Declined("no converter for this")
+
+
+def _panic() -> None:
+    raise Panic("index out of bounds")
+
+
+def _megabyte() -> None:
+    raise RuntimeError("begin " + "x" * 2**20 + " end")
+
+
+def _unicode() -> None:
+    raise RuntimeError("bytes \udcff\udc80 nul \x00 escape \x1b[31m done")
+
+
+def _mute() -> None:
+    raise Mute
+
+
+def _recurse() -> None:
+    _recurse()
+
+
+def _segfault() -> None:
+    ctypes.string_at(0)
+
+
+def _overflow() -> None:
+    sys.setrecursionlimit(2**30)
+    eval_deep = "(" * 60 + ")" * 60
+    del eval_deep
+    nested: list[object] = []
+    for _ in range(2_000_000):
+        nested = [nested]
+    repr(nested)
+
+
+def _hang() -> None:
+    while True:
+        time.sleep(1)
+
+
+def _hang_native() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    held = ctypes.PyDLL(None)
+    while True:
+        held.pause()
+
+
+def _stop() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def _leak() -> None:
+    kept: list[object] = []
+    while True:
+        kept.append(np.ones(2**21))
+        time.sleep(0.001)
+
+
+def _noise() -> None:
+    print("garbage" * 100_000)
+    sys.stdout.write("\x00\x01\n")
+    for descriptor in (1, 2):
+        os.write(descriptor, b"\x00\x00\x00\x05hello" + os.urandom(2**20))
+
+
+def _fail_noisily() -> None:
+    _noise()
+    os.write(1, b"\nthe last words\n")
+    os.abort()
+
+
+def _die_after_answering() -> None:
+    from opera.worker import child
+
+    write = child.write_all
+
+    def write_and_die(descriptor: int, data: bytes) -> None:
+        write(descriptor, data)
+        if b'"done"' in data:
+            os._exit(1)
+
+    child.write_all = write_and_die
+
+
+def _children() -> None:
+    for _ in range(3):
+        subprocess.Popen(["sleep", "1000"])
+
+
+def _detached() -> None:
+    subprocess.Popen(["sh", "-c", "sleep 1000 & sleep 1000 &"], start_new_session=True).wait()
+
+
+def _fork_and(then: Callable[[], None]) -> None:
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            time.sleep(1)
+    then()
+
+
+def _two_return() -> None:
+    os.fork()
+
+
+def _wander() -> None:
+    os.chdir("/")
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
+
+
+def _litter() -> None:
+    folder = Path(tempfile.mkdtemp())
+    (folder / "deep").mkdir()
+    (folder / "deep" / "file").write_bytes(bytes(1000))
+    Path("in-the-working-folder").write_text("x")
+    (folder / "deep").chmod(0)
+
+
+def _close_streams() -> None:
+    with contextlib.suppress(OSError):
+        sys.stderr.close()
+    os.close(1)
+
+
+def _threads() -> None:
+    for _ in range(4):
+        threading.Thread(target=_hang).start()
+
+
+def _flaky() -> None:
+    if first_time("flaky"):
+        raise ValueError("only this once")
+
+
+def _abort_once() -> None:
+    if first_time("abort"):
+        os.abort()
+
+
+def _moody() -> None:
+    if first_time("mood-1"):
+        raise ValueError("first mood")
+    if first_time("mood-2"):
+        raise TypeError("second mood")
+    raise KeyError("third mood")
+
+
+def _forget_the_file_limit() -> None:
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+
+
+_BEHAVIOURS: dict[str, Callable[[], None]] = {
+    "pass": _nothing, "raise": _raise, "decline": _decline, "panic": _panic, "megabyte": _megabyte, "unicode": _unicode, "mute": _mute,
+    "recurse": _recurse, "overflow": _overflow, "segfault": _segfault, "abort": os.abort, "exit-0": lambda: os._exit(0),
+    "exit-3": lambda: os._exit(3), "sys-exit": lambda: sys.exit("gave up"), "hang": _hang, "hang-native": _hang_native, "stop": _stop,
+    "leak": _leak, "noise": _noise, "fail-noisily": _fail_noisily, "die-after-answering": _die_after_answering, "children": _children,
+    "detached": _detached, "fork-and-return": lambda: _fork_and(_nothing), "fork-and-abort": lambda: _fork_and(os.abort),
+    "fork-and-hang": lambda: _fork_and(_hang), "two-return": _two_return, "wander": _wander, "litter": _litter,
+    "close-streams": _close_streams, "threads": _threads, "flaky": _flaky, "abort-once": _abort_once, "moody": _moody,
+    "slow": lambda: time.sleep(0.02), "full": _forget_the_file_limit,
+}  # fmt: skip

@@ -1,0 +1,67 @@
+"""The fake library: it doubles its input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opera.instance import Instance
+from opera.models.sampling import sample
+from opera.models.template import Artefact, ExportFailed, Invalid, Reference
+from opera_fake.behaviour import act, first_time, note
+
+_IN_EXPORT = ("capture-fails", "export-fails", "export-aborts", "export-flaky", "export-big")
+
+
+class FakeTemplate:
+    """Behaves as the instance says."""
+
+    library = "fake"
+    revision = 1
+
+    def versions(self) -> Mapping[str, str]:
+        return {"fake": "1.0"}
+
+    def build(self, instance: Instance, key: str, seed: int) -> FakeModel:
+        return FakeModel(instance, key, seed)
+
+
+class FakeModel:
+    """One instance as a document that says how to behave."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        self.api = instance.api
+        self.settings = {argument.name: argument.value for argument in instance.init}
+        self._values = [sample(argument.value, f"{key}:{place}", seed) for place, argument in enumerate(instance.call)]
+
+    @property
+    def inputs(self) -> Sequence[tuple[str, Any]]:
+        return [("input", value) for value in self._values]
+
+    def reference(self) -> Reference:
+        note(f"reference {self.api} begin")
+        library = self.settings["library"]
+        if library == "rejects":
+            raise Invalid("eager") from ValueError("the library says no")
+        if library not in ("undefined", "imprecise", *_IN_EXPORT):
+            act(library)
+        output = self._values[0] * 2
+        note(f"reference {self.api} end")
+        return Reference(
+            [output], [output.astype(np.float64) + (1.0 if library == "imprecise" else 0.0)],
+            undefined="nondeterministic" if library == "undefined" else None,
+        )  # fmt: skip
+
+    def artefact(self, kind: str, form: str) -> Artefact:
+        library = self.settings["library"]
+        if library == "capture-fails":
+            raise Invalid("capture-failed") from ValueError("cannot be traced")
+        if library == "export-fails" or (library == "export-flaky" and first_time("export")):
+            raise ExportFailed("fake.exporter") from TypeError(f"cannot export {hex(id(self))}")
+        if library == "export-aborts":
+            act("abort")
+        note(f"artefact {self.api} end")
+        return Artefact(json.dumps({"api": self.api, **self.settings}).encode())
