@@ -11,7 +11,9 @@ from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.arrays import Array, as_array, is_array
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import sample
-from opera.models.template import Artefact, Invalid, Reference
+from opera.models.template import Artefact, Invalid, Reference, Source
+from opera.templates.onnx_source import model_source
+from opera.templates.python_text import imports_of
 
 onnx: Any = importlib.import_module("onnx")
 helper: Any = importlib.import_module("onnx.helper")
@@ -75,6 +77,14 @@ class OnnxModel:
             proto = _bake(proto, {self._names[place]: self._values[place] for place in bakeable(self.instance)})
             _check_types(proto)
         return Artefact(proto.SerializeToString(deterministic=True))
+
+    def source(self, form: str) -> Source:
+        reference = self.reference()
+        proto = onnx.load_model_from_string(self.artefact("onnx", form).data)
+        text = model_source(proto, dict(self.inputs), reference.outputs)
+        names = [name for name in ("helper", "numpy_helper") if f"{name}." in text]
+        imports = ["import onnx", *([f"from onnx import {', '.join(names)}"] if names else [])]
+        return Source((*imports_of(text), *imports), text)
 
     def _value(self, value: Any, key: str) -> Any:
         if isinstance(value, Tensor):

@@ -14,8 +14,10 @@ import numpy as np
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import Array
 from opera.models.sampling import sample
-from opera.models.template import Artefact, ExportFailed, Invalid, Reference
+from opera.models.template import Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
+from opera.templates.python_text import imports_of
+from opera.templates.pytorch_source import module_source
 
 torch: Any = importlib.import_module("torch")
 
@@ -91,6 +93,18 @@ class PyTorchModel:
         if kind == "exported-program-decomposed":
             return Artefact(_captured("torch.export", lambda: _saved(self._exported().run_decompositions())))
         raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
+
+    def source(self, form: str) -> Source:
+        result = self.module.operator_result(*self.fresh_tensors())
+        strides = [None if tensor.is_contiguous() else tuple(tensor.stride()) for tensor in self._tensors]
+        text = module_source(
+            self.instance, [value for _, value in self.inputs], strides, seed=self._seed,
+            plain=isinstance(result, torch.Tensor), in_place=self.module.in_place,
+        )  # fmt: skip
+        imports = ["import torch"]
+        if "tree_leaves" in text:
+            imports.append("from torch.utils._pytree import tree_leaves")
+        return Source((*imports_of(text), *imports), text)
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
         torch.manual_seed(seed)
@@ -226,15 +240,18 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
     in_place = written or operator == "__setitem__" or (operator.endswith("_") and not operator.endswith("__"))
 
     class SingleOperator(torch.nn.Module):
-        def forward(self, *tensors: Any) -> tuple[Any, ...]:
+        def operator_result(self, *tensors: Any) -> Any:
             values = [tensor.clone() for tensor in tensors] if in_place else tensors
             result = self.operator(*_filled(positional, values), **{name: _filled(item, values) for name, item in keywords.items()})
-            if result is None and in_place:
-                result = values[0]
+            return values[0] if result is None and in_place else result
+
+        def forward(self, *tensors: Any) -> tuple[Any, ...]:
+            result = self.operator_result(*tensors)
             return tuple(leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor))
 
     module: Any = SingleOperator()
     module.operator = target
+    module.in_place = in_place
     return module
 
 

@@ -41,12 +41,14 @@ class Job:
         first: The judgements that a fresh process is asked to confirm, the earliest first.
         seconds: Stage seconds of the materialiser, which belong to the test as well.
         force: Whether to make again what the cache claims to have.
+        remade: How often its files were made again because the compiler's worker found them damaged.
     """
 
     test: Test
     first: tuple[Judgement, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     force: bool = False
+    remade: int = 0
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,9 @@ class Scheduler:
         if isinstance(event, Done) and event.result["status"] == "damaged":
             self._cache.forget(job.test.reference_key)
             self._cache.forget(job.test.artefact_key)
-            self._pending.appendleft(replace(job, force=True, first=()))
+            if job.remade >= MOST_RUNS:
+                raise EnvironmentBroken(f"files vanish from the cache ({event.result['reason']}); look who else writes there")
+            self._pending.appendleft(replace(job, force=True, first=(), remade=job.remade + 1))
             return
         if isinstance(event, Lost) and event.stage in ("", "read") and role is Role.COMPILER and not job.first:
             self._fresh[Role.COMPILER_FRESH].append(job)

@@ -1,1 +1,1 @@
-"""Subcommands of `opera` other than the three stages, one module each."""
+"""The subcommands of `opera` after the three stages, one a module."""

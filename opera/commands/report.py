@@ -21,7 +21,9 @@ _ROWS = 30
 @click.option("--campaign", metavar="ID", help="Only this campaign; the beginning of its id will do.")
 @click.option("--compiler", help="Only results of this compiler.")
 @click.option("--frontend", help="Only results of this model format.")
-@click.option("--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one HTML page that needs nothing else.")
+@click.option(
+    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one HTML page that needs nothing else."
+)
 @click.option("--all", "everything", is_flag=True, help=f"Print all findings, not the first {_ROWS} of each subject.")
 @common
 def command(

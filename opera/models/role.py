@@ -47,6 +47,9 @@ class Materialiser:
         try:
             instance = decode_instance(task["instance"], self._blob)
             model = self._template.build(instance, task["key"], task["seed"])
+            if task.get("source"):
+                source = model.source(task["form"])
+                return {"status": "source", "imports": list(source.imports), "text": source.text}
             if task["reference"]:
                 answer.update(self._bundle(model))
             if task["kind"] is not None:

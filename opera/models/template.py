@@ -73,6 +73,23 @@ class Model(Protocol):
         """The model as *kind*; raises `Invalid` where the library cannot capture it, `ExportFailed` where an exporter fails."""
         ...
 
+    def source(self, form: str) -> Source:
+        """The model as a person would write it."""
+        ...
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model as Python source.
+
+    Attributes:
+        imports: Import lines that *text* needs besides numpy.
+        text: Defines `model`, `inputs` and `expected`.
+    """
+
+    imports: tuple[str, ...]
+    text: str
+
 
 class Template(Protocol):
     """Makes models of one library."""

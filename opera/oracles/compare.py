@@ -106,10 +106,18 @@ def _kind_of(value: Any) -> str:
     return "tensor" if is_array(value) else type(value).__name__
 
 
+def _name_of(dtype: np.dtype[Any]) -> str:
+    """The canonical name where there is one; a compiler may answer with any numpy dtype."""
+    try:
+        return dtype_name(dtype)
+    except ValueError:
+        return str(dtype)
+
+
 def _compare_arrays(index: int, expected: Array, precise: Array | None, actual: Array, policy: Policy) -> Difference | None:
     if expected.shape != actual.shape:
         return Difference("shape", index, str(list(expected.shape)), str(list(actual.shape)))
-    name, other = dtype_name(expected.dtype), dtype_name(actual.dtype)
+    name, other = dtype_name(expected.dtype), _name_of(actual.dtype)
     computed = policy.computes_as.get(name, name)
     if name != other:
         explained = "precision-policy" if other == computed else None

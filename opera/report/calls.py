@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor, decode_instance
 from opera.models import bundle
-from opera.models.arrays import tensor_array
+from opera.models.arrays import Array, tensor_array
 from opera.report.text import one_line
 from opera.store import Corpus
 
@@ -84,7 +84,9 @@ def value_text(value: Any, depth: int = 0) -> str:
     if isinstance(value, Named):
         return value.path
     if isinstance(value, Call):
-        return _call(value.api, [f"{name}={value_text(item, depth + 1)}" if name else value_text(item, depth + 1) for name, item in value.arguments])
+        return _call(
+            value.api, [f"{name}={value_text(item, depth + 1)}" if name else value_text(item, depth + 1) for name, item in value.arguments]
+        )
     if isinstance(value, Graph):
         return f"<{value.format}, {len(value.data):,} bytes>" if value.data else f"<{value.format}>"
     if isinstance(value, Opaque):
@@ -92,8 +94,12 @@ def value_text(value: Any, depth: int = 0) -> str:
     if isinstance(value, (list, tuple)):
         return _sequence(cast("list[Any] | tuple[Any, ...]", value), depth)
     if isinstance(value, dict):
-        pairs = cast("dict[Any, Any]", value).items()
-        return "{" + _few((f"{value_text(key, depth + 1)}: {value_text(item, depth + 1)}" for key, item in pairs), len(value)) + "}"
+        entries = cast("dict[Any, Any]", value)
+        return (
+            "{"
+            + _few((f"{value_text(key, depth + 1)}: {value_text(item, depth + 1)}" for key, item in entries.items()), len(entries))
+            + "}"
+        )
     return one_line(repr(value), 160)
 
 
@@ -144,11 +150,18 @@ def _values(tensor: Tensor) -> str | None:
     if tensor.data is None or not 0 < tensor.size <= _SHOWN_ELEMENTS:
         return None
     try:
-        values = tensor_array(tensor).tolist()
+        text = _elements(tensor_array(tensor))
     except (ValueError, TypeError, AttributeError):
         return None
-    text = value_text(values)
     return text if len(text) <= 72 else None
+
+
+def _elements(array: Array) -> str:
+    """Nested lists, each number as short as its dtype allows."""
+    if array.ndim == 0:
+        item = array[()]
+        return repr(item) if isinstance(item, str) else str(item)
+    return f"[{', '.join(_elements(array[place, ...]) for place in range(len(array)))}]"
 
 
 def _context(instance: Instance) -> tuple[str, ...]:

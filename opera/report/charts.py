@@ -47,11 +47,12 @@ class Tick:
 
 @dataclass(frozen=True)
 class Line:
-    """A curve: its points as SVG wants them, and where its label stands."""
+    """A curve: its points as SVG wants them, where it ends, and how high its label stands; *number* picks its colour."""
 
     label: str
     points: str
-    end: float
+    end_x: float
+    end_y: float
     label_y: float
     number: int
 
@@ -116,7 +117,7 @@ def trend(view: Overview) -> Trend | None:
     kept = drawn[:_CURVES]
     if not kept:
         return None
-    most_tests, most_found = _ceiling(max(curve.tests for curve in kept)), _ceiling(max(curve.findings for curve in kept))
+    most_tests, most_found = max(curve.tests for curve in kept), _ceiling(max(curve.findings for curve in kept))
     right, bottom = _WIDTH - _RIGHT, _HEIGHT - _BOTTOM
 
     def x(tests: float) -> float:
@@ -128,8 +129,8 @@ def trend(view: Overview) -> Trend | None:
     ends = _apart([y(curve.findings) for curve in kept], bottom)
     lines = tuple(
         Line(
-            _label(curve, kept), " ".join(f"{x(tests)},{y(found)}" for tests, found in _staircase(curve)), y(curve.findings), ends[place],
-            place,
+            _label(curve, kept), " ".join(f"{x(tests)},{y(found)}" for tests, found in _staircase(curve)), x(curve.tests),
+            y(curve.findings), ends[place], place,
         )
         for place, curve in enumerate(kept)
     )  # fmt: skip

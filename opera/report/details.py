@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from opera.campaign.judge import headline
 from opera.report.calls import CallText, stored_call
@@ -82,11 +82,12 @@ class Detailer:
         finding = reported.finding
         first = finding.representative
         provenance = self._corpus.provenance(first.instance)
+        tests = tuple(self._test(test) for test in finding.tests[: self._shown])
         script, note = self._script(reported)
         return Details(
             reported, symptom_rows(reported), evidence(first.detail), stored_call(self._corpus, self._workspace.blobs, first.instance),
             tuple(one_line(each.test, 160) for each in provenance[: self._shown]), len(provenance),
-            tuple(self._test(test) for test in finding.tests[: self._shown]), version_rows(campaign), self._commands(reported), script, note,
+            tests, version_rows(campaign), self._commands(reported), script, note,
         )  # fmt: skip
 
     def _test(self, test: StoredResult) -> FailingTest:
@@ -130,5 +131,6 @@ def version_rows(campaign: Campaign | None) -> tuple[Row, ...]:
     """Versions and pinned settings of both sides of a campaign."""
     if campaign is None:
         return (Row("versions", "no campaign of this test is in the workspace"),)
-    sides: list[Any] = [campaign.versions.get("library"), campaign.versions.get("compiler")]
-    return tuple(Row(one_line(str(name)), one_line(str(value))) for side in sides if isinstance(side, Mapping) for name, value in side.items())
+    sides = [campaign.versions.get(side) for side in ("library", "compiler")]
+    named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
+    return tuple(Row(one_line(name), one_line(str(value))) for side in named for name, value in side.items())

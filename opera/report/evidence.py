@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from opera.report.text import block, one_line, tail
 
@@ -50,10 +50,10 @@ class Evidence:
 
 def evidence(detail: Mapping[str, Any]) -> Evidence:
     """Reads the detail of a result."""
-    lost = detail.get("lost") or {}
+    lost = _part(detail, "lost")
     return Evidence(
-        _difference(detail.get("difference") or {}),
-        tuple(_exceptions(detail.get("failure") or {})),
+        _difference(_part(detail, "difference")),
+        tuple(_exceptions(_part(detail, "failure"))),
         one_line(f"{lost.get('cause', '')}: {lost.get('detail', '')}") if lost else "",
         tail(str(detail.get("log") or "")).strip(),
     )
@@ -75,6 +75,11 @@ def lines(found: Evidence) -> list[str]:
     return text
 
 
+def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    part = document.get(name)
+    return cast("Mapping[str, Any]", part) if isinstance(part, Mapping) else {}
+
+
 def _difference(difference: Mapping[str, Any]) -> tuple[Row, ...]:
     return tuple(Row(title, _value(name, difference[name])) for name, title in _DIFFERENCE if name in difference)
 
@@ -87,11 +92,10 @@ def _value(name: str, value: Any) -> str:
 
 def _exceptions(failure: Mapping[str, Any]) -> list[Raised]:
     found: list[Raised] = []
-    each: Any = failure
-    while isinstance(each, Mapping) and each and len(found) < 4:
-        frames: Sequence[Any] = each.get("frames") or ()
-        found.append(Raised(one_line(str(each.get("type", "")), 160), block(str(each.get("message", ""))), _frames(frames)))
-        each = each.get("cause")
+    while failure and len(found) < 4:
+        message = block(str(failure.get("message", "")))
+        found.append(Raised(one_line(str(failure.get("type", "")), 160), message, _frames(failure.get("frames") or ())))
+        failure = _part(failure, "cause")
     return found
 
 

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
@@ -19,7 +20,7 @@ from opera.report.charts import bars, heat_map, trend
 from opera.report.details import Detailer, version_rows
 from opera.report.overview import Curve, Filtered, Overview, ReportedFinding
 from opera.report.terminal import id_digits
-from opera.report.text import option
+from opera.report.text import clean, option
 from opera.store import Workspace
 
 _TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -82,7 +83,12 @@ def write_html(path: Path, workspace: Workspace, name: str, view: Overview) -> N
 def render(workspace: Workspace, name: str, view: Overview) -> str:
     """The page as text."""
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_printable,
     )
     environment.filters["count"] = lambda number: f"{number:,}"
     script = (_TEMPLATES / "report.js.j2").read_text(encoding="utf-8")
@@ -102,8 +108,13 @@ def render(workspace: Workspace, name: str, view: Overview) -> str:
         entries=entries,
         reasons=_reasons(view.filtered)[:_SHOWN_REASONS],
         campaigns=[_part(curve) for curve in view.curves],
-        where=option(name),
+        where=f"{view.scope.options}{option(name)}",
     )
+
+
+def _printable(value: Any) -> Any:
+    """What the templates print: any text but our own markup may come from a compiler."""
+    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 class _Entries:
@@ -123,7 +134,10 @@ class _Entries:
         details = self._fill(shown)
         for reported, row in zip(shown, rows, strict=True):
             command = f"opera show {reported.finding.id}{option(self._name)}"
-            yield Entry(row, details.get(reported.finding.id) or Markup("<p>The page has no room for the details: <code>{}</code></p>").format(command))
+            yield Entry(
+                row,
+                details.get(reported.finding.id) or Markup("<p>The page has no room for the details: <code>{}</code></p>").format(command),
+            )
 
     def _fill(self, shown: Sequence[ReportedFinding]) -> dict[str, Markup]:
         details: dict[str, Markup] = {}
@@ -162,5 +176,9 @@ def _reasons(filtered: Sequence[Filtered]) -> list[Reason]:
 
 def _part(curve: Curve) -> Part:
     chosen = {name: value for name, value in curve.campaign.settings.items() if value is not None and name not in ("compiler", "frontend")}
-    settings = ", ".join(f"{name}={'+'.join(map(str, value)) if isinstance(value, list) else value}" for name, value in chosen.items())
+    settings = ", ".join(f"{name}={_setting(value)}" for name, value in chosen.items())
     return Part(curve, ", ".join(f"{row.name} {row.value}" for row in version_rows(curve.campaign)), settings)
+
+
+def _setting(value: Any) -> str:
+    return "+".join(str(item) for item in cast("list[Any]", value)) if isinstance(value, list) else str(value)

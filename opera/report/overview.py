@@ -24,6 +24,12 @@ class Scope:
     compiler: str | None = None
     frontend: str | None = None
 
+    @property
+    def options(self) -> str:
+        """The same, as options of a command line."""
+        named = (("campaign", self.campaign), ("compiler", self.compiler), ("frontend", self.frontend))
+        return "".join(f" --{name} {value}" for name, value in named if value is not None)
+
 
 @dataclass(frozen=True)
 class SubjectCounts:
@@ -130,6 +136,7 @@ class Overview:
     """Everything that a report says about a scope.
 
     Attributes:
+        scope: Which results these are.
         subjects: Verdict counts, by subject.
         findings: Exporters' findings among them; grouped by what failed, the most severe and most frequent first.
         filtered: Why tests are no findings, by subject.
@@ -139,6 +146,7 @@ class Overview:
         campaign_of: The newest campaign of each failing test.
     """
 
+    scope: Scope
     subjects: tuple[SubjectCounts, ...]
     findings: tuple[ReportedFinding, ...]
     filtered: tuple[Filtered, ...]
@@ -174,7 +182,7 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
     if not tally.verdicts:
         raise NothingSelected(_nothing(campaigns, scope))
     findings = reported(workspace, tally.failures, tally.apis)
-    return tally.overview(findings)
+    return tally.overview(scope, findings)
 
 
 def reported(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[ReportedFinding, ...]:
@@ -254,10 +262,11 @@ class _Tally:
             reason = "" if result.verdict is Verdict.FLAKY else one_line(result.reason or "no reason kept", 80)
             self._filtered[result.verdict, reason, subject] += 1
 
-    def overview(self, findings: Sequence[ReportedFinding]) -> Overview:
+    def overview(self, scope: Scope, findings: Sequence[ReportedFinding]) -> Overview:
         """What was counted."""
         subjects = sorted({(compiler, frontend) for compiler, frontend, _ in self.verdicts})
         return Overview(
+            scope,
             tuple(
                 SubjectCounts(*key, {verdict: count for verdict in Verdict if (count := self.verdicts[*key, verdict])}) for key in subjects
             ),

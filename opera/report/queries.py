@@ -54,7 +54,8 @@ def tests_of(workspace: Workspace, instance: str) -> list[str]:
 def campaigns_of(workspace: Workspace, test: str) -> list[str]:
     """The campaigns that contain *test*, the oldest first."""
     rows = workspace.database.execute(
-        "SELECT id FROM campaigns WHERE EXISTS (SELECT 1 FROM campaign_tests WHERE campaign = id AND test = ?) ORDER BY started, id", (test,)
+        "SELECT id FROM campaigns WHERE EXISTS (SELECT 1 FROM campaign_tests WHERE campaign = id AND test = ?) ORDER BY started, id",
+        (test,),
     )
     return [row[0] for row in rows]
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 
-from opera.oracles.verdict import Verdict
 from opera.report.overview import Overview, ReportedFinding
 from opera.report.tables import print_table
 from opera.report.text import one_line, option, plural
@@ -74,10 +73,9 @@ def _heading(reported: ReportedFinding) -> tuple[bool, str]:
 
 
 def _print_subjects(view: Overview) -> None:
-    # An exporter's findings stand under the exporter, so that they are not counted once per compiler.
-    own = Counter(each.subject for each in view.findings)
+    met = Counter(subject for each in view.findings for subject in each.met_by)
     for subject in view.subjects:
-        click.echo(f"{subject.name}: {plural(subject.tests, 'test')}, {plural(own[subject.name], 'finding')}")
+        click.echo(f"{subject.name}: {plural(subject.tests, 'test')}, {plural(met[subject.name], 'finding')}")
         rows = [
             [verdict.value, f"{count:,}", f"{count / subject.tests:.1%}", verdict.meaning] for verdict, count in subject.verdicts.items()
         ]
@@ -125,10 +123,9 @@ def _print_next(view: Overview, digits: int, where: str) -> None:
         click.echo("no findings")
         return
     ids = [each.finding.id[:digits] for each in view.findings]
-    if len(ids) <= _FEW:
-        for each in ids:
-            click.echo(f"opera reproduce {each}{where}")
-    else:
-        click.echo(f"reproduce a finding by its id:  opera reproduce {ids[0]}{where}")
-    click.echo(f"everything about it:            opera show {ids[0]}{where}")
-    click.echo(f"all of this as one page:        opera report --html report.html{where}")
+    shown = ids if len(ids) <= _FEW else ids[:1]
+    for place, each in enumerate(shown):
+        title = "" if place else "reproduce:" if len(ids) <= _FEW else "reproduce a finding by its id:"
+        click.echo(f"{title:<31}opera reproduce {each}{where}")
+    click.echo(f"everything about it:           opera show {ids[0]}{where}")
+    click.echo(f"all of this as one page:       opera report --html report.html{view.scope.options}{where}")

@@ -6,7 +6,9 @@ import re
 from typing import Any, cast
 
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff]")
+_UNPRINTABLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\ufffb\ufffe\uffff]"
+)
 
 
 def block(text: str, limit: int = 6_000) -> str:
@@ -14,6 +16,11 @@ def block(text: str, limit: int = 6_000) -> str:
     if len(text) > limit:
         half = limit // 2
         text = f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
+    return clean(text)
+
+
+def clean(text: str) -> str:
+    """*text* without terminal escapes, control characters, and what cannot be written as UTF-8."""
     return _UNPRINTABLE.sub("\ufffd", _ESCAPES.sub("", text.replace("\r\n", "\n")))
 
 

@@ -29,18 +29,18 @@ _WHERE = re.compile(
 _LIMIT = 400
 
 
-def template(message: str) -> str:
-    """What *message* says, whatever the instance: at most a few hundred characters on one line.
+def template(message: str, limit: int = _LIMIT) -> str:
+    """What *message* says, whatever the instance: at most *limit* characters on one line.
 
     A list of names is sorted, because compilers print sets in varying order. Lines that say nothing of the failure are dropped,
     unless nothing else is there.
     """
     kept = _NOISE.sub("", message).strip() or message
-    kept = re.sub(r"\[('[\w.:]+'(?:, '[\w.:]+')+)\]", _sorted_names, kept[: 16 * _LIMIT])
+    kept = re.sub(r"\[('[\w.:]+'(?:, '[\w.:]+')+)\]", _sorted_names, kept[: 16 * limit])
     kept = re.sub(r"\{('[\w.:]+'(?:, '[\w.:]+')+)\}", _sorted_names, kept)
     for pattern, replacement in _STEPS:
         kept = pattern.sub(replacement, kept)
-    return kept.strip()[:_LIMIT]
+    return kept.strip()[:limit]
 
 
 def summary(message: str) -> str:

@@ -21,7 +21,7 @@ from opera.worker.protocol import Message, ProtocolError, Reader, pack, write_al
 LOG_TAIL = 8192
 LOG_LIMIT = 64 * 2**20
 
-_ENVIRONMENT = {
+PINNED_ENVIRONMENT = {
     "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1", "TVM_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "OPENVINO_TELEMETRY": "0",
     "TF_CPP_MIN_LOG_LEVEL": "3", "TQDM_DISABLE": "1",
@@ -137,7 +137,7 @@ class Worker:
         entry = Path(__file__).with_name("__main__.py")
         cwd = self._folder / "cwd"
         cwd.mkdir()
-        environment = {**os.environ, **_ENVIRONMENT, "TMPDIR": str(cwd), processes.MARK: str(os.getpid()), **self.spec.environment}
+        environment = {**os.environ, **PINNED_ENVIRONMENT, "TMPDIR": str(cwd), processes.MARK: str(os.getpid()), **self.spec.environment}
         environment.pop("PYTHONPATH", None)
         try:
             with self._log.open("ab") as log:

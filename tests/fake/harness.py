@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -17,6 +18,9 @@ from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 
 SITE = Path(__file__).with_name("site")
+sys.path.append(str(SITE))
+instance: Callable[..., Instance] = importlib.import_module("opera_fake.canary").instance
+sys.path.remove(str(SITE))  # what is registered there shall be seen only by those who ask for it
 PATIENCE = 60.0
 """Seconds after which a test gives up on something that should have happened."""
 
@@ -61,12 +65,13 @@ class Lab:
         with open_workspace(self.workspace, write=True) as space:
             Corpus(space).add((each, Occurrence("fake", "test")) for each in instances)
 
-    def start(self, *arguments: str, module: str = "opera.run", stderr: int | None = subprocess.PIPE) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, module: str = "opera.run", extra_path: Path | None = None) -> subprocess.Popen[str]:
         """Starts `python -m MODULE ... --workspace ...`."""
-        environment = {**os.environ, "PYTHONPATH": str(SITE), "OPERA_FAKE_STATE": str(self.state)}
+        path = str(SITE) if extra_path is None else f"{extra_path}{os.pathsep}{SITE}"
+        environment = {**os.environ, "PYTHONPATH": path, "OPERA_FAKE_STATE": str(self.state)}
         process = subprocess.Popen(
             [sys.executable, "-m", module, *arguments, "--workspace", str(self.workspace)], cwd=self.folder, env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=stderr, start_new_session=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         self.drivers.append(process.pid)
         return process
@@ -79,10 +84,10 @@ class Lab:
             process.kill()
         return Outcome(process.returncode, stdout, stderr)
 
-    def run(self, *arguments: str, compiler: str = "fake", jobs: int = 2, timeout: str = "5s") -> Outcome:
+    def run(self, *arguments: str, compiler: str = "fake", jobs: int = 2, timeout: str = "5s", extra_path: Path | None = None) -> Outcome:
         """Runs a campaign, with a JSON document."""
         given = ("--compiler", compiler, "--frontend", "fake", "-j", str(jobs), "--timeout", timeout, "--json", *arguments)
-        return self.finish(self.start(*given))
+        return self.finish(self.start(*given, extra_path=extra_path))
 
     def stored(self) -> list[StoredResult]:
         """Every result in the workspace."""

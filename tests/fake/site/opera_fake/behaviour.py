@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 
@@ -92,10 +94,8 @@ def _segfault() -> None:
 
 def _overflow() -> None:
     sys.setrecursionlimit(2**30)
-    eval_deep = "(" * 60 + ")" * 60
-    del eval_deep
     nested: list[object] = []
-    for _ in range(2_000_000):
+    for _ in range(200_000):
         nested = [nested]
     repr(nested)
 
@@ -156,6 +156,7 @@ def _children() -> None:
 
 def _detached() -> None:
     subprocess.Popen(["sh", "-c", "sleep 1000 & sleep 1000 &"], start_new_session=True).wait()
+    note("detached ready")
 
 
 def _fork_and(then: Callable[[], None]) -> None:
@@ -201,8 +202,8 @@ def _flaky() -> None:
         raise ValueError("only this once")
 
 
-def _abort_once() -> None:
-    if first_time("abort"):
+def _abort_once(side: str) -> None:
+    if first_time(f"abort-{side}"):
         os.abort()
 
 
@@ -214,10 +215,26 @@ def _moody() -> None:
     raise KeyError("third mood")
 
 
-def _forget_the_file_limit() -> None:
-    import resource
+def _fill_the_disk() -> None:
+    from opera.models import bundle
 
-    resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+    def refuse(**_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    bundle.tempfile = types.SimpleNamespace(mkstemp=refuse)
+
+
+def _let_files_vanish() -> None:
+    from opera.models import bundle
+
+    store = bundle.store
+
+    def store_and_remove(folder: Path, data: bytes) -> str:
+        name = store(folder, data)
+        bundle.path_of(folder, name).unlink()
+        return name
+
+    bundle.store = store_and_remove
 
 
 _BEHAVIOURS: dict[str, Callable[[], None]] = {
@@ -227,6 +244,7 @@ _BEHAVIOURS: dict[str, Callable[[], None]] = {
     "leak": _leak, "noise": _noise, "fail-noisily": _fail_noisily, "die-after-answering": _die_after_answering, "children": _children,
     "detached": _detached, "fork-and-return": lambda: _fork_and(_nothing), "fork-and-abort": lambda: _fork_and(os.abort),
     "fork-and-hang": lambda: _fork_and(_hang), "two-return": _two_return, "wander": _wander, "litter": _litter,
-    "close-streams": _close_streams, "threads": _threads, "flaky": _flaky, "abort-once": _abort_once, "moody": _moody,
-    "slow": lambda: time.sleep(0.02), "full": _forget_the_file_limit,
+    "close-streams": _close_streams, "threads": _threads, "flaky": _flaky, "abort-once": lambda: _abort_once("compiler"),
+    "library-abort-once": lambda: _abort_once("library"), "moody": _moody,
+    "slow": lambda: time.sleep(0.05), "full": _fill_the_disk, "vanish": _let_files_vanish,
 }  # fmt: skip

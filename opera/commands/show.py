@@ -1,0 +1,35 @@
+"""`opera show`: everything about one finding, test or instance."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opera.errors import Exit
+from opera.options import common, print_json
+from opera.report import views
+from opera.report.lookup import resolve
+from opera.report.text import scrub
+from opera.store.database import open_workspace
+
+
+@click.command("show")
+@click.argument("identity", metavar="ID")
+@common
+def command(identity: str, workspace: Path, seed: int, as_json: bool) -> int:
+    """Shows everything about a finding, a test or an instance. The beginning of its id will do."""
+    with open_workspace(workspace, write=False) as space:
+        target = resolve(space, identity)
+        view: views.View
+        if target.finding is not None:
+            view = views.FindingView(space, str(workspace), target.finding)
+        elif target.test is not None:
+            view = views.TestView(space, str(workspace), target.test)
+        else:
+            view = views.InstanceView(space, str(workspace), target.instance or "")
+        if as_json:
+            print_json(scrub(view.document()))
+        else:
+            click.echo("\n".join(view.lines()))
+    return Exit.CLEAN

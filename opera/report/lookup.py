@@ -1,0 +1,69 @@
+"""From the beginning of an identity to the one thing that it names: a finding, a test or an instance."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from opera.errors import UserError
+from opera.report import queries
+from opera.report.overview import ReportedFinding, reported
+from opera.store import Campaign, Campaigns, StoredResult, Workspace
+
+_LISTED = 8
+
+
+@dataclass(frozen=True)
+class Target:
+    """What an identity names; exactly one is set."""
+
+    finding: str | None = None
+    test: str | None = None
+    instance: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`finding 0123456789abcdef`."""
+        if self.finding is not None:
+            return f"finding {self.finding}"
+        return f"test {(self.test or '')[:16]}" if self.test is not None else f"instance {(self.instance or '')[:16]}"
+
+
+def resolve(workspace: Workspace, prefix: str) -> Target:
+    """What *prefix* names.
+
+    Raises:
+        UserError: nothing, or more than one thing.
+    """
+    wanted = prefix.strip().lower()
+    if re.fullmatch(r"[0-9a-f]{1,64}", wanted) is None:
+        raise UserError(f"{prefix!r} is no id: ids are hexadecimal digits, as `opera report` prints them")
+    found = queries.matching(workspace, wanted)
+    targets = [
+        *(Target(finding=each) for each in found.findings),
+        *(Target(test=each) for each in found.tests),
+        *(Target(instance=each) for each in found.instances),
+    ]
+    if not targets:
+        raise UserError(f"no finding, test or instance begins with {prefix!r}; `opera report` lists findings, `opera ls` the rest")
+    if len(targets) > 1:
+        listed = ", ".join(each.text for each in targets[:_LISTED]) + (", …" if len(targets) > _LISTED else "")
+        raise UserError(f"{prefix!r} is the beginning of several ids: {listed}; give more digits")
+    return targets[0]
+
+
+def finding_of(workspace: Workspace, fingerprint: str) -> ReportedFinding:
+    """The finding of that fingerprint, which some result has."""
+    failures = (result for result in Campaigns(workspace).results(failures=True) if result.fingerprint == fingerprint)
+    return reported(workspace, failures, queries.apis(workspace))[0]
+
+
+def result_of(workspace: Workspace, test: str) -> StoredResult:
+    """The result of a test that has one, by its whole identity."""
+    return Campaigns(workspace).result(test)[0]
+
+
+def campaigns_of(workspace: Workspace, test: str) -> list[Campaign]:
+    """The campaigns that contain *test*, the oldest first."""
+    stored = Campaigns(workspace)
+    return [campaign for key in queries.campaigns_of(workspace, test) if (campaign := stored.get(key)) is not None]

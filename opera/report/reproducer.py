@@ -1,0 +1,166 @@
+"""Stand-alone scripts that show a finding with nothing but numpy, the library and the compiler; and whether running one shows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opera.campaign.judge import headline
+from opera.config import Config
+from opera.errors import EnvironmentBroken, UserError
+from opera.models.registry import template_of
+from opera.oracles.tolerance import tolerance_of
+from opera.oracles.verdict import Verdict
+from opera.store import Corpus, StoredResult, Workspace
+from opera.triage.normalise import template
+from opera.worker.once import ask
+from opera.worker.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
+
+_TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
+_LIMITS = Limits()
+_TIMEOUT = 240.0
+_SEARCHED = 60_000
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What running a script came to.
+
+    Attributes:
+        reproduced: Whether it failed in the way of the finding.
+        message: One line for a person.
+        output: The end of what it printed.
+    """
+
+    reproduced: bool
+    message: str
+    output: str
+
+
+def render(workspace: Workspace, config: Config, result: StoredResult, versions: Mapping[str, Any]) -> str:
+    """The script for one failing test.
+
+    Args:
+        workspace: Holds its instance.
+        config: Says which interpreter has the library.
+        result: The failing test.
+        versions: Of library and compiler, as its campaign recorded them.
+
+    Raises:
+        UserError: there is no script template for the subject, or the instance is gone.
+        EnvironmentBroken: the library does not work here.
+    """
+    source = _library_source(workspace, config, result)
+    body = _TEMPLATES / f"{result.compiler}_{result.frontend}.py.j2"
+    if not body.is_file():
+        subject = f"{result.compiler}/{result.frontend}"
+        raise UserError(f"there is no reproducer template for {subject}; `opera show {result.test[:12]}` has the facts")
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+    difference = result.detail.get("difference", {})
+    tolerance = tolerance_of(str(difference.get("dtype", "float32"))) or tolerance_of("float32")
+    assert tolerance is not None
+    values: dict[str, Any] = {
+        "title": f"{result.compiler}/{result.frontend}: {result.verdict.value} in {result.converter or 'an unknown converter'}",
+        "versions": "Seen with " + ", ".join(f"{name} {version}" for name, version in _flat(versions)) + ".",
+        "expectation": "the result of the library" if result.verdict is Verdict.INCONSISTENT else "a compiled model",
+        "summary": headline(result.verdict, result.detail).replace('"""', "'''").replace("\\", "/"),
+        "compares": result.verdict is Verdict.INCONSISTENT,
+        "library_source": source["text"],
+        "route": result.route,
+        "nested": "sequence" in f"{difference.get('expected')}{difference.get('actual')}",
+        "exact": _is_exact(difference),
+        "rtol": tolerance.relative,
+        "atol": tolerance.absolute,
+    }  # fmt: skip
+    lines = environment.get_template(body.name).render(values).strip().splitlines()
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    values["imports"] = _sorted_imports([*source["imports"], "import numpy as np", *imports])
+    values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
+    return environment.get_template("script.py.j2").render(values).rstrip() + "\n"
+
+
+def _sorted_imports(lines: Iterable[str]) -> str:
+    """The standard library first, then everything else by name, as a linter would have it."""
+    distinct = dict.fromkeys(lines)
+    first = sorted(line for line in distinct if line in ("import base64", "import zlib"))
+    rest = sorted((line for line in distinct if line not in first), key=lambda line: (line.split()[1], line.startswith("from")))
+    return "\n".join([*first, *([""] if first else []), *rest])
+
+
+def _is_exact(difference: Mapping[str, Any]) -> bool:
+    return difference.get("kind") == "values" and difference.get("allowed") == 0.0
+
+
+def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
+    pairs: dict[str, str] = {}
+    for side in ("library", "compiler"):
+        pairs.update({name: str(version) for name, version in dict(versions.get(side, {})).items()})
+    return list(pairs.items())
+
+
+def _library_source(workspace: Workspace, config: Config, result: StoredResult) -> Mapping[str, Any]:
+    try:
+        document = json.loads(Corpus(workspace).document(result.instance))
+    except KeyError as error:
+        raise UserError(f"the instance {result.instance[:12]} is no longer in the workspace; extract it again") from error
+    options = {"template": template_of(result.frontend), "cache": str(workspace.cache)}
+    spec = WorkerSpec(result.frontend, "opera.models.role:Materialiser", options, config.python("library", result.frontend))
+    task = {
+        "instance": document, "key": result.instance, "seed": result.seed, "kind": None, "form": result.form, "reference": False,
+        "source": True,
+    }  # fmt: skip
+    event = ask(spec, _LIMITS, workspace.scratch, task)
+    if not isinstance(event, Done) or event.result["status"] != "source":
+        raise EnvironmentBroken(f"{result.frontend} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
+    return event.result
+
+
+def attempt(script: Path, python: str, result: StoredResult) -> Attempt:
+    """Runs *script* with *python* in an empty folder and says whether it fails as *result* did."""
+    environment = {**os.environ, **PINNED_ENVIRONMENT}
+    environment.pop("PYTHONPATH", None)
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            run = subprocess.run(
+                [python, "-W", "ignore", str(script.resolve())], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=_TIMEOUT,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            )  # fmt: skip
+        except FileNotFoundError as error:
+            raise EnvironmentBroken(f"the interpreter {python} is missing; correct `python` in opera.toml") from error
+        except subprocess.TimeoutExpired as error:
+            output = (error.stdout or b"").decode("utf-8", "replace")[-4000:]
+            reproduced = result.verdict is Verdict.HANG
+            return Attempt(reproduced, f"no end within {_TIMEOUT:g} s", output)
+    output = run.stdout.decode("utf-8", "replace")
+    return _judge(run.returncode, output, result)
+
+
+def _judge(code: int, output: str, result: StoredResult) -> Attempt:
+    tail = output[-4000:]
+    if code < 0:
+        name = signal_name(-code)
+        wanted = result.detail.get("lost", {}).get("detail")
+        return Attempt(result.verdict is Verdict.ABORT and name == wanted, f"the process ended with {name}", tail)
+    if code == 0:
+        return Attempt(False, "the script ran to its end without a failure", tail)
+    last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
+    if result.verdict is Verdict.INCONSISTENT:
+        found = "AssertionError" in output
+        return Attempt(found, headline(result.verdict, result.detail) if found else last[:200], tail)
+    if result.verdict is Verdict.CRASH:
+        failure = result.detail["failure"]
+        kind = str(failure["type"]).rsplit(".", 1)[-1]
+        expected = template(str(failure["message"]))[:60]
+        found = kind in output and expected in template(output[-_SEARCHED:], _SEARCHED)
+        return Attempt(found, headline(result.verdict, result.detail) if found else last[:200], tail)
+    return Attempt(False, last[:200], tail)

@@ -1,0 +1,200 @@
+"""What `opera show` says of a finding, a test or an instance: as lines for a person, and as `show/1` for scripts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from opera.campaign.judge import headline
+from opera.instance import Occurrence
+from opera.oracles.verdict import Verdict
+from opera.report import queries
+from opera.report.calls import CallText, stored_call
+from opera.report.details import Detailer, version_rows
+from opera.report.evidence import Row, evidence, lines
+from opera.report.lookup import campaigns_of, finding_of, result_of
+from opera.report.terminal import finding_document
+from opera.report.text import one_line, option, plural
+from opera.store import Corpus, StoredResult, Workspace
+
+SCHEMA = "show/1"
+_SHOWN = 20
+
+
+class View(Protocol):
+    """Something that `opera show` can show."""
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        ...
+
+    def document(self) -> dict[str, Any]:
+        """The `show/1` document."""
+        ...
+
+
+class FindingView:
+    """A finding by its fingerprint."""
+
+    def __init__(self, workspace: Workspace, name: str, fingerprint: str) -> None:
+        self._workspace = workspace
+        self._reported = finding_of(workspace, fingerprint)
+        campaigns = campaigns_of(workspace, self._reported.finding.representative.test)
+        detailer = Detailer(workspace, name, queries.apis(workspace), _SHOWN)
+        self._details = detailer.details(self._reported, campaigns[-1] if campaigns else None)
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        details, finding = self._details, self._reported.finding
+        text = [
+            f"finding {finding.id}: {self._reported.summary}",
+            f"  {plural(len(finding.tests), 'failing test')} of {self._reported.subject}",
+        ]
+        if self._reported.is_exporter:
+            text.append(f"  met through {', '.join(self._reported.met_by)}")
+        text += _section("operators", [f"  {one_line(api)}" for api in finding.operators[:_SHOWN]], len(finding.operators))
+        text += _section("symptom", _facts(details.symptom))
+        text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
+        text += _section("evidence", lines(details.evidence) or ["  nothing was kept"])
+        text += _section("comes from", [f"  {test}" for test in details.provenance], details.provenance_total)
+        tests = [f"  {test.id[:12]}  {test.subject}  {test.form}  {one_line(test.api, 60)}  {test.headline}" for test in details.tests]
+        text += _section("failing tests", tests, len(finding.tests))
+        text += _section("versions", _facts(details.versions))
+        text += _section("reproducer", [f"  {details.script_note}", *(f"    {line}" for line in details.script.splitlines())])
+        return [*text, *_section("go on", _facts(details.commands))]
+
+    def document(self) -> dict[str, Any]:
+        """The `show/1` document."""
+        details, first = self._details, self._reported.finding.representative
+        return {
+            "schema": SCHEMA, "kind": "finding", **finding_document(self._reported),
+            "symptom": _pairs(details.symptom), "call": details.call.text, "notes": list(details.call.notes), "instance": first.instance,
+            "detail": dict(first.detail), "versions": _pairs(details.versions), "provenance": list(details.provenance),
+            "failing": [test.test for test in self._reported.finding.tests], "script": details.script or None,
+        }  # fmt: skip
+
+
+class TestView:
+    """A test by its identity."""
+
+    __test__ = False
+
+    def __init__(self, workspace: Workspace, name: str, test: str) -> None:
+        self._result = result_of(workspace, test)
+        self._campaigns = campaigns_of(workspace, test)
+        self._call = stored_call(Corpus(workspace), workspace.blobs, self._result.instance)
+        self._name = name
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        result = self._result
+        text = [f"test {result.test}", f"  {_said(result)}"]
+        text += _section("made of", _facts(self._rows()))
+        text += _section(f"instance {result.instance[:12]}", _call(self._call))
+        found = lines(evidence(result.detail))
+        text += _section("evidence", found) if found else []
+        text += _section("seconds", _facts([Row(stage, f"{seconds:.3f}") for stage, seconds in result.seconds.items()]))
+        text += _section("versions", _facts(version_rows(self._campaigns[-1] if self._campaigns else None)))
+        return [*text, *_section("go on", _facts(self._commands()))]
+
+    def _rows(self) -> list[Row]:
+        result = self._result
+        rows = [
+            ("subject", f"{result.compiler}/{result.frontend}"), ("route", result.route), ("input form", result.form),
+            ("seed", str(result.seed)), ("verdict", result.verdict.value), ("stage", result.stage.value if result.stage else ""),
+            ("reason", result.reason or ""), ("converter", result.converter or ""), ("finding", result.fingerprint or ""),
+            ("campaigns", ", ".join(campaign.id for campaign in self._campaigns)),
+        ]  # fmt: skip
+        return [Row(name, one_line(value)) for name, value in rows if value]
+
+    def _commands(self) -> list[Row]:
+        where = option(self._name)
+        rows = [Row("its instance", f"opera show {self._result.instance[:16]}{where}")]
+        if self._result.fingerprint is not None:
+            rows += [
+                Row("its finding", f"opera show {self._result.fingerprint}{where}"),
+                Row("reproduce", f"opera reproduce {self._result.fingerprint}{where}"),
+            ]
+        return rows
+
+    def document(self) -> dict[str, Any]:
+        """The `show/1` document."""
+        result = self._result
+        return {
+            "schema": SCHEMA, "kind": "test", "id": result.test, **_result_document(result), "instance": result.instance,
+            "seed": result.seed, "converter": result.converter, "call": self._call.text, "notes": list(self._call.notes),
+            "detail": dict(result.detail), "seconds": dict(result.seconds),
+            "campaigns": [campaign.id for campaign in self._campaigns],
+        }  # fmt: skip
+
+
+class InstanceView:
+    """An instance by its hash."""
+
+    def __init__(self, workspace: Workspace, name: str, key: str) -> None:
+        corpus = Corpus(workspace)
+        self._key = key
+        self._call = stored_call(corpus, workspace.blobs, key)
+        self._document = json.loads(corpus.document(key))
+        self._provenance: list[Occurrence] = corpus.provenance(key)
+        self._tests = [result_of(workspace, test) for test in queries.tests_of(workspace, key)]
+        self._name = name
+
+    def lines(self) -> list[str]:
+        """For a person."""
+        text = [f"instance {self._key}", f"  {self._call.api}, {self._document['kind']} of {self._document['library']}"]
+        text += _section("call", _call(self._call))
+        seen = [
+            f"  {one_line(each.source)}  {one_line(each.test, 160)}  {plural(each.calls, 'call')}" for each in self._provenance[:_SHOWN]
+        ]
+        text += _section("comes from", seen, len(self._provenance))
+        tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {test.form}  {_said(test)}" for test in self._tests]
+        text += _section("tests", tests or ["  none has been run"])
+        return text
+
+    def document(self) -> dict[str, Any]:
+        """The `show/1` document."""
+        return {
+            "schema": SCHEMA, "kind": "instance", "id": self._key, "library": self._document["library"], "api": self._call.api,
+            "call": self._call.text, "notes": list(self._call.notes), "document": self._document,
+            "provenance": [{"source": each.source, "test": each.test, "calls": each.calls} for each in self._provenance],
+            "tests": [{"id": test.test, **_result_document(test)} for test in self._tests],
+        }  # fmt: skip
+
+
+def _result_document(result: StoredResult) -> dict[str, Any]:
+    return {
+        "compiler": result.compiler, "frontend": result.frontend, "route": result.route, "form": result.form,
+        "verdict": result.verdict.value, "stage": result.stage.value if result.stage else None, "reason": result.reason,
+        "finding": result.fingerprint,
+    }  # fmt: skip
+
+
+def _said(result: StoredResult) -> str:
+    """The verdict with its ground, on one line."""
+    if result.verdict is Verdict.PASS:
+        return f"pass: {result.verdict.meaning}"
+    ground = headline(result.verdict, result.detail) if result.fingerprint else result.reason or result.verdict.meaning
+    return one_line(f"{result.verdict.value}: {ground}")
+
+
+def _section(title: str, body: Sequence[str], total: int | None = None) -> list[str]:
+    """*body* under *title*; where it was cut, how much of *total* is not shown."""
+    if not body:
+        return []
+    more = [] if total is None or total <= len(body) else [f"  and {total - len(body):,} more"]
+    return ["", title, *body, *more]
+
+
+def _facts(rows: Sequence[Row]) -> list[str]:
+    width = max((len(row.name) for row in rows), default=0)
+    return [f"  {row.name.ljust(width)}  {row.value}" for row in rows]
+
+
+def _call(call: CallText) -> list[str]:
+    return [*(f"  {line}" for line in call.text.splitlines()), *(f"  # {note}" for note in call.notes)]
+
+
+def _pairs(rows: Sequence[Row]) -> dict[str, str]:
+    return {row.name: row.value for row in rows}

@@ -1,0 +1,25 @@
+"""What all tests share."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from fake.harness import SITE, Lab
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Lab:
+    """An empty workspace, and commands that know the fake library and compilers."""
+    return Lab(tmp_path)
+
+
+@pytest.fixture
+def fake_site(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Makes the fake library and compilers visible in this process, as their installation would."""
+    monkeypatch.syspath_prepend(str(SITE))
+    return SITE

@@ -1,0 +1,388 @@
+"""What `opera report`, `opera show` and `opera ls` promise, on small workspaces that no compiler made.
+
+Golden files are rewritten by `python tests/unit/test_report.py`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opera.cli import command
+from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
+from opera.models import bundle
+from opera.options import guarded
+from opera.oracles.verdict import Stage, Verdict
+from opera.report.calls import call_text
+from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.store.corpus import Extraction
+from opera.store.database import open_workspace
+from opera.triage.fingerprint import symptom_of
+
+GOLDEN = Path(__file__).parent.parent / "golden"
+EVIL = '<script>alert(1)</script> & "quotes" \x1b[31mred\x1b[0m \x00 \ud800 \u202e end'
+
+
+def relu(size: int) -> Instance:
+    return Instance("onnx", "ai.onnx.Relu", Kind.NODE, call=(Argument("X", Tensor((size, 2), "float32")),))
+
+
+SHAPE = (3).to_bytes(8, "little") + (2).to_bytes(8, "little")
+RESHAPE = Instance(
+    "onnx", "ai.onnx.Reshape", Kind.NODE, init=(Argument("allowzero", 1),), context=(("opset", 21),),
+    call=(Argument("data", Tensor((2, 3), "float32")), Argument("shape", Tensor((2,), "int64", SHAPE))),
+)  # fmt: skip
+BIG = Instance("onnx", "ai.onnx.Big", Kind.NODE, call=(Argument("X", Tensor((8192,), "uint8", bytes(8192))),))
+
+
+def failure(message: str, kind: str = "tvm.error.InternalError") -> dict[str, Any]:
+    frames = [
+        ["opera.compilers.role", "opera/compilers/role.py", 57, "handle"],
+        ["tvm.relax", "frontend/onnx/onnx_frontend.py", 12, "Relu.convert"],
+    ]
+    return {"failure": {"type": kind, "bases": [], "message": message, "frames": frames}}
+
+
+def result(name: str, instance: Instance, compiler: str, verdict: Verdict, stage: Stage | None = None, **facts: Any) -> StoredResult:
+    detail = facts.pop("detail", {})
+    fingerprint = None
+    if verdict.is_failure:
+        subject = detail.get("exporter", f"{compiler}/onnx")
+        fingerprint = symptom_of(subject, verdict, stage, facts.get("converter") or "", detail).fingerprint
+    test = f"{name}{'0' * 64}"[:64]
+    return StoredResult(
+        test, digest(instance), compiler, "onnx", "onnx", "runtime", 0, verdict, stage, facts.get("reason"), facts.get("converter"),
+        fingerprint, detail, {"load": 0.25},
+    )  # fmt: skip
+
+
+def fill(space: Workspace) -> None:
+    corpus, campaigns = Corpus(space), Campaigns(space)
+    corpus.add(
+        [
+            (relu(1), Occurrence("node-tests", "test_relu", 2)), (relu(2), Occurrence("node-tests", "test_relu_big")),
+            (RESHAPE, Occurrence("node-tests", "test_reshape")), (BIG, Occurrence("node-tests", "test_big")),
+        ]
+    )  # fmt: skip
+    corpus.record_extraction(Extraction("onnx", "node-tests", "", 9, 4, 3, {"noise": 4}, 1.5))
+    versions = {"library": {"onnx": "1.0"}, "compiler": {"tvm": "2.0", "target": "llvm"}, "route": "onnx"}
+    campaigns.begin("aaaaaaaaaaaa", "tvm", "onnx", {"forms": ["runtime"], "seed": 0}, versions)
+    campaigns.begin(
+        "bbbbbbbbbbbb", "openvino", "onnx", {"forms": ["runtime"], "seed": 0}, {"library": {"onnx": "1.0"}, "compiler": {"openvino": "3.0"}}
+    )
+    shape = {"difference": {"kind": "shape", "output": 0, "expected": "[3, 2]", "actual": "[2, 3]"}}
+    exporter = {**failure("no symbolic for Big", "ExportError"), "exporter": "torch.onnx"}
+    crash = {"stage": Stage.LOAD, "converter": "Relu", "detail": failure("cannot convert value 17 of Relu")}
+    tvm = [
+        result("a1", relu(2), "tvm", Verdict.CRASH, **crash),
+        result("a2", relu(1), "tvm", Verdict.CRASH, **crash),
+        result("a3", RESHAPE, "tvm", Verdict.INCONSISTENT, Stage.COMPARE, converter="Reshape", detail=shape),
+        result("a4", BIG, "tvm", Verdict.CRASH, Stage.EXPORT, converter="torch.onnx", detail=exporter),
+        result("a5", RESHAPE, "tvm", Verdict.PASS),
+    ]
+    openvino = [
+        result("b1", relu(1), "openvino", Verdict.UNSUPPORTED, Stage.LOAD, reason="no-kernel", detail=failure("not implemented")),
+        result("b2", relu(2), "openvino", Verdict.FLAKY, reason="pass in a fresh process"),
+        result("b3", RESHAPE, "openvino", Verdict.UNDEFINED, Stage.COMPARE, reason="precision-policy", detail=shape),
+        result("b4", BIG, "openvino", Verdict.CRASH, Stage.EXPORT, converter="torch.onnx", detail=exporter),
+        result("b5", RESHAPE, "openvino", Verdict.INVALID, reason="checker"),
+    ]
+    campaigns.write("aaaaaaaaaaaa", enumerate(tvm))
+    campaigns.write("bbbbbbbbbbbb", enumerate(openvino))
+    campaigns.pause("aaaaaaaaaaaa", 2.0, complete=True, stopped_by=None)
+    campaigns.pause("bbbbbbbbbbbb", 3.0, complete=False, stopped_by="budget")
+    (space.folder / "reproducers").mkdir()
+    (space.folder / "reproducers" / "relu.py").write_text("print('<i>reproduced</i>')\n", encoding="utf-8")
+    crashed = tvm[0].fingerprint
+    assert crashed is not None
+    campaigns.keep_reproduction(crashed, "reproducers/relu.py", "same failure", reproduced=True)
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workspace]:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "110")
+    with open_workspace(Path("ws"), write=True) as space:
+        fill(space)
+        yield space
+
+
+def opera(*arguments: str) -> tuple[int, str, str]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = guarded(command, [*arguments, "--workspace", "ws"])
+    return code, out.getvalue(), err.getvalue()
+
+
+def document(*arguments: str) -> dict[str, Any]:
+    code, out, err = opera(*arguments, "--json")
+    assert code == 0, err
+    return json.loads(out)
+
+
+def page(*arguments: str) -> str:
+    code, out, err = opera("report", "--html", "page.html", *arguments)
+    assert code == 0, err
+    assert out == ""
+    return Path("page.html").read_text(encoding="utf-8")
+
+
+def add(space: Workspace, *results: StoredResult) -> None:
+    Campaigns(space).write("aaaaaaaaaaaa", ((100 + place, each) for place, each in enumerate(results)))
+
+
+SNAPSHOTS = {
+    "report.txt": ["report"],
+    "report.json": ["report", "--json"],
+    "show-finding.txt": ["show", "a1000"],
+    "ls.txt": ["ls"],
+}
+
+
+def snapshot(name: str) -> str:
+    arguments = SNAPSHOTS[name]
+    if arguments == ["show", "a1000"]:
+        arguments = ["show", document("show", "a1000")["finding"]]
+    return opera(*arguments)[1]
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+def test_output_is_what_it_was(workspace: Workspace, name: str) -> None:
+    assert snapshot(name) == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_document_counts_each_exporter_failure_once(workspace: Workspace) -> None:
+    report = document("report")
+    assert report["schema"] == "report/1"
+    exported = [each for each in report["findings"] if each["compiler"] == "torch.onnx"]
+    assert [(each["tests"], each["met_by"]) for each in exported] == [(2, ["openvino/onnx", "tvm/onnx"])]
+    assert report["filtered"] == {"flaky": 1, "invalid: checker": 1, "undefined: precision-policy": 1, "unsupported: no-kernel": 1}
+    verified = {each["converter"]: (each["verified"], each["reproducer"]) for each in report["findings"]}
+    assert verified["Relu"] == (True, "reproducers/relu.py")
+    assert verified["Reshape"] == (False, None)
+
+
+def test_smallest_instance_represents_a_finding(workspace: Workspace) -> None:
+    relu_finding = next(each for each in document("report")["findings"] if each["converter"] == "Relu")
+    assert document("show", relu_finding["id"])["call"] in ("ai.onnx.Relu(X=float32[1,2])", "ai.onnx.Relu(X=float32[2,2])")
+    assert relu_finding["operators"] == ["ai.onnx.Relu"]
+
+
+@pytest.mark.parametrize(
+    ("options", "compilers"),
+    [
+        (["--compiler", "tvm"], {"tvm", "torch.onnx"}),
+        (["--campaign", "b"], {"torch.onnx"}),
+        (["--frontend", "onnx"], {"tvm", "torch.onnx"}),
+    ],
+)
+def test_scope_restricts_the_report(workspace: Workspace, options: list[str], compilers: set[str]) -> None:
+    assert {each["compiler"] for each in document("report", *options)["findings"]} == compilers
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["report", "--compiler", "iree"], 4, "openvino/onnx, tvm/onnx"),
+        (["report", "--campaign", "c"], 2, "no campaign begins with 'c'"),
+        (["show", "a"], 2, "give more digits"),
+        (["show", "xyz"], 2, "hexadecimal"),
+        (["show", "00000000"], 2, "opera report"),
+        (["ls", "--lib", "keras"], 2, "the workspace has onnx"),
+    ],
+)
+def test_wrong_selections_say_what_to_do(workspace: Workspace, arguments: list[str], code: int, says: str) -> None:
+    got, out, err = opera(*arguments)
+    assert (got, out) == (code, "")
+    assert says in err
+
+
+@pytest.mark.parametrize("name", ["report", "ls"])
+def test_an_empty_workspace_is_nothing_selected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.chdir(tmp_path)
+    open_workspace(Path("ws"), write=True).close()
+    assert opera(name)[0] == 4
+
+
+def test_show_knows_findings_tests_and_instances(workspace: Workspace) -> None:
+    test = document("show", "a3000")
+    assert (test["schema"], test["kind"], test["verdict"]) == ("show/1", "test", "inconsistent")
+    assert test["call"] == "ai.onnx.Reshape(data=float32[2,3], shape=int64([3, 2]), allowzero=1)"
+    assert document("show", test["finding"])["failing"] == [test["id"]]
+    instance = document("show", digest(relu(1))[:12])
+    assert (instance["kind"], instance["provenance"]) == ("instance", [{"source": "node-tests", "test": "test_relu", "calls": 2}])
+    assert {each["verdict"] for each in instance["tests"]} == {"crash", "unsupported"}
+
+
+def test_ls_counts_what_is_there(workspace: Workspace) -> None:
+    held = document("ls", "--limit", "1")
+    (library,) = held["libraries"]
+    assert (library["instances"], library["operators"], library["skew"]["top 1"]) == (4, 3, 0.5)
+    assert library["largest"] == [{"api": "ai.onnx.Relu", "instances": 2}]
+    assert held["sources"][0]["dropped"] == 4
+    assert [(each["id"], each["tests"], each["complete"]) for each in held["campaigns"]] == [
+        ("aaaaaaaaaaaa", 5, True),
+        ("bbbbbbbbbbbb", 5, False),
+    ]
+
+
+class Tags(HTMLParser):
+    """Collects tags with their attributes; complains of those that are left open."""
+
+    VOID = frozenset({"meta", "input", "br", "line"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(text)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_page_needs_nothing_else(workspace: Workspace) -> None:
+    text = page()
+    tags = Tags(text).found
+    assert sum(tag == "script" for tag, _ in tags) == 1
+    for tag, attributes in tags:
+        assert tag not in ("link", "img", "iframe", "object")
+        assert not {"src", "srcset", "onclick", "onerror"} & set(attributes)
+        assert (attributes.get("href") or "#").startswith("#")
+    assert "@import" not in text
+    assert "url(" not in text
+    assert "opera reproduce" in text
+    assert "print(&#39;&lt;i&gt;reproduced" in text
+
+
+def test_foreign_text_is_escaped_everywhere(workspace: Workspace) -> None:
+    short = EVIL.replace("\ud800", "")
+    evil = {"converter": short, "detail": {**failure(EVIL, EVIL), "log": EVIL}}
+    name = "ai.onnx." + EVIL.split(" ")[0]
+    foreign = Instance("onnx", name, Kind.NODE, call=(Argument("<x>", "</pre><script>alert(2)</script>"),))
+    Corpus(workspace).add([(foreign, Occurrence("<b>", "</code><script>alert(3)</script>"))])
+    add(
+        workspace,
+        result("e1", foreign, "tvm", Verdict.CRASH, Stage.LOAD, **evil),
+        result("e2", foreign, "tvm", Verdict.INVALID, reason=short),
+    )
+    text = page()
+    assert sum(tag == "script" for tag, _ in Tags(text).found) == 1
+    for character in ("\x1b", "\x00", "\u202e", "\ud800"):
+        assert character not in text
+    assert "&lt;script&gt;alert(1)" in text
+    for arguments in (["report"], ["show", "e1000"], ["show", "e1000", "--json"], ["report", "--json"], ["ls"]):
+        code, out, _ = opera(*arguments)
+        assert code == 0
+        assert not re.search("[\x00\x1b\u202e\ud800]", out)
+
+
+def test_a_megabyte_of_message_is_cut(workspace: Workspace) -> None:
+    before = len(page())
+    huge = {"converter": "Relu", "detail": {**failure("<&\xff\x07" * 500_000), "log": "&" * 2_000_000}}
+    add(workspace, result("d1", relu(1), "tvm", Verdict.CRASH, Stage.RUN, **huge))
+    text = page()
+    assert "characters left out" in text
+    assert len(text) - before < 100_000
+    for arguments in (["report"], ["show", "d1000"], ["show", "d1000", "--json"]):
+        code, out, _ = opera(*arguments)
+        assert code == 0
+        assert len(out) < 200_000
+
+
+def test_what_is_gone_is_said_in_place(workspace: Workspace) -> None:
+    blob = bundle.path_of(workspace.blobs, workspace.put_blob(bytes(8192)))
+    assert blob.exists()
+    blob.unlink()
+    gone = Instance("onnx", "ai.onnx.Gone", Kind.NODE)
+    shape = {"difference": {"kind": "shape", "output": 0, "expected": "[1]", "actual": "[2]"}}
+    add(workspace, result("c1", gone, "tvm", Verdict.INCONSISTENT, Stage.COMPARE, converter="Gone", detail=shape))
+    (workspace.folder / "reproducers" / "relu.py").unlink()
+    text = page()
+    assert "is gone from the workspace; extract again" in text
+    assert "is not in this workspace&#39;s corpus" in text
+    assert "reproducers/relu.py is gone" in text
+    assert opera("show", "c1000")[0] == 0
+    assert "is gone from the workspace" in opera("show", "a4000")[1]
+
+
+def test_same_results_give_the_same_bytes(workspace: Workspace) -> None:
+    first = page()
+    assert page() == first
+    for seed in ("1", "2"):
+        arguments = [sys.executable, "-m", "opera", "report", "--workspace", "ws", "--html", f"{seed}.html"]
+        subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True)
+        assert Path(f"{seed}.html").read_text(encoding="utf-8") == first
+
+
+def test_a_hundred_thousand_results_stay_under_ten_megabytes(workspace: Workspace) -> None:
+    corpus = [relu(size) for size in range(10, 2_010)]
+    Corpus(workspace).add((each, Occurrence("node-tests", f"test_relu_{place}")) for place, each in enumerate(corpus))
+    keys = [digest(each) for each in corpus]
+    detail = failure("<" * 3_000)
+    detail["failure"]["frames"] *= 20
+
+    def results() -> Iterator[tuple[int, StoredResult]]:
+        for place in range(100_000):
+            failing = place % 8 == 0
+            yield place, StoredResult(
+                f"f{place:063x}", keys[place % len(keys)], "tvm", "onnx", "onnx", "runtime", 0, Verdict.CRASH if failing else Verdict.PASS,
+                Stage.LOAD if failing else None, None, "Relu", f"{place:016x}" if failing else None, detail if failing else {},
+            )  # fmt: skip
+
+    Campaigns(workspace).write("aaaaaaaaaaaa", results())
+    began = time.monotonic()
+    text = page()
+    assert len(text.encode()) < 10_000_000
+    assert time.monotonic() - began < 60
+    assert "more findings have no room on this page" in text
+    assert "The page has no room for the details" in text
+    Tags(text)
+
+
+def test_calls_read_like_python() -> None:
+    module = Instance(
+        "pytorch", "torch.nn.Conv2d", Kind.MODULE, init=(Argument("kernel_size", (3, 3)), Argument("bias", False, keyword=True)),
+        call=(Argument("input", Tensor((1, 3, 8, 8), "float32")),),
+    )  # fmt: skip
+    assert call_text(module) == "torch.nn.Conv2d(kernel_size=(3, 3), bias=False)(input=float32[1,3,8,8])"
+    assert call_text(Instance("pytorch", "f", Kind.FUNCTION, call=(Argument("x", [None, (1,), {"a": slice(1, None)}]),))) == (
+        "f(x=[None, (1,), {'a': slice(1, None, None)}])"
+    )
+    assert "… 976 more" in call_text(Instance("pytorch", "f", Kind.FUNCTION, call=(Argument("x", list(range(1000))),)))
+
+
+def _rewrite() -> None:
+    os.environ["COLUMNS"] = "110"
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        with open_workspace(Path("ws"), write=True) as space:
+            fill(space)
+        for name in SNAPSHOTS:
+            (GOLDEN / name).write_text(snapshot(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    GOLDEN.mkdir(exist_ok=True)
+    _rewrite()
