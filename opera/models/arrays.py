@@ -46,7 +46,7 @@ def dtype_name(dtype: np.dtype[Any]) -> str:
 def to_bytes(array: Array) -> bytes:
     """The elements in C order, little-endian; strings as a JSON array."""
     if array.dtype.kind in "OSU":
-        return json.dumps([_text(item) for item in array.reshape(-1).tolist()]).encode()
+        return json.dumps([as_text(item) for item in array.reshape(-1).tolist()]).encode()
     little = array.astype(array.dtype.newbyteorder("<"), copy=False) if array.dtype.byteorder == ">" else array
     return little.tobytes("C")
 
@@ -67,7 +67,8 @@ def tensor_array(tensor: Tensor) -> Array:
     return from_bytes(tensor.data, tensor.dtype, tensor.shape)
 
 
-def _text(item: Any) -> str:
+def as_text(item: Any) -> str:
+    """An element of a string tensor: bytes count as UTF-8."""
     return item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else str(item)
 
 

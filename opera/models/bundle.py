@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from opera.instance.values import DTYPE_BITS
 from opera.instrumentation import wire
 from opera.models.arrays import as_array, dtype_name, from_bytes, is_array, to_bytes
 
@@ -57,17 +58,21 @@ def parse(data: bytes) -> Any:
     if data[: len(_MAGIC)] != _MAGIC or len(data) < start:
         raise DamagedArtefact("not a bundle")
     (length,) = _LENGTH.unpack_from(data, len(_MAGIC))
+    if length > len(data) - start:
+        raise DamagedArtefact("bundle cut short")
     body = memoryview(data)[start + length :]
 
     def build(tag: str, content: Any) -> Any:
         if tag != "array":
             raise ValueError(f"unknown tag {tag!r}")
         dtype, shape, place, size = content
+        if dtype not in DTYPE_BITS or not all(type(number) is int and number >= 0 for number in (*shape, place, size)):
+            raise ValueError(f"no array: {content!r}")
         return from_bytes(body[place : place + size], dtype, tuple(shape))
 
     try:
         return wire.decode(json.loads(data[start : start + length]), build)
-    except ValueError as error:
+    except (ValueError, TypeError, RecursionError) as error:
         raise DamagedArtefact(f"malformed bundle: {error}") from error
 
 

@@ -16,3 +16,8 @@ def template_of(library: str) -> str:
     if library not in known:
         raise UserError(f"no model template for library {library!r}; there are: {', '.join(known)}")
     return known[library]
+
+
+def libraries_with_templates() -> list[str]:
+    """The libraries that instances can be made models of."""
+    return list(registered(GROUP))

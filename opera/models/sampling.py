@@ -43,7 +43,7 @@ def draw(tensor: Tensor, generator: np.random.Generator) -> Array:
     """Values of the dtype and shape of *tensor* that satisfy its constraint."""
     if tensor.dtype == "string":
         words = np.array(["", "a", "opera"], dtype=object)
-        return words[generator.integers(0, len(words), tensor.shape)].reshape(tensor.shape)
+        return np.asarray(words[generator.integers(0, len(words), tensor.shape)], dtype=object).reshape(tensor.shape)
     if tensor.dtype == "bool":
         return generator.integers(0, 2, tensor.shape).astype(bool)
     if not is_inexact(tensor.dtype):

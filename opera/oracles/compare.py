@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.models.arrays import Array, as_array, dtype_name, is_array
+from opera.models.arrays import Array, as_array, as_text, dtype_name, is_array
 from opera.oracles.tolerance import Tolerance, tolerance_of
 
 
@@ -114,6 +114,13 @@ def _name_of(dtype: np.dtype[Any]) -> str:
         return str(dtype)
 
 
+def _texts(array: Array) -> Array:
+    """The elements of a string tensor as text, whatever held them."""
+    flat = np.empty(array.size, dtype=object)
+    flat[:] = [as_text(item) for item in array.reshape(-1).tolist()]
+    return flat.reshape(array.shape)
+
+
 def _compare_arrays(index: int, expected: Array, precise: Array | None, actual: Array, policy: Policy) -> Difference | None:
     if expected.shape != actual.shape:
         return Difference("shape", index, str(list(expected.shape)), str(list(actual.shape)))
@@ -124,7 +131,7 @@ def _compare_arrays(index: int, expected: Array, precise: Array | None, actual: 
         if explained is None:
             return Difference("dtype", index, name, other)
     if name == "string" or other == "string":
-        return _compare_exactly(index, expected.astype(str), actual.astype(str), None)
+        return _compare_exactly(index, _texts(expected), _texts(actual), None)
     values = _compare_values(index, expected, precise, actual, policy)
     if values is not None and values.explained is None and computed != name:
         return _excused(values, expected, actual, computed, policy)

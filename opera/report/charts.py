@@ -11,7 +11,7 @@ from opera.oracles.verdict import Verdict
 from opera.report.overview import Curve, Overview, SubjectCounts
 
 _WIDTH, _HEIGHT = 860, 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 190, 12, 34
+_LEFT, _RIGHT, _TOP, _BOTTOM = 54, 190, 12, 34
 _CURVES = 8
 _POINTS = 300
 _OPERATORS = 400

@@ -130,7 +130,7 @@ class Campaigns:
                     " converter, fingerprint, detail, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         result.test, result.instance, result.compiler, result.frontend, result.route, result.form, result.seed,
-                        result.verdict.value, result.stage.value if result.stage else None, result.reason, result.converter,
+                        result.verdict.value, result.stage.value if result.stage else None, _storable(result.reason), _storable(result.converter),
                         result.fingerprint, json.dumps(result.detail) if result.detail else None, json.dumps(result.seconds),
                     ),
                 )  # fmt: skip
@@ -202,3 +202,8 @@ def _result(row: tuple[Any, ...]) -> StoredResult:
         detail={} if row[12] is None else json.loads(row[12]),
         seconds=json.loads(row[13]),
     )
+
+
+def _storable(text: str | None) -> str | None:
+    """Text as SQLite takes it: a lone surrogate, which only foreign messages hold, becomes a question mark."""
+    return None if text is None else text.encode("utf-8", "replace").decode("utf-8")

@@ -15,7 +15,7 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\s+"), " "),
 )
 _NOISE = re.compile(
-    r"(?m)^\s*(?:Check 'false' failed at .*:$|Exception from .*:\d+:$|FrontEnd API failed with .*:?$|Model wasn't fully converted.*$"
+    r"(?m)^[^\S\n]*(?:Check 'false' failed at .*:$|Exception from .*:\d+:$|FrontEnd API failed with .*:?$|Model wasn't fully converted.*$"
     r"|-- .* with a message:$|Summary:$|-- Conversion is failed for: .*$|While validating .*$|Traceback \(most recent call last\):$"
     r"|Exception happened during conversion of operation .*$|This is OpenVINO internal type\..*$"
     r"|Failed to convert the exported program.*$|- If there is .*$|- Create an error report .*$|## Exception summary$"
@@ -27,6 +27,8 @@ _WHERE = re.compile(
     r"|Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: |\S+\.(?:cc|cpp|h):\d+ )"
 )
 _LIMIT = 400
+_READ = 65_536
+"""Characters of a message that are looked at; a failure that is kept is shorter."""
 
 
 def template(message: str, limit: int = _LIMIT) -> str:
@@ -35,6 +37,7 @@ def template(message: str, limit: int = _LIMIT) -> str:
     A list of names is sorted, because compilers print sets in varying order. Lines that say nothing of the failure are dropped,
     unless nothing else is there.
     """
+    message = message[:_READ]
     kept = _NOISE.sub("", message).strip() or message
     kept = re.sub(r"\[('[\w.:]+'(?:, '[\w.:]+')+)\]", _sorted_names, kept[: 16 * limit])
     kept = re.sub(r"\{('[\w.:]+'(?:, '[\w.:]+')+)\}", _sorted_names, kept)
@@ -45,6 +48,7 @@ def template(message: str, limit: int = _LIMIT) -> str:
 
 def summary(message: str) -> str:
     """The one line of *message* that a person should read first."""
+    message = message[:_READ]
     lines = [line.strip() for line in (_NOISE.sub("", message).strip() or message).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("Check '")] or lines or [""]
     best = next((line for line in lines if len(line) > 8), lines[0])

@@ -12,16 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import fake.harness
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from opera.worker import processes
-from opera.worker.child import Stages
 from opera.worker.failure import MAX_FRAMES, MAX_TEXT, cut, describe
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
 from opera.worker.processes import adopt_orphans, descendants, kill_orphans, resident
 from opera.worker.protocol import MAX_MESSAGE, ProtocolError, Reader, pack, write_all
+
+
+FAKE = Path(fake.harness.__file__).parent
 
 
 @pytest.fixture
@@ -172,35 +175,12 @@ def test_cut_keeps_short_texts_and_both_ends_of_long_ones(text: str, limit: int)
     assert len(cut("x" * 10 * MAX_TEXT)) < MAX_TEXT + 100
 
 
-# Roles that the workers below load from this very file.
-
-
-class Obedient:
-    """Does what the task says."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        self.options = options
-
-    def ready(self) -> dict[str, Any]:
-        if "broken" in self.options:
-            raise ImportError(self.options["broken"])
-        if "start" in self.options:
-            exec(self.options["start"])
-        return {"pid": os.getpid(), "options": self.options, "cwd": os.getcwd(), "seed": os.environ["PYTHONHASHSEED"]}
-
-    def handle(self, task: dict[str, Any], stages: Stages) -> dict[str, Any]:
-        stages.enter(task.get("stage", "work"))
-        scope: dict[str, Any] = {"stages": stages, "self": self}
-        exec(task.get("do", ""), scope)
-        return {"pid": os.getpid(), "value": scope.get("value")}
-
-
 class Bench:
     """One worker, and the waiting that a crew does."""
 
     def __init__(self, scratch: Path, limits: Limits, **options: Any) -> None:
         environment = options.pop("environment", {})
-        spec = WorkerSpec("bench", f"{Path(__file__).stem}:Obedient", options, sys.executable, (str(Path(__file__).parent),), environment)
+        spec = WorkerSpec("bench", "obedient:Obedient", options, sys.executable, (str(FAKE),), environment)
         self.scratch = scratch
         self.worker = Worker(spec, limits, scratch)
 
@@ -476,4 +456,4 @@ def test_the_environment_of_a_worker_carries_the_mark_one_thread_and_no_python_p
 def test_a_workers_code_comes_after_that_of_its_own_environment(bench: Bench) -> None:
     event = bench.do("import sys; value = sys.path")
     assert isinstance(event, Done)
-    assert event.result["value"][-1] == str(Path(__file__).parent)
+    assert event.result["value"][-1] == str(FAKE)

@@ -1,0 +1,53 @@
+# make setup   the environment: .venv with the opera command, the libraries and every compiler of the main environment
+# make demo    extract, prioritise, drive three compilers, report: a first look in a few minutes
+# make test    everything that has to hold before a commit
+# make test-slow, make bench: what takes longer
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+JOBS   ?= 2
+
+.PHONY: setup demo test lint types unit adapters e2e test-slow bench clean
+
+setup: $(STAMP)
+
+$(STAMP): constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11"; exit 3; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0 setuptools
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt torch==2.13.0 --no-build-isolation --editable '.[libraries,compilers,dev]'
+	@touch $@
+	@echo "ready: $(BIN)/opera --help"
+
+demo: setup
+	$(BIN)/python scripts/demo.py --jobs $(JOBS)
+
+test: lint types
+	$(BIN)/python -m pytest tests -m "not slow"
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: setup
+	$(BIN)/basedpyright
+
+unit: setup
+	$(BIN)/python -m pytest tests/unit tests/golden
+
+adapters: setup
+	$(BIN)/python -m pytest tests/adapters
+
+e2e: setup
+	$(BIN)/python -m pytest tests/e2e
+
+test-slow: setup
+	$(BIN)/python -m pytest tests -m slow
+
+bench: setup
+	$(BIN)/python scripts/bench.py
+
+clean:
+	rm -rf .opera .opera-demo build *.egg-info

@@ -1,0 +1,36 @@
+"""`opera config show`: every setting, its value and where it comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opera.compilers.registry import plugins
+from opera.config import load_config
+from opera.errors import Exit
+from opera.models.registry import libraries_with_templates
+from opera.options import common, print_json
+from opera.report.tables import print_table
+
+SCHEMA = "config/1"
+
+
+@click.group("config")
+def command() -> None:
+    """Shows settings and where they come from."""
+
+
+@command.command("show")
+@common
+def show(workspace: Path, seed: int, as_json: bool) -> int:
+    """Prints every setting with its origin: an environment variable, opera.toml, or the default."""
+    config = load_config()
+    entries = [("library", name) for name in libraries_with_templates()] + [("compiler", name) for name in plugins()]
+    rows = [(f"{section}.{name}.python", config.setting(section, name, "python")) for section, name in entries]
+    if as_json:
+        settings = [{"name": name, "value": setting.value, "origin": setting.origin} for name, setting in rows]
+        print_json({"schema": SCHEMA, "settings": settings})
+    else:
+        print_table(["setting", "value", "origin"], [[name, setting.value, setting.origin] for name, setting in rows])
+    return Exit.CLEAN

@@ -1,0 +1,48 @@
+"""`make demo`: real instances of two libraries, four compilers, real findings, one HTML report, in a few minutes.
+
+Runs the commands that a user would type, prints each before it runs, and ends with exit 0 though it finds bugs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+STEPS = [
+    "extract --lib onnx",
+    "prioritize --compiler tvm --frontend onnx --show 5",
+    "run --compiler onnxruntime --frontend onnx --exit-zero",
+    "run --compiler openvino --frontend onnx --exit-zero",
+    "run --compiler tvm --frontend onnx --exit-zero",
+    "extract --lib pytorch",
+    "run --compiler tvm --frontend pytorch --limit 150 --exit-zero",
+    "run --compiler openvino --frontend pytorch --limit 60 --exit-zero",
+    "run --compiler inductor --frontend pytorch --limit 40 --exit-zero",
+]
+
+
+def main() -> int:
+    """Runs the steps; returns the exit code of the first that fails."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2, help="busy child processes")
+    parser.add_argument("--workspace", type=Path, default=Path(".opera-demo"))
+    arguments = parser.parse_args()
+    opera = Path(sys.executable).with_name("opera")
+    report = arguments.workspace / "report.html"
+    started = time.monotonic()
+    for step in [*STEPS, f"report --html {report}"]:
+        jobs = f" --jobs {arguments.jobs}" if step.startswith(("run", "extract")) else ""
+        line = f"{step}{jobs} --workspace {arguments.workspace}"
+        print(f"\n$ opera {line}", flush=True)
+        code = subprocess.run([str(opera), *line.split()], check=False).returncode
+        if code:
+            return code
+    print(f"\nThe demo took {time.monotonic() - started:.0f} s. Open {report} in a browser, or reproduce a finding as shown beside it.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

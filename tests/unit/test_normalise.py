@@ -1,0 +1,126 @@
+"""What a raw failure says, once what changes from run to run is taken out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opera.oracles.verdict import Stage, Verdict
+from opera.triage.fingerprint import symptom_of
+from opera.triage.normalise import summary, template
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("object at 0x7f12ab34cd56 died", "object at 0x55e0 died"),
+        ("expected 3 dimensions, got 5", "expected 17 dimensions, got 2"),
+        ("value -1.5e-07 out of range", "value 3 out of range"),
+        ("cannot open /home/alice/env/lib/x.py here", "cannot open /opt/x.py here"),
+        ("shapes (2, 3) and (4,) differ", "shapes (7, 1, 9) and (1, 1) differ"),
+        ("input_12 is unknown", "input_7 is unknown"),
+        ("missing ['b', 'a', 'c']", "missing ['c', 'b', 'a']"),
+        ("missing {'b.x', 'a'}", "missing {'a', 'b.x'}"),
+        ("\x1b[31mred\x1b[0m alert", "red alert"),
+        ("too   many\n  spaces", "too many spaces"),
+        ("kernel 8f14e45fceea167a5a36dedd4bea2543 failed", "kernel c9f0f895fb98ab9159f51fd0297e236d failed"),
+        ("flags [True, False]", "flags [False, False, True]"),
+    ],
+)
+def test_what_changes_from_run_to_run_makes_no_difference(one: str, other: str) -> None:
+    assert template(one) == template(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("unknown attribute 'axis'", "unknown attribute 'axes'"),
+        ("missing ['a', 'b']", "missing ['a', 'c']"),
+        ("dtype float32 expected", "dtype int64 expected"),
+        ("in relu.py", "in gelu.py"),
+        ("expected a list", "expected a tuple"),
+    ],
+)
+def test_what_a_failure_is_about_makes_a_difference(one: str, other: str) -> None:
+    assert template(one) != template(other)
+
+
+def test_lines_that_only_say_where_a_failure_was_noticed_are_dropped() -> None:
+    message = (
+        "Exception from src/inference/src/cpp/core.cpp:97:\n"
+        "Check 'false' failed at src/frontends/onnx/frontend/src/frontend.cpp:335:\n"
+        "FrontEnd API failed with OpConversionFailure:\n"
+        "Model wasn't fully converted. Failed operations detailed log:\n"
+        "-- Conversion is failed for: Acosh-9\n"
+        "Rank of the input must be static\n"
+    )
+    assert template(message) == "Rank of the input must be static"
+    assert summary(message) == "Rank of the input must be static"
+
+
+def test_a_message_of_nothing_but_noise_is_kept() -> None:
+    assert template("Summary:\n") != ""
+    assert summary("Summary:\n") == "Summary:"
+
+
+def test_onnxruntimes_prefix_is_no_part_of_the_summary() -> None:
+    text = "[ONNXRuntimeError] : 1 : FAIL : Non-zero status code returned while running Add node. Name:'n' Status Message: bad shapes here"
+    assert summary(text) == "bad shapes here"
+
+
+@pytest.mark.parametrize("message", ["", "\n \n", "\x00\x01\x02", "\udcff" * 10, "[" * 5000, "('a'" + ", 'a'" * 5000])
+def test_odd_messages_have_a_template_and_a_summary(message: str) -> None:
+    assert len(template(message)) <= 400
+    assert len(summary(message)) <= 240
+    assert "\n" not in template(message) + summary(message)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["x" * 2**20, "/a" * 2**19, "['a', " * 2**18, "0x" * 2**19, "1 " * 2**19, "((((1, " * 2**18, "\n" * 2**20, "a.h:1 " * 2**17, " " * 2**20],
+)
+def test_a_megabyte_of_anything_is_normalised(message: str) -> None:
+    assert len(template(message)) <= 400
+    assert len(summary(message)) <= 240
+
+
+@given(st.text(max_size=300))
+def test_every_text_has_one_template_of_one_line_and_bounded_length(message: str) -> None:
+    assert template(message) == template(message)
+    assert len(template(message)) <= 400
+    assert "\n" not in template(message)
+
+
+def crash(message: str, subject: str = "c/f", converter: str = "add", kind: str = "ValueError") -> str:
+    detail = {"failure": {"type": kind, "message": message, "frames": []}}
+    return symptom_of(subject, Verdict.CRASH, Stage.LOAD, converter, detail).fingerprint
+
+
+def test_a_fingerprint_is_16_hexadecimal_digits_that_never_change() -> None:
+    assert crash("cannot convert 3 at 0x1") == crash("cannot convert 99 at 0xffff") == "0f6d1f7c9f8e6a43"
+
+
+def test_a_fingerprint_tells_subject_converter_kind_and_message_apart() -> None:
+    prints = {crash("a"), crash("b"), crash("a", "d/f"), crash("a", converter="mul"), crash("a", kind="TypeError")}
+    assert len(prints) == 5
+
+
+def test_values_make_no_difference_between_wrong_results_but_dtypes_do() -> None:
+    def wrong(kind: str, expected: str, actual: str) -> str:
+        detail = {"difference": {"kind": kind, "expected": expected, "actual": actual}}
+        return symptom_of("c/f", Verdict.INCONSISTENT, Stage.COMPARE, "add", detail).fingerprint
+
+    assert wrong("values", "1.0", "2.0") == wrong("values", "3.0", "7.0")
+    assert wrong("shape", "[1]", "[2]") == wrong("shape", "[5]", "[6]")
+    assert wrong("dtype", "int64", "int32") != wrong("dtype", "int64", "float32")
+    assert wrong("values", "1.0", "2.0") != wrong("nan", "1.0", "nan")
+
+
+def test_signals_are_told_apart_and_hangs_of_different_deadlines_are_not() -> None:
+    def lost(verdict: Verdict, cause: str, detail: str) -> str:
+        return symptom_of("c/f", verdict, Stage.RUN, "add", {"lost": {"cause": cause, "detail": detail}}).fingerprint
+
+    assert lost(Verdict.ABORT, "signal", "SIGSEGV") != lost(Verdict.ABORT, "signal", "SIGABRT")
+    assert lost(Verdict.HANG, "deadline", "1 s") == lost(Verdict.HANG, "deadline", "60 s")
+    assert lost(Verdict.OOM, "memory", "1 GiB") == lost(Verdict.OOM, "memory", "4 GiB")

@@ -1,0 +1,268 @@
+"""The oracles: comparison of outputs, tolerances, and verdicts."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from opera.oracles.compare import Difference, Policy, compare
+from opera.oracles.tolerance import tolerance_of
+from opera.oracles.verdict import Verdict
+
+STRICT = Policy({})
+NAN, INF = float("nan"), float("inf")
+
+
+def f32(*values: Any) -> Any:
+    return np.array(values, dtype=np.float32)
+
+
+def i64(*values: Any) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+def difference(expected: Any, actual: Any, precise: Any = None, policy: Policy = STRICT) -> Difference | None:
+    return compare([expected], None if precise is None else [precise], [actual], policy)
+
+
+def kind(expected: Any, actual: Any, precise: Any = None, policy: Policy = STRICT) -> tuple[str, str | None] | None:
+    found = difference(expected, actual, precise, policy)
+    return None if found is None else (found.kind, found.explained)
+
+
+# The order of comparison.
+
+
+def test_the_first_difference_in_the_order_of_comparison_is_reported() -> None:
+    wrong = np.full((3, 1), NAN, dtype=np.float64)
+    assert kind(f32(1, 2), [wrong]) == ("structure", None)
+    assert kind(f32(1, 2), wrong) == ("shape", None)
+    assert kind(f32(1, 2), np.array([NAN, INF])) == ("dtype", None)
+    assert kind(f32(1, 2, 3), f32(NAN, INF, 9)) == ("nan", None)
+    assert kind(f32(1, 2, 3), f32(1, INF, 9)) == ("inf", None)
+    assert kind(f32(1, 2, 3), f32(1, 2, 9)) == ("values", None)
+    assert kind(f32(1, 2, 3), f32(1, 2, 3)) is None
+
+
+def test_the_number_of_outputs_comes_first() -> None:
+    found = compare([f32(1)], None, [f32(2), f32(3)], STRICT)
+    assert found is not None
+    assert (found.kind, found.expected, found.actual) == ("count", "1 outputs", "2 outputs")
+    assert compare([], None, [], STRICT) is None
+
+
+@pytest.mark.parametrize(
+    ("expected", "actual", "says"),
+    [
+        (f32(1), None, ("tensor", "nothing")),
+        (None, f32(1), ("nothing", "tensor")),
+        (f32(1), [f32(1)], ("tensor", "list")),
+        (f32(1), 1.0, ("tensor", "float")),
+        ([f32(1)], f32(1), ("sequence of 1", "tensor")),
+        ([f32(1)], [], ("sequence of 1", "sequence of 0")),
+        ([f32(1)], (f32(1), f32(2)), ("sequence of 1", "sequence of 2")),
+    ],
+)
+def test_structures_that_differ_are_named(expected: Any, actual: Any, says: tuple[str, str]) -> None:
+    found = difference(expected, actual)
+    assert found is not None
+    assert (found.kind, found.expected, found.actual) == ("structure", *says)
+
+
+def test_sequences_are_compared_item_by_item_and_absent_outputs_are_equal() -> None:
+    assert difference([f32(1), None, [f32(2)]], (f32(1), None, (f32(2),))) is None
+    assert kind([f32(1), [f32(2)]], [f32(1), [f32(3)]]) == ("values", None)
+    assert difference(None, None) is None
+
+
+def test_a_difference_says_which_output_which_values_and_what_share() -> None:
+    found = compare([f32(0), f32(1, 2, 3, 4)], None, [f32(0), f32(1, 2, 30, 5)], STRICT)
+    assert found is not None
+    assert (found.output, found.expected, found.actual, found.distance, found.share) == (1, "3.0", "30.0", 27.0, 0.5)
+    assert found.allowed is not None
+    assert 0 < found.allowed < 1
+
+
+def test_an_unexplained_difference_goes_before_an_explained_one() -> None:
+    policy = Policy({"float64": "float32"})
+    explained = np.array([1.0 + 1e-6]), np.array([1.0], np.float32)
+    found = compare([explained[0], f32(1)], None, [explained[1], f32(2)], policy)
+    assert found is not None
+    assert (found.output, found.explained) == (1, None)
+    found = compare([explained[0], f32(1)], None, [explained[1], f32(1)], policy)
+    assert found is not None
+    assert (found.output, found.explained) == (0, "precision-policy")
+
+
+def test_a_difference_is_plain_json_whatever_the_values() -> None:
+    for expected, actual in ((f32(NAN), f32(1)), (f32(1), f32(INF)), (f32(1), f32(3e38)), (i64(1), i64(2))):
+        found = difference(expected, actual)
+        assert found is not None
+        json.dumps(found.document(), allow_nan=False)
+
+
+# Kinds of values.
+
+
+def test_negative_zero_equals_zero_and_nan_equals_nan() -> None:
+    assert difference(f32(0.0, -0.0), f32(-0.0, 0.0)) is None
+    assert difference(f32(NAN, INF, -INF), f32(NAN, INF, -INF)) is None
+
+
+def test_infinities_of_different_sign_differ() -> None:
+    assert kind(f32(INF), f32(-INF)) == ("inf", None)
+
+
+def test_integers_and_bools_are_compared_exactly() -> None:
+    assert difference(i64(2**62, -(2**62)), i64(2**62, -(2**62))) is None
+    found = difference(i64(2**62), i64(2**62 + 1))
+    assert found is not None
+    assert (found.expected, found.actual, found.distance) == (str(2**62), str(2**62 + 1), 1.0)
+    extremes = difference(i64(-(2**63)), i64(2**63 - 1))
+    assert extremes is not None
+    assert extremes.distance == float(2**64 - 1)
+    assert kind(np.array([True, False]), np.array([True, True])) == ("values", None)
+    assert kind(np.array([255], np.uint8), np.array([0], np.uint8)) == ("values", None)
+    assert kind(np.array([1, 2], ml_dtypes.int4), np.array([1, 3], ml_dtypes.int4)) == ("values", None)
+    assert difference(np.array([1, -8], ml_dtypes.int4), np.array([1, -8], ml_dtypes.int4)) is None
+
+
+def test_float64_has_a_tolerance_of_its_own() -> None:
+    one = np.array([1.0])
+    assert difference(one, one + 1e-8) is None
+    assert kind(one, one + 1e-5) == ("values", None)
+    assert difference(f32(1.0), f32(1.0 + 1e-5)) is None
+
+
+@pytest.mark.parametrize(
+    ("dtype", "small", "large"),
+    [
+        (np.float16, 1e-3, 0.1), (ml_dtypes.bfloat16, 1e-2, 0.5), (np.float32, 1e-5, 1e-2), (np.float64, 1e-9, 1e-5),
+        (ml_dtypes.float8_e4m3fn, 0.0, 1.0), (ml_dtypes.float8_e5m2, 0.0, 1.0), (np.complex64, 1e-5, 1e-2), (np.complex128, 1e-9, 1e-5),
+    ],
+)  # fmt: skip
+def test_every_floating_dtype_allows_what_rounding_explains_and_no_more(dtype: Any, small: float, large: float) -> None:
+    one = np.array([1.0, 2.0]).astype(dtype)
+    assert difference(one, (one.astype(complex).real + small).astype(dtype)) is None
+    assert kind(one, (one.astype(complex).real + large).astype(dtype)) == ("values", None)
+
+
+def test_complex_numbers_differ_in_either_part() -> None:
+    one = np.array([1 + 2j], np.complex64)
+    assert kind(one, one + 1) == ("values", None)
+    assert kind(one, one + 1j) == ("values", None)
+    assert kind(one, np.array([complex(1, NAN)], np.complex64)) == ("nan", None)
+    assert difference(np.array([complex(NAN, 1)]), np.array([complex(NAN, 1)])) is None
+
+
+def test_strings_are_compared_as_text_whatever_holds_them() -> None:
+    text = np.array(["a", "ü"], dtype=object)
+    assert difference(text, np.array(["a", "ü"])) is None
+    assert difference(text, np.array(["a", "ü"], dtype=object)) is None
+    assert difference(text, np.array([b"a", "ü".encode()], dtype=object)) is None
+    assert difference(text, np.array([b"a", "ü".encode()])) is None
+    assert kind(text, np.array(["a", "u"], dtype=object)) == ("values", None)
+    assert kind(text, i64(1, 2)) == ("dtype", None)
+    assert difference(np.array("a", dtype=object), np.array("a", dtype=object)) is None
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "bool", "complex64", "str"])
+def test_empty_arrays_and_scalars_compare_like_any_other(dtype: str) -> None:
+    empty = np.zeros((0, 3), dtype)
+    assert difference(empty, empty.copy()) is None
+    assert kind(empty, np.zeros((3, 0), dtype)) == ("shape", None)
+    scalar = np.ones((), dtype)
+    assert difference(scalar, scalar.copy()) is None
+    assert kind(scalar, np.zeros((), dtype)) == ("values", None)
+    assert kind(scalar, np.ones((1,), dtype)) == ("shape", None)
+    assert difference(scalar, scalar[()]) is None
+
+
+def test_a_dtype_that_no_library_has_is_a_difference_and_no_error() -> None:
+    found = difference(f32(1), np.array([1], dtype=np.longdouble))
+    assert found is not None
+    assert (found.kind, found.expected, found.actual) == ("dtype", "float32", str(np.dtype(np.longdouble)))
+    assert kind(f32(1), np.array([1], dtype="datetime64[s]")) == ("dtype", None)
+
+
+# References and policies.
+
+
+def test_a_result_nearer_to_the_truth_than_the_librarys_is_no_difference() -> None:
+    library, truth = f32(1.001), np.array([1.0])
+    assert difference(library, f32(1.0), truth) is None
+    assert difference(library, f32(1.001), truth) is None
+
+
+def test_where_the_library_is_far_from_the_truth_a_difference_is_ill_conditioned() -> None:
+    assert kind(f32(100.0), f32(5000.0), np.array([1.0])) == ("values", "ill-conditioned")
+    assert kind(f32(NAN), f32(1.0), np.array([1.0])) == ("nan", "ill-conditioned")
+    assert kind(f32(INF), f32(1e30), np.array([1e39])) == ("inf", "ill-conditioned")
+    assert kind(f32(1.0), f32(NAN), np.array([1.0])) == ("nan", None)
+
+
+def test_a_wrong_result_is_wrong_whatever_the_precision_of_the_reference() -> None:
+    assert kind(f32(1.0, 2.0), f32(1.0, 2.5), np.array([1.0, 2.0])) == ("values", None)
+
+
+def test_what_the_compiler_declares_to_compute_as_explains_dtype_and_rounding_and_nothing_else() -> None:
+    policy = Policy({"float64": "float32", "int64": "int32"})
+    double = np.array([1.0, 2.0])
+    assert kind(double, double.astype(np.float32), policy=policy) == ("dtype", "precision-policy")
+    assert kind(double, double + 1e-6, policy=policy) == ("values", "precision-policy")
+    assert kind(double, double + 1, policy=policy) == ("values", None)
+    assert kind(double, double.astype(np.float32) + 1, policy=policy) == ("values", None)
+    assert kind(double, double.astype(np.float16), policy=policy) == ("dtype", None)
+    assert kind(i64(2**40 + 7), np.array([7], np.int32), policy=policy) == ("values", "precision-policy")
+    assert kind(i64(5), i64(6), policy=policy) == ("values", None)
+    assert difference(double, double.copy(), policy=policy) is None
+    assert kind(double, double + 1e-6) == ("values", None)
+
+
+def test_the_papers_policy_is_one_absolute_threshold() -> None:
+    paper = Policy({}, chebyshev=0.1)
+    assert difference(f32(1e6), f32(1e6 + 0.0625), policy=paper) is None
+    assert kind(f32(1e6), f32(1e6 + 1), policy=paper) == ("values", None)
+    assert difference(f32(1e6), f32(1e6 + 1)) is None
+    assert kind(i64(1), i64(2), policy=paper) == ("values", None)
+    assert kind(f32(1), f32(NAN), policy=paper) == ("nan", None)
+
+
+@given(st.lists(st.floats(width=32), min_size=1, max_size=6))
+def test_equal_outputs_never_differ(values: list[float]) -> None:
+    for dtype in (np.float32, np.float64, np.float16, np.complex64):
+        with np.errstate(all="ignore"):
+            array = np.array(values, np.float32).astype(dtype)
+        for policy in (STRICT, Policy({}, 1e-9), Policy({"float64": "float32"})):
+            assert difference(array, array.copy(), policy=policy) is None
+
+
+@given(st.lists(st.floats(-1e6, 1e6, width=32), min_size=1, max_size=6), st.integers(0, 5))
+def test_a_single_gross_error_is_always_found(values: list[float], place: int) -> None:
+    expected = np.array(values, np.float32)
+    actual = expected.copy()
+    actual[place % len(values)] += np.float32(10 + 0.01 * np.abs(expected).max())
+    assert kind(expected, actual) == ("values", None)
+
+
+def test_tolerances_grow_with_coarser_dtypes_and_integers_have_none() -> None:
+    order = ["float64", "float32", "float16", "bfloat16"]
+    found = [tolerance_of(name) for name in order]
+    assert all(each is not None for each in found)
+    relative = [each.relative for each in found if each is not None]
+    assert relative == sorted(relative)
+    assert tolerance_of("complex64") == tolerance_of("float32")
+    for name in ("int64", "bool", "string", "uint4", "qint8"):
+        assert tolerance_of(name) is None
+        assert tolerance_of(name, 0.5) is None
+
+
+def test_every_verdict_has_a_meaning_and_five_are_failures() -> None:
+    assert all(verdict.meaning for verdict in Verdict)
+    assert {verdict.value for verdict in Verdict if verdict.is_failure} == {"crash", "abort", "hang", "oom", "inconsistent"}
