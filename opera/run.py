@@ -52,8 +52,8 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @common
 def command(
     compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
-    cap: int | None, budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int, chebyshev: float | None,
-    level: str | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int, as_json: bool,
+    cap: int | None, budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int,
+    chebyshev: float | None, level: str | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Drives a compiler with the extracted instances. The same command, run again, continues."""
     choose_route(plugin(compiler).load(), frontend, route)

@@ -206,7 +206,14 @@ class _Campaign:
         """Runs what is to do; returns whether all of it was done."""
         tasks = self._rig.tasks(self._document)
         scheduler = Scheduler(
-            todo, self._rig.crew, tasks, cache, subject=self._settings.subject, slots=self._settings.jobs, on_result=self._result
+            todo,
+            self._rig.crew,
+            tasks,
+            cache,
+            subject=self._settings.subject,
+            slots=self._settings.jobs,
+            on_result=self._result,
+            confirm=self._settings.confirm,
         )
         while not scheduler.finished:
             if self._stop.reason is None:

@@ -110,7 +110,15 @@ class Scheduler:
     """Runs a plan. Call `step` until `finished`; results go to *on_result*."""
 
     def __init__(
-        self, tests: Sequence[Test], crew: Crew, tasks: Tasks, cache: Cache, subject: str, slots: int, on_result: OnResult
+        self,
+        tests: Sequence[Test],
+        crew: Crew,
+        tasks: Tasks,
+        cache: Cache,
+        subject: str,
+        slots: int,
+        on_result: OnResult,
+        confirm: bool = True,
     ) -> None:
         self._pending = deque(Job(test) for test in tests)
         self._ready: list[tuple[int, Job]] = []
@@ -122,6 +130,7 @@ class Scheduler:
         self._slots = slots
         self._on_result = on_result
         self._in_progress = 0
+        self._confirm = confirm
 
     @property
     def finished(self) -> bool:
@@ -253,7 +262,7 @@ class Scheduler:
         reference = self._cache.get(job.test.reference_key) or {}
         artefact = self._cache.get(job.test.artefact_key) or {}
         judgement = judge_compilation(event, job.test, reference.get("undefined"), artefact.get("suspect"))
-        if judgement.verdict.is_failure or job.first:
+        if job.first or (judgement.verdict.is_failure and self._confirm):
             self._confirmed(job, judgement, Role.COMPILER_FRESH)
         else:
             self._finish(job, judgement)

@@ -30,6 +30,7 @@ class Settings:
         memory: Resident bytes per worker.
         chebyshev: The paper's single threshold instead of dtype-aware tolerances.
         level: The compiler's optimisation level; None for its default.
+        confirm: Whether a failure has to happen again in a fresh process. Only benchmarks say no.
     """
 
     compiler: str
@@ -48,6 +49,7 @@ class Settings:
     memory: int = 4 * 2**30
     chebyshev: float | None = None
     level: str | None = None
+    confirm: bool = True
 
     @property
     def subject(self) -> str:

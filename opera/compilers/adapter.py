@@ -76,7 +76,7 @@ class UnsupportedRule:
         types: Fully qualified exception types, any of which must be the exception's own or one of its bases.
         reason: Short code under which such tests are counted.
         pattern: Must match somewhere in the message, where given.
-        module: Prefix of the module of the innermost frame, where given: the check must be the compiler's own.
+        module: Prefix of the module of the innermost Python frame, where given: the check must be the compiler's own.
         stages: Stages in which the rule holds.
     """
 
@@ -90,7 +90,8 @@ class UnsupportedRule:
         """Whether *failure*, as `opera.worker.failure.describe` makes it, says *unsupported* in *stage*."""
         if stage not in self.stages or not {failure["type"], *failure.get("bases", ())} & set(self.types):
             return False
-        if self.module is not None and not (failure["frames"] and str(failure["frames"][-1][0]).startswith(self.module)):
+        modules = [str(frame[0]) for frame in failure["frames"] if frame[0]]
+        if self.module is not None and not (modules and modules[-1].startswith(self.module)):
             return False
         return self.pattern is None or re.search(self.pattern, str(failure["message"])) is not None
 

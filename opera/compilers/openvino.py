@@ -62,6 +62,9 @@ class OpenVinoAdapter(Adapter):
         shapes = [self._ov.PartialShape(list(value.shape)) for value in subject.inputs.values()]
         if subject.route.name == "exported-program" and any(node.op == "placeholder" and not node.users for node in captured.graph.nodes):
             return self._ov.convert_model(captured)  # an unused input is pruned, and shapes cannot be given for it
+        if subject.route.name == "torchscript":  # a trace does not tell the types of its inputs
+            types = [getattr(self._ov.Type, _TYPES[dtype_name(value.dtype)], None) for value in subject.inputs.values()]
+            return self._ov.convert_model(captured, input=list(zip(shapes, types, strict=True)))
         return self._ov.convert_model(captured, input=shapes)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:

@@ -130,7 +130,8 @@ class Campaigns:
                     " converter, fingerprint, detail, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         result.test, result.instance, result.compiler, result.frontend, result.route, result.form, result.seed,
-                        result.verdict.value, result.stage.value if result.stage else None, _storable(result.reason), _storable(result.converter),
+                        result.verdict.value, result.stage.value if result.stage else None, _storable(result.reason),
+                        _storable(result.converter),
                         result.fingerprint, json.dumps(result.detail) if result.detail else None, json.dumps(result.seconds),
                     ),
                 )  # fmt: skip

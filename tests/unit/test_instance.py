@@ -10,8 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opera.instance import (
-    Argument, Call, Constraint, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Outcome, Tensor,
-    decode_instance, decode_value, digest, encode_instance, encode_value,
+    Argument,
+    Call,
+    Constraint,
+    Device,
+    DType,
+    Enum,
+    Graph,
+    Instance,
+    Kind,
+    Named,
+    Opaque,
+    Outcome,
+    Tensor,
+    decode_instance,
+    decode_value,
+    digest,
+    encode_instance,
+    encode_value,
 )  # fmt: skip
 from opera.instance.values import DTYPE_BITS
 
@@ -146,18 +162,24 @@ def test_strides_enter_by_their_order_only() -> None:
     assert digest(strided(0, 1)) != digest(strided(6, 1))
 
 
+HEAD = {"schema": "instance/1", "library": "onnx", "api": "a", "kind": "node"}
+
+
 @pytest.mark.parametrize(
     "broken",
     [
-        None, [], {}, {"schema": "instance/2"}, {"schema": "instance/1", "library": "onnx", "api": "a", "kind": "nothing", "call": []},
-        {"schema": "instance/1", "library": "", "api": "a", "kind": "node", "call": []},
-        {"schema": "instance/1", "library": "onnx", "api": "a", "kind": "node", "call": [{"name": "x"}]},
-        {"schema": "instance/1", "library": "onnx", "api": "a", "kind": "node", "call": [{"name": "x", "value": {"what": 1}}]},
-        {"schema": "instance/1", "library": "onnx", "api": "a", "kind": "node", "call": [{"name": "x", "value": {"tensor": {"shape": [2]}}}]},
-        {"schema": "instance/1", "library": "onnx", "api": "a", "kind": "node",
-         "call": [{"name": "x", "value": {"tensor": {"shape": [2], "dtype": "float32", "data": ""}}}]},
+        None,
+        [],
+        {},
+        {"schema": "instance/2"},
+        {**HEAD, "kind": "nothing", "call": []},
+        {**HEAD, "library": "", "call": []},
+        {**HEAD, "call": [{"name": "x"}]},
+        {**HEAD, "call": [{"name": "x", "value": {"what": 1}}]},
+        {**HEAD, "call": [{"name": "x", "value": {"tensor": {"shape": [2]}}}]},
+        {**HEAD, "call": [{"name": "x", "value": {"tensor": {"shape": [2], "dtype": "float32", "data": ""}}}]},
     ],
-)  # fmt: skip
+)
 def test_a_malformed_document_is_a_value_error(broken: object) -> None:
     with pytest.raises(ValueError, match=r"."):
         decode_instance(broken)

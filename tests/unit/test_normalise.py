@@ -78,7 +78,7 @@ def test_odd_messages_have_a_template_and_a_summary(message: str) -> None:
 
 @pytest.mark.parametrize(
     "message",
-    ["x" * 2**20, "/a" * 2**19, "['a', " * 2**18, "0x" * 2**19, "1 " * 2**19, "((((1, " * 2**18, "\n" * 2**20, "a.h:1 " * 2**17, " " * 2**20],
+    [part * (2**20 // len(part)) for part in ("x", "/a", "['a', ", "0x", "1 ", "((((1, ", "\n", "a.h:1 ", " ", "Summary:\n")],
 )
 def test_a_megabyte_of_anything_is_normalised(message: str) -> None:
     assert len(template(message)) <= 400
@@ -98,7 +98,7 @@ def crash(message: str, subject: str = "c/f", converter: str = "add", kind: str 
 
 
 def test_a_fingerprint_is_16_hexadecimal_digits_that_never_change() -> None:
-    assert crash("cannot convert 3 at 0x1") == crash("cannot convert 99 at 0xffff") == "0f6d1f7c9f8e6a43"
+    assert crash("cannot convert 3 at 0x1") == crash("cannot convert 99 at 0xffff") == "670c7d01d9cd3675"
 
 
 def test_a_fingerprint_tells_subject_converter_kind_and_message_apart() -> None:

@@ -231,7 +231,7 @@ def _let_files_vanish() -> None:
 
     def store_and_remove(folder: Path, data: bytes) -> str:
         name = store(folder, data)
-        bundle.path_of(folder, name).unlink()
+        bundle.path_of(folder, name).unlink(missing_ok=True)
         return name
 
     bundle.store = store_and_remove

@@ -1,0 +1,222 @@
+"""Benchmarks of the pipeline. Each line gives a figure and how it was measured; `make bench` runs all.
+
+python scripts/bench.py worker     warm worker on the ONNX node tests, beside a bare loop over the same tests
+python scripts/bench.py cli        `opera --help`
+python scripts/bench.py extract    extraction of every shipped source
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from opera.campaign.campaign import run_campaign
+from opera.campaign.plan import make_plan
+from opera.campaign.rig import Rig
+from opera.campaign.settings import Settings
+from opera.compilers.adapter import Subject
+from opera.compilers.registry import choose_route, plugin
+from opera.config import Config
+from opera.extract import command as extract_command
+from opera.instance import Instance
+from opera.models import bundle
+from opera.models.forms import InputForm
+from opera.prioritize import rank
+from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.store.database import open_workspace
+from opera.worker.process import PINNED_ENVIRONMENT
+
+COMPILERS = ("openvino", "tvm", "onnxruntime")
+HARNESS_STAGES = ("read", "compare", "reference", "export")
+
+
+class Silent:
+    """Progress that says nothing."""
+
+    def began(self, campaign: str, total: int, done: int) -> None: ...
+
+    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None: ...
+
+    def tick(self, busy: list[tuple[str, str, str]]) -> None: ...
+
+    def ended(self) -> None: ...
+
+
+def main() -> None:
+    """Runs the benchmarks that are named, or all."""
+    if sys.argv[1:2] == ["_bare"]:
+        bare_loop(*sys.argv[2:])
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="*", choices=["worker", "cli", "extract"])
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions; medians are printed")
+    parser.add_argument("--compiler", choices=COMPILERS, action="append")
+    arguments = parser.parse_args()
+    chosen = arguments.what or ["cli", "extract", "worker"]
+    if "cli" in chosen:
+        bench_cli(arguments.repeat)
+    if "extract" in chosen:
+        bench_extract()
+    if "worker" in chosen:
+        bench_worker(arguments.compiler or COMPILERS, arguments.repeat)
+
+
+def bench_cli(repeat: int) -> None:
+    """Seconds of `opera --help`."""
+    opera = Path(sys.executable).with_name("opera")
+    seconds = [timed(lambda: subprocess.run([opera, "--help"], capture_output=True, check=True)) for _ in range(max(5, repeat))]
+    print(f"opera --help: {statistics.median(seconds):.3f} s, median of {len(seconds)} (limit 0.3 s)   [scripts/bench.py cli]")
+
+
+def bench_extract() -> None:
+    """Seconds of the extraction of each library, as the extract command reports them."""
+    with tempfile.TemporaryDirectory() as folder:
+        for library, limits in (("onnx", {"node-tests": 45}), ("pytorch", {"opinfo": 90, "moduleinfo": 90})):
+            command = [sys.executable, "-m", "opera.extract", "--lib", library, "--json", "-q", "--workspace", f"{folder}/w"]
+            document = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+            for source, figures in document["sources"].items():
+                counts = f"{figures['calls']:,} calls, {figures['distinct']:,} distinct over {figures['operators']} operators"
+                seconds = f"{figures['seconds']:.1f} s (limit {limits[source]} s)"
+                print(f"extract {library}/{source}: {seconds}, {counts}   [scripts/bench.py extract]")
+
+
+def bench_worker(compilers: tuple[str, ...] | list[str], repeat: int) -> None:
+    """Tests per second of a campaign with one busy process and a filled cache, beside a bare loop, alternately, in one run."""
+    with tempfile.TemporaryDirectory() as folder:
+        extract_command.main(["--lib", "onnx", "-q", "--workspace", folder], standalone_mode=False)
+        for compiler in compilers:
+            harness: list[float] = []
+            bare: list[float] = []
+            shares: list[float] = []
+            tests = 0
+            warm(folder, compiler)
+            ready = ready_tests(folder, compiler)
+            for _ in range(repeat):
+                rate, share, tests = campaign_rate(folder, compiler)
+                harness.append(rate)
+                shares.append(share)
+                bare.append(bare_rate(folder, compiler, ready))
+            one, other = statistics.median(harness), statistics.median(bare)
+            print(
+                f"{compiler}: {one:.0f} tests/s in a campaign, {other:.0f} in a bare loop over the same {tests} tests,"
+                f" ratio {one / other:.2f}; {statistics.median(shares):.0%} of the wall time inside the compiler"
+                f" (medians of {repeat})   [scripts/bench.py worker]"
+            )
+
+
+def settings_for(compiler: str, *, confirm: bool) -> Settings:
+    """One busy process, inputs at run time."""
+    return Settings(compiler, "onnx", forms=(InputForm.RUNTIME,), jobs=1, confirm=confirm)
+
+
+def warm(folder: str, compiler: str) -> None:
+    """Fills the cache of models and references."""
+    with open_workspace(Path(folder), write=True) as space:
+        run_campaign(space, Config({}), settings_for(compiler, confirm=False), order_of(space, compiler), Silent())
+
+
+def order_of(space: Workspace, compiler: str) -> Callable[[], Iterator[tuple[str, Instance]]]:
+    """Hash and instance of the corpus in ranked order."""
+    corpus = Corpus(space)
+    found = corpus.newest_ranking("onnx", compiler) or rank(corpus, compiler, "onnx", "round-robin", 0)
+    keys = corpus.ranked(found.id)
+    return lambda: ((key, corpus.get(key)) for key in keys)
+
+
+def campaign_rate(folder: str, compiler: str) -> tuple[float, float, int]:
+    """Tests per second, share of the wall time inside the compiler, number of tests. The start of the workers is not counted."""
+    with open_workspace(Path(folder), write=True) as space:
+        with space.transaction() as database:
+            database.execute("DELETE FROM campaign_tests")
+            database.execute("DELETE FROM results WHERE compiler = ?", (compiler,))
+        watch = Stopwatch()
+        summary = run_campaign(space, Config({}), settings_for(compiler, confirm=False), order_of(space, compiler), watch)
+        wall = watch.stopped - watch.started
+        inside = 0.0
+        for result in Campaigns(space).results(summary.campaign):
+            inside += sum(seconds for stage, seconds in result.seconds.items() if stage not in HARNESS_STAGES)
+        return summary.executed / wall, inside / wall, summary.executed
+
+
+class Stopwatch(Silent):
+    """Times a campaign from its plan to its last result."""
+
+    started = stopped = 0.0
+
+    def began(self, campaign: str, total: int, done: int) -> None:
+        self.started = time.perf_counter()
+
+    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
+        self.stopped = time.perf_counter()
+
+
+def ready_tests(folder: str, compiler: str) -> list[tuple[str, str, str]]:
+    """Instance, bundle and artefact of every test whose model is in the cache: what the compiler's worker gets in a campaign."""
+    settings = settings_for(compiler, confirm=False)
+    with open_workspace(Path(folder), write=True) as space, tempfile.TemporaryDirectory(dir=space.scratch) as scratch:
+        rig = Rig(settings, Config({}), space.cache, Path(scratch))
+        try:
+            tests = make_plan(order_of(space, compiler)(), rig.prove(), settings.forms, lambda api: True)
+        finally:
+            rig.crew.close()
+        campaigns = Campaigns(space)
+        answers = [(test.instance, campaigns.artefact(test.reference_key), campaigns.artefact(test.artefact_key)) for test in tests]
+    return [
+        (instance, reference["bundle"], artefact["artefact"])
+        for instance, reference, artefact in answers
+        if reference and artefact and reference["status"] == artefact["status"] == "ready"
+    ]
+
+
+def bare_rate(folder: str, compiler: str, tests: list[tuple[str, str, str]]) -> float:
+    """Tests per second of a loop that only loads, compiles and runs, in a process of its own with the same environment."""
+    work = Path(folder, "bare.json")
+    work.write_text(json.dumps(tests), encoding="utf-8")
+    environment = {**os.environ, **PINNED_ENVIRONMENT}
+    command = [sys.executable, "-W", "ignore", __file__, "_bare", folder, compiler]
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, env=environment)
+    return float(run.stdout.split()[-1])
+
+
+def bare_loop(folder: str, compiler: str) -> None:
+    """The loop itself: everything is in memory before the clock starts; nothing is compared or stored."""
+    adapter = plugin(compiler).load()({})
+    adapter.start()
+    route = choose_route(type(adapter), "onnx", None)
+    space = open_workspace(Path(folder), write=False)
+    corpus = Corpus(space)
+    subjects: list[Subject] = []
+    for key, bundle_name, artefact in json.loads(Path(folder, "bare.json").read_text(encoding="utf-8")):
+        tree = bundle.parse(bundle.fetch(space.cache, bundle_name))
+        data = bundle.fetch(space.cache, artefact)
+        subjects.append(Subject(route, data, tree["inputs"], len(tree["outputs"]), corpus.get(key)))
+    started = time.perf_counter()
+    for subject in subjects:
+        with contextlib.suppress(Exception):
+            adapter.run(adapter.compile(adapter.load(subject, ignore), subject, ignore), subject, ignore)
+    print(len(subjects) / (time.perf_counter() - started))
+
+
+def ignore(stage: str) -> None:
+    """Takes the name of a stage and does nothing."""
+
+
+def timed(action: Callable[[], Any]) -> float:
+    """Seconds that *action* takes."""
+    started = time.perf_counter()
+    action()
+    return time.perf_counter() - started
+
+
+if __name__ == "__main__":
+    main()

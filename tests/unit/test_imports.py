@@ -1,0 +1,58 @@
+"""The driver never imports a DL library or a compiler."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import opera
+
+HEAVY = {
+    "torch", "torchvision", "onnx", "onnxscript", "tvm", "openvino", "onnxruntime", "tensorflow", "keras", "jax", "iree", "executorch",
+    "tensorrt", "scipy", "pandas",
+}  # fmt: skip
+BESIDE_A_LIBRARY = ("opera.templates.", "opera.instrumentation.")
+ROOT = Path(opera.__file__).parent
+
+
+def modules() -> list[str]:
+    """Every module that the driver may import: all but those that run beside a library, and entry points that act when imported."""
+    found = []
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if "corpora" not in parts and "facts" not in parts:
+            found.append(name)
+    for package in ("instrumentation", "templates"):
+        found += [f"opera.{package}.{path.stem}" for path in sorted((ROOT / package).glob("*.py"))]
+    found = sorted(set(found))
+    return [name for name in found if not name.startswith(BESIDE_A_LIBRARY) and not name.endswith("__main__")]
+
+
+def imported_by(code: str) -> set[str]:
+    """Top-level names of what is in sys.modules after *code*, in a process of its own."""
+    program = f"{code}\nimport json, sys\nprint(json.dumps(sorted({{name.partition('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_no_module_of_the_driver_imports_a_library_or_a_compiler_adapters_included() -> None:
+    names = modules()
+    assert {"opera.cli", "opera.run", "opera.compilers.tvm", "opera.compilers.openvino", "opera.campaign.crew"} <= set(names)
+    assert imported_by("import " + ", ".join(names)) & HEAVY == set()
+
+
+def test_help_of_every_command_imports_neither_numpy_nor_anything_heavy() -> None:
+    assert imported_by("import opera.cli") & (HEAVY | {"numpy", "rich"}) == set()
+
+
+def test_the_childs_half_of_a_worker_needs_the_standard_library_only() -> None:
+    before = imported_by("")
+    added = imported_by("import opera.worker.child, opera.worker.guardian") - before
+    assert {name for name in added if name not in sys.stdlib_module_names} == {"opera"}
+
+
+def test_this_check_would_notice() -> None:
+    assert "torch" in imported_by("import opera.templates.pytorch_model") & HEAVY
