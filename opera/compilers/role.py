@@ -62,7 +62,7 @@ class CompilerWorker:
             stages.leave()
             return self._failed(describe(error), stages.current, subject)
         stages.enter("compare")
-        difference = compare(tree["outputs"], tree["precise"], outputs, self._policy)
+        difference = compare(tree["outputs"], tree["precise"], outputs, self._policy, list(tree["inputs"].values()))
         answer: Message = {"status": "compared", "difference": None}
         if difference is not None:
             answer["difference"] = difference.document()

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from opera.models.arrays import Array, as_array, as_text, dtype_name, is_array
+from opera.oracles.ties import select_the_same
 from opera.oracles.tolerance import Tolerance, tolerance_of
 
 
@@ -27,7 +28,7 @@ class Difference:
         distance: Largest absolute difference (Chebyshev), for `values`.
         allowed: What the tolerance allowed at that element.
         share: Share of the elements that differ, 0 to 1.
-        explained: Why this is no fault of the compiler (`precision-policy`, `ill-conditioned`); None when nothing explains it.
+        explained: Why this is no fault of the compiler (`precision-policy`, `ill-conditioned`, `tie`); None when nothing explains it.
     """
 
     kind: str
@@ -61,7 +62,9 @@ class Policy:
     chebyshev: float | None = None
 
 
-def compare(expected: Sequence[Any], precise: Sequence[Any] | None, actual: Sequence[Any], policy: Policy) -> Difference | None:
+def compare(
+    expected: Sequence[Any], precise: Sequence[Any] | None, actual: Sequence[Any], policy: Policy, inputs: Sequence[Any] = ()
+) -> Difference | None:
     """The first difference between two lists of outputs, or None.
 
     Args:
@@ -69,6 +72,7 @@ def compare(expected: Sequence[Any], precise: Sequence[Any] | None, actual: Sequ
         precise: The same in double precision, where known.
         actual: The compiler's outputs.
         policy: How strict to be.
+        inputs: What the model was given; an output of indices is compared by what it selects of them.
     """
     if len(expected) != len(actual):
         return Difference("count", 0, f"{len(expected)} outputs", f"{len(actual)} outputs")
@@ -76,10 +80,21 @@ def compare(expected: Sequence[Any], precise: Sequence[Any] | None, actual: Sequ
     for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
         finer = precise[index] if precise is not None and index < len(precise) else None
         difference = _compare_item(index, one, finer, other, policy)
+        difference = _unless_tie(difference, one, other, inputs)
         if difference is not None and difference.explained is None:
             return difference
         found = found or difference
     return found
+
+
+def _unless_tie(difference: Difference | None, expected: Any, actual: Any, inputs: Sequence[Any]) -> Difference | None:
+    """*difference*, explained where both outputs are indices that select the same."""
+    if difference is None or difference.kind != "values" or not (is_array(expected) and is_array(actual)):
+        return difference
+    arrays = [as_array(each) for each in inputs if is_array(each)]
+    if select_the_same(as_array(expected), as_array(actual), arrays):
+        return replace(difference, explained="tie")
+    return difference
 
 
 def _compare_item(index: int, expected: Any, precise: Any, actual: Any, policy: Policy) -> Difference | None:

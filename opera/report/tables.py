@@ -20,16 +20,17 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic
     if elastic is not None:
         others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
         widths[elastic] = max(20, min(widths[elastic], shutil.get_terminal_size((120, 24)).columns - others))
+    numeric = [bool(rows) and all(_is_number(str(row[place])) for row in rows) for place in range(len(header))]
     for row in (header, ["-" * width for width in widths], *rows):
         cells = [
-            _cell(str(cell), width, numeric=row is not header and _is_number(str(cell))) for cell, width in zip(row, widths, strict=True)
+            _cell(str(cell), width, right=right and row is not header) for cell, width, right in zip(row, widths, numeric, strict=True)
         ]
         click.echo("  ".join(cells).rstrip())
 
 
-def _cell(text: str, width: int, *, numeric: bool) -> str:
+def _cell(text: str, width: int, *, right: bool) -> str:
     cut = text if len(text) <= width else text[: width - 1] + "…"
-    return cut.rjust(width) if numeric else cut.ljust(width)
+    return cut.rjust(width) if right else cut.ljust(width)
 
 
 def _is_number(text: str) -> bool:
