@@ -21,6 +21,7 @@ DTYPES: FrozenSet[str] = frozenset({
 KEEP_INTEGERS = 1_000_000
 KEEP_FLOATS = 64
 KEEP_WRITTEN = 256
+"""Also the bound under which identity takes written floats by value."""
 SHORT_DIGITS = 4
 _FORMATS: Dict[str, str] = {"float16": "e", "float32": "f", "float64": "d"}
 

@@ -4,7 +4,7 @@ Two instances are the same when they exercise an operator in the same way. The h
 their defaults, and context. It does not cover defaults (a library's new parameter changes no hash), outcome, nor expected outputs.
 
 Tensors enter by shape, dtype, layout and contiguity, and by value where the values were written by a person: integers and bools up
-to `EXACT_INTEGERS` elements, and floats up to `EXACT_FLOATS` elements that all have a short decimal form. Values that were drawn at
+to `EXACT_INTEGERS` elements, and floats that the recorders' rule for written values takes. Values that were drawn at
 random enter by class only (sign of the bounds, NaN, infinities, structure): otherwise every run of a suite would give a new corpus.
 Lists and tuples are the same. Specified in docs/reference/instance-format.md.
 """
@@ -21,11 +21,10 @@ from opera.instance.codec import encode_value
 from opera.instance.instance import Argument, Instance
 from opera.instance.values import Constraint, Graph, Tensor
 from opera.instrumentation import wire
+from opera.instrumentation.tensors import written
 
 VERSION = 1
 EXACT_INTEGERS = 256
-EXACT_FLOATS = 256
-SHORT_DIGITS = 4
 _FLOAT_FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
 
 
@@ -95,7 +94,7 @@ def _stride_class(tensor: Tensor) -> wire.Json:
 def _written(tensor: Tensor) -> bool:
     """Whether a person wrote these values, as far as one can tell."""
     if tensor.dtype in _FLOAT_FORMATS:
-        return tensor.size <= EXACT_FLOATS and all(_short(number, _FLOAT_FORMATS[tensor.dtype]) for number in _floats(tensor))
+        return written(tensor.data or b"", tensor.dtype, tensor.size)
     if tensor.dtype.startswith(("int", "uint", "bool", "qint", "quint")):
         return tensor.size <= EXACT_INTEGERS
     return tensor.dtype == "string" or tensor.size <= 1 or tensor.constraint is None
@@ -103,17 +102,6 @@ def _written(tensor: Tensor) -> bool:
 
 def _floats(tensor: Tensor) -> tuple[float, ...]:
     return struct.unpack(f"<{tensor.size}{_FLOAT_FORMATS[tensor.dtype]}", tensor.data or b"")
-
-
-def _short(number: float, code: str) -> bool:
-    """Whether *number* is what a short decimal becomes in this format (0.1 is stored as 0.10000000149 in float32)."""
-    if not math.isfinite(number):
-        return True
-    try:
-        (rounded,) = struct.unpack(f"<{code}", struct.pack(f"<{code}", float(f"{number:.{SHORT_DIGITS - 1}e}")))
-    except OverflowError:
-        return False
-    return rounded == number
 
 
 def canonical_data(tensor: Tensor) -> bytes:
