@@ -1,5 +1,5 @@
 # make setup   the environment: .venv with the opera command, the libraries and every compiler of the main environment
-# make demo    extract, prioritise, drive three compilers, report: a first look in a few minutes
+# make demo    extract, prioritise, drive four compilers, report: a first look in a few minutes
 # make test    everything that has to hold before a commit
 # make test-slow, make bench: what takes longer
 

@@ -49,7 +49,7 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="opera")
 def command() -> None:
-    r"""Finds bugs in the frontends of deep-learning compilers by migrating the DL libraries' own tests.
+    """Finds bugs in the frontends of deep-learning compilers by migrating the DL libraries' own tests.
 
     \b
     A first campaign:

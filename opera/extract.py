@@ -27,7 +27,7 @@ _BATCH = 500
 
 @click.command("extract")
 @click.option("--lib", "library", required=True, help="Library whose tests to watch: onnx, pytorch.")
-@click.option("--source", "sources", multiple=True, help="Only this source (repeatable); `--lib X --source help` lists them.")
+@click.option("--source", "sources", multiple=True, help="Only this source (repeatable), e.g. node-tests, opinfo, moduleinfo.")
 @click.option("--only", multiple=True, metavar="PATTERN", help="Only entries of the sources that match this shell pattern (repeatable).")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An argument of the sources, e.g. dtypes=float32,int64.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Test processes at a time.")
@@ -103,7 +103,7 @@ def _batched(items: Iterator[Item]) -> Iterator[tuple[Item, ...]]:
 
 
 class _Watcher:
-    """One line per second on standard error while sources run."""
+    """A line every two seconds on standard error while sources run."""
 
     def __init__(self, library: str) -> None:
         self._library = library

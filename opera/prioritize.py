@@ -27,16 +27,15 @@ DEFAULT_STRATEGY = StrategyName.OPERA.value
 @click.option(
     "--strategy", default=DEFAULT_STRATEGY, show_default=True, help="How to order: " + ", ".join(s.value for s in StrategyName) + "."
 )
-@click.option("--equipped/--no-equipped", default=False, show_default=True, help="Weigh operators by the compiler's own tests.")
 @click.option("--show", type=int, default=10, show_default=True, help="How many of the first to print.")
 @common
-def command(compiler: str, frontend: str, strategy: str, equipped: bool, show: int, workspace: Path, seed: int, as_json: bool) -> int:
+def command(compiler: str, frontend: str, strategy: str, show: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Orders the extracted instances, those likely to reveal different bugs first."""
     choose_route(plugin(compiler).load(), frontend, None)
     get_strategy(strategy)
     with open_workspace(workspace, write=True) as space:
         corpus = Corpus(space)
-        ranking = rank(corpus, compiler, frontend, strategy, seed, equipped=equipped)
+        ranking = rank(corpus, compiler, frontend, strategy, seed)
         order = corpus.ranked(ranking.id)
         first = [(key, corpus.get(key)) for key in order[:show]]
     document = {
@@ -54,7 +53,7 @@ def command(compiler: str, frontend: str, strategy: str, equipped: bool, show: i
     return Exit.CLEAN
 
 
-def rank(corpus: Corpus, compiler: str, frontend: str, strategy: str, seed: int, *, equipped: bool = False) -> Ranking:
+def rank(corpus: Corpus, compiler: str, frontend: str, strategy: str, seed: int) -> Ranking:
     """Ranks all instances of *frontend*'s library that did not raise in their own test, and keeps the ranking.
 
     Raises:
@@ -66,7 +65,7 @@ def rank(corpus: Corpus, compiler: str, frontend: str, strategy: str, seed: int,
     if not instances:
         raise NothingSelected(f"the workspace has no {frontend} instances; run `opera extract --lib {frontend}` first")
     started = time.perf_counter()
-    context = Context(equipped_counts(compiler, frontend) if equipped or strategy == StrategyName.OPERA_PAPER.value else {}, seed)
+    context = Context(equipped_counts(compiler, frontend), seed)
     order = [(each.id, each.score) for each in chosen.rank([Candidate(key, instance) for key, instance in instances], context)]
     seconds = time.perf_counter() - started
     number = corpus.add_ranking(frontend, compiler, strategy, seed, seconds, order)

@@ -12,7 +12,7 @@ from opera.campaign.campaign import Summary, run_campaign
 from opera.campaign.progress import CampaignProgress
 from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
-from opera.compilers.registry import choose_route, plugin
+from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.errors import Exit, NothingSelected
 from opera.models.forms import InputForm
@@ -56,7 +56,9 @@ def command(
     chebyshev: float | None, level: str | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Drives a compiler with the extracted instances. The same command, run again, continues."""
-    choose_route(plugin(compiler).load(), frontend, route)
+    adapter = plugin(compiler).load()
+    choose_route(adapter, frontend, route)
+    check_level(adapter, level)
     selector(keyword)
     if strategy is not None:
         get_strategy(strategy)
@@ -82,7 +84,7 @@ def command(
 
 def _ranked(corpus: Corpus, settings: Settings) -> list[str]:
     """The newest ranking for the subject, made anew when the corpus has changed since."""
-    found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.strategy)
+    found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.seed, settings.strategy)
     if found is not None:
         order = corpus.ranked(found.id)
         if set(order) == corpus.runnable(settings.frontend):
@@ -97,7 +99,7 @@ def _print(settings: Settings, summary: Summary, workspace: str) -> None:
     state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
     stopped = f", stopped by {summary.stopped_by}" if summary.stopped_by else ""
     click.echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
-    click.echo(f"{summary.findings} findings, {summary.new_findings} of them new")
+    click.echo(f"findings: {summary.findings}, new: {summary.new_findings}")
     option = "" if workspace == ".opera" else f" --workspace {workspace}"
     if summary.findings:
         click.echo(f"see them: opera report --campaign {summary.campaign}{option}")

@@ -128,7 +128,7 @@ def warm(folder: str, compiler: str) -> None:
 def order_of(space: Workspace, compiler: str) -> Callable[[], Iterator[tuple[str, Instance]]]:
     """Hash and instance of the corpus in ranked order."""
     corpus = Corpus(space)
-    found = corpus.newest_ranking("onnx", compiler) or rank(corpus, compiler, "onnx", "round-robin", 0)
+    found = corpus.newest_ranking("onnx", compiler, 0) or rank(corpus, compiler, "onnx", "round-robin", 0)
     keys = corpus.ranked(found.id)
     return lambda: ((key, corpus.get(key)) for key in keys)
 

@@ -12,7 +12,7 @@ from opera.models.arrays import Array, as_array, is_array
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import sample
 from opera.models.template import Artefact, Invalid, Reference, Source
-from opera.templates.onnx_source import model_source
+from opera.templates.onnx_source import expected_source, model_source
 from opera.templates.python_text import imports_of
 
 onnx: Any = importlib.import_module("onnx")
@@ -81,10 +81,10 @@ class OnnxModel:
     def source(self, form: str) -> Source:
         reference = self.reference()
         proto = onnx.load_model_from_string(self.artefact("onnx", form).data)
-        text = model_source(proto, dict(self.inputs), reference.outputs)
+        text, expected = model_source(proto, dict(self.inputs)), expected_source(reference.outputs)
         names = [name for name in ("helper", "numpy_helper") if f"{name}." in text]
         imports = ["import onnx", *([f"from onnx import {', '.join(names)}"] if names else [])]
-        return Source((*imports_of(text), *imports), text)
+        return Source((*imports_of(text + expected), *imports), text, expected)
 
     def _value(self, value: Any, key: str) -> Any:
         if isinstance(value, Tensor):

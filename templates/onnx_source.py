@@ -14,18 +14,22 @@ onnx: Any = importlib.import_module("onnx")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
 
-def model_source(proto: Any, inputs: Mapping[str, Any], expected: Sequence[Any]) -> str:
-    """Source that defines `model`, `inputs` (name to value) and `expected` (list of outputs)."""
+def model_source(proto: Any, inputs: Mapping[str, Any]) -> str:
+    """Source that defines `model` and `inputs` (name to value)."""
     runtime = [entry.name for entry in proto.graph.input]
     values = ",\n    ".join(f'"{name}": {value_text(inputs[name])}' for name in runtime)
-    outputs = ",\n    ".join(value_text(value) for value in expected)
     return "\n".join(
         (
             _node_model(proto) if _is_plain(proto) else _serialised(proto),
             f"inputs = {{\n    {values}\n}}" if values else "inputs = {}",
-            f"expected = [\n    {outputs}\n]",
         )
     )
+
+
+def expected_source(expected: Sequence[Any]) -> str:
+    """Source that defines `expected`, the list of outputs."""
+    outputs = ",\n    ".join(value_text(value) for value in expected)
+    return f"expected = [\n    {outputs}\n]"
 
 
 def _is_plain(proto: Any) -> bool:

@@ -17,7 +17,7 @@ from opera.models.sampling import sample
 from opera.models.template import Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
 from opera.templates.python_text import imports_of
-from opera.templates.pytorch_source import module_source
+from opera.templates.pytorch_source import expected_source, module_source
 
 torch: Any = importlib.import_module("torch")
 
@@ -104,7 +104,7 @@ class PyTorchModel:
         imports = ["import torch"]
         if "tree_leaves" in text:
             imports.append("from torch.utils._pytree import tree_leaves")
-        return Source((*imports_of(text), *imports), text)
+        return Source((*imports_of(text), *imports), text, expected_source(plain=isinstance(result, torch.Tensor)))
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
         torch.manual_seed(seed)

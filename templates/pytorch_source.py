@@ -15,7 +15,7 @@ _VIEWED = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "fl
 def module_source(
     instance: Instance, inputs: Sequence[Array], strides: Sequence[tuple[int, ...] | None], *, seed: int, plain: bool, in_place: bool
 ) -> str:
-    """Source that defines `model`, `inputs` (a tuple of tensors) and `expected` (a list of arrays).
+    """Source that defines `model` and `inputs` (a tuple of tensors).
 
     Args:
         instance: What the module calls.
@@ -46,11 +46,16 @@ def module_source(
     moved = f".to(torch.{dtype.name})" if isinstance(dtype, DType) else ""
     lines += ["", "", f"torch.manual_seed({seed})", f"model = Model(){moved}{mode}", "inputs = ("]
     lines += [f"    {_tensor_text(array, each)}," for array, each in zip(inputs, strides, strict=True)]
-    lines += [")", "with torch.no_grad():", "    result = model(*inputs)"]
-    lines.append("expected = [result.numpy()]" if plain else "expected = [leaf.numpy() for leaf in result]")
+    lines.append(")")
     if any(each is not None for each in strides):
         lines[:0] = [*_STRIDED.strip().splitlines(), "", ""]
     return "\n".join(lines)
+
+
+def expected_source(*, plain: bool) -> str:
+    """Source that defines `expected`, a list of arrays, by running `model`."""
+    arrays = "[result.numpy()]" if plain else "[leaf.numpy() for leaf in result]"
+    return f"with torch.no_grad():\n    result = model(*inputs)\nexpected = {arrays}"
 
 
 _STRIDED = """

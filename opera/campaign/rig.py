@@ -109,7 +109,7 @@ class Rig:
         library = self.crew.infos[Role.LIBRARY]
         return Identity(
             self._settings.compiler, self.route, self._settings.seed, str(library["template"]), self.library_versions(),
-            self.compiler_versions(), {"chebyshev": self._settings.chebyshev},
+            self.compiler_versions(), {"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations()},
         )  # fmt: skip
 
     def library_versions(self) -> Mapping[str, str]:

@@ -29,10 +29,11 @@ _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_b
 
 @dataclass(frozen=True)
 class Check:
-    """What became of one adapter with one frontend."""
+    """What became of one route of an adapter."""
 
     name: str
     frontend: str
+    route: str
     version: str
     ok: bool
     reason: str
@@ -54,7 +55,10 @@ def command(names: tuple[str, ...], workspace: Path, seed: int, as_json: bool) -
         "schema": SCHEMA, "opera": __version__, "python": sys.version.split()[0], "platform": platform.platform(terse=True),
         "cpu": {"model": _cpu_model(), "cores": os.cpu_count(), "flags": cpu_flags()}, "environment": dict(PINNED_ENVIRONMENT),
         "adapters": [
-            {"name": c.name, "frontend": c.frontend, "version": c.version, "ok": c.ok, "reason": c.reason, "settings": dict(c.settings)}
+            {
+                "name": c.name, "frontend": c.frontend, "route": c.route, "version": c.version, "ok": c.ok, "reason": c.reason,
+                "settings": dict(c.settings),
+            }
             for c in checks
         ],
     }  # fmt: skip
@@ -69,28 +73,27 @@ def _examine(each: Plugin, config: Config) -> list[Check]:
     try:
         adapter = each.load()
     except OperaError as error:
-        return [Check(each.name, "", "", False, str(error))]
-    frontends = dict.fromkeys(route.frontend for route in adapter.routes)
-    return [_check(each.name, frontend, config) for frontend in frontends]
+        return [Check(each.name, "", "", "", False, str(error))]
+    return [_check(each.name, route.frontend, route.name, config) for route in adapter.routes]
 
 
-def _check(name: str, frontend: str, config: Config) -> Check:
-    say(f"{name}/{frontend}: canary ...")
+def _check(name: str, frontend: str, route: str, config: Config) -> Check:
+    say(f"{name}/{frontend} by {route}: canary ...")
     with tempfile.TemporaryDirectory() as folder:
         cache, scratch = Path(folder, "cache"), Path(folder, "scratch")
         scratch.mkdir()
         try:
-            rig = Rig(Settings(name, frontend, jobs=1, timeout=120.0), config, cache, scratch)
+            rig = Rig(Settings(name, frontend, route, jobs=1, timeout=120.0), config, cache, scratch)
         except OperaError as error:
-            return Check(name, frontend, "", False, str(error))
+            return Check(name, frontend, route, "", False, str(error))
         try:
             identity = rig.prove()
         except OperaError as error:
-            return Check(name, frontend, "", False, str(error))
+            return Check(name, frontend, route, "", False, str(error))
         finally:
             rig.crew.close()
     version, *rest = identity.versions.items()
-    return Check(name, frontend, version[1], True, "", {**dict(rest), **{f"library {k}": v for k, v in identity.library.items()}})
+    return Check(name, frontend, route, version[1], True, "", {**dict(rest), **{f"library {k}": v for k, v in identity.library.items()}})
 
 
 def cpu_flags() -> list[str]:
@@ -119,15 +122,9 @@ def _print(document: Mapping[str, Any], checks: list[Check]) -> None:
     click.echo("every worker: " + " ".join(f"{name}={value}" for name, value in PINNED_ENVIRONMENT.items()))
     click.echo()
     print_table(
-        ["adapter", "frontend", "version", "canary", "settings"],
+        ["adapter", "frontend", "route", "version", "canary", "settings"],
         [
-            [
-                c.name,
-                c.frontend,
-                c.version,
-                "pass" if c.ok else "BROKEN",
-                ", ".join(f"{name} {value}" for name, value in c.settings.items()),
-            ]
+            [c.name, c.frontend, c.route, c.version, "pass" if c.ok else "BROKEN", ", ".join(" ".join(pair) for pair in c.settings.items())]
             for c in checks
         ],
     )

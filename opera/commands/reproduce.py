@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from opera.config import load_config
-from opera.errors import Exit, UserError
-from opera.options import common, print_json
+from opera.errors import EnvironmentBroken, Exit, UserError
+from opera.options import common, print_json, say
 from opera.oracles.verdict import Verdict
 from opera.report.reproducer import Attempt, attempt, render
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
@@ -33,16 +33,16 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
     Exits with 0 when the script shows the failure, with 1 when it does not.
     """
     config = load_config()
-    with open_workspace(workspace, write=True) as space:
+    with open_workspace(workspace, write=False) as space:
         finding, result = _find(space, identity)
         versions = next((each.versions for each in Campaigns(space).all() if _belongs(space, each.id, result)), _UNKNOWN)
         script = output or space.folder / "reproducers" / f"{finding}.py"
         script.parent.mkdir(parents=True, exist_ok=True)
         script.write_text(render(space, config, result, versions), encoding="utf-8")
         tried = None if no_run else attempt(script, config.python("compiler", result.compiler), result)
-        if tried is not None:
-            place = str(script.relative_to(space.folder)) if script.is_relative_to(space.folder) else str(script.resolve())
-            Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)
+        place = str(script.relative_to(space.folder)) if script.is_relative_to(space.folder) else str(script.resolve())
+    if tried is not None:
+        _keep(workspace, finding, place, tried)
     _say(script, tried, as_json)
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
 
@@ -61,6 +61,15 @@ def _find(space: Workspace, identity: str) -> tuple[str, StoredResult]:
     if names or tests:
         raise UserError(f"{identity!r} is the beginning of {len(names) + len(tests)} identities; write more of it")
     raise UserError(f"no finding and no failing test begins with {identity!r}; `opera report` lists the findings")
+
+
+def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
+    """Keeps the outcome for reports, unless a campaign holds the workspace just now: reading must work beside it."""
+    try:
+        with open_workspace(workspace, write=True) as space:
+            Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)
+    except EnvironmentBroken as error:
+        say(f"the outcome is not kept for reports: {error}")
 
 
 def _belongs(space: Workspace, campaign: str, result: StoredResult) -> bool:

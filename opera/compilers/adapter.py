@@ -110,11 +110,18 @@ class Adapter:
     environment: ClassVar[Mapping[str, str]] = {}
     project: ClassVar[tuple[str, ...]] = ()
     """Prefixes of modules and parts of file paths that belong to the compiler: frames worth showing."""
+    levels: ClassVar[tuple[str, ...]] = ()
+    """Names of its optimisation levels, the default first; `options["level"]` is one of them."""
     fork: ClassVar[Fork] = Fork.WARM
     """When a process may be copied for a test of its own."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options = options
+
+    @classmethod
+    def declarations(cls) -> str:
+        """What decides verdicts, as text: a test whose adapter has new rules is another test."""
+        return repr((cls.unsupported, sorted(cls.computes_as.items())))
 
     def start(self) -> Mapping[str, str]:
         """Imports the compiler, pins its settings, and returns versions and settings; raises where it cannot work."""

@@ -30,6 +30,7 @@ class OnnxRuntimeAdapter(Adapter):
     name = "onnxruntime"
     routes = (Route("onnx", "onnx", "onnx"), Route("pytorch", "onnx", "onnx"))
     packages = ("onnxruntime", "onnx")
+    levels = ("all", "none")
     project = ("onnxruntime.", "onnxruntime/")
     unsupported = (
         UnsupportedRule((f"{_STATE}.NotImplemented",), "no-kernel", stages=("load", "run")),

@@ -60,12 +60,15 @@ class OpenVinoAdapter(Adapter):
         buffer = io.BytesIO(subject.data)
         captured = torch.jit.load(buffer) if subject.route.name == "torchscript" else torch.export.load(buffer)
         shapes = [self._ov.PartialShape(list(value.shape)) for value in subject.inputs.values()]
-        if subject.route.name == "exported-program" and any(node.op == "placeholder" and not node.users for node in captured.graph.nodes):
-            return self._ov.convert_model(captured)  # an unused input is pruned, and shapes cannot be given for it
         if subject.route.name == "torchscript":  # a trace does not tell the types of its inputs
             types = [getattr(self._ov.Type, _TYPES[dtype_name(value.dtype)], None) for value in subject.inputs.values()]
             return self._ov.convert_model(captured, input=list(zip(shapes, types, strict=True)))
-        return self._ov.convert_model(captured, input=shapes)
+        try:
+            return self._ov.convert_model(captured, input=shapes)
+        except Exception as error:
+            if "was set to non-existent input" not in str(error):
+                raise
+            return self._ov.convert_model(captured)  # an input of which only type or shape is used was pruned
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")

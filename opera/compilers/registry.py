@@ -67,6 +67,13 @@ def choose_route(adapter: type[Adapter], frontend: str, route: str | None) -> Ro
     return chosen
 
 
+def check_level(adapter: type[Adapter], level: str | None) -> None:
+    """Raises UserError when *adapter* has no optimisation level of that name."""
+    if level is not None and level not in adapter.levels:
+        known = f"it has: {', '.join(adapter.levels)}" if adapter.levels else "it has none to choose from"
+        raise UserError(f"{adapter.name} has no optimisation level {level!r}; {known}")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A suggestion for a mistyped *word*, or nothing."""
     close = difflib.get_close_matches(word, list(known), 1)

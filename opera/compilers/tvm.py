@@ -14,7 +14,11 @@ from opera.instance.values import DTYPE_BITS
 from opera.models.arrays import Array, dtype_name
 
 _FRONTEND = "tvm.relax.frontend"
-_DECLINES = r"(?i)\bnot (yet )?(supported|implemented|handled)\b|\bunsupported\b|\bonly \w[\w ,'-]* (currently )?supported\b"
+_EVERYWHERE = ("load", "optimize", "codegen", "run")
+_DECLINES = (
+    r"(?i)\bnot (yet )?(supported|implemented|handled)\b|\bunsupported\b|\bonly \w[\w ,'-]* (currently )?supported\b"
+    r"|\b(should|must) be one of \[.*\],? but got\b"
+)
 
 
 class TvmAdapter(Adapter):
@@ -26,16 +30,17 @@ class TvmAdapter(Adapter):
         Route("onnx", "onnx", "onnx"),
     )
     packages = ("apache-tvm",)
+    levels = ("default", "zero")
     project = ("tvm.", "tvm/")
     unsupported = (
         UnsupportedRule(("NotImplementedError",), "not-implemented", module="tvm."),
         UnsupportedRule(("AssertionError",), "no-converter", pattern=r"^Unsupported function types "),
-        UnsupportedRule(("ValueError", "AssertionError", "TypeError"), "declined", _DECLINES, "tvm", ("load", "optimize", "codegen")),
+        UnsupportedRule(("ValueError", "AssertionError", "TypeError"), "declined", _DECLINES, "tvm", _EVERYWHERE),
         UnsupportedRule(
             ("tvm.error.InternalError",),
             "declined",
             r"\bUnsupported \w+|\bnot supported\b|\bonly supports? \w",
-            stages=("load", "optimize", "codegen"),
+            stages=_EVERYWHERE,
         ),
         UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", _FRONTEND),
         UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `object`", "tvm"),

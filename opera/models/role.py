@@ -49,7 +49,7 @@ class Materialiser:
             model = self._template.build(instance, task["key"], task["seed"])
             if task.get("source"):
                 source = model.source(task["form"])
-                return {"status": "source", "imports": list(source.imports), "text": source.text}
+                return {"status": "source", "imports": list(source.imports), "text": source.text, "expected": source.expected}
             if task["reference"]:
                 answer.update(self._bundle(model))
             if task["kind"] is not None:

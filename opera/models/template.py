@@ -84,11 +84,13 @@ class Source:
 
     Attributes:
         imports: Import lines that *text* needs besides numpy.
-        text: Defines `model`, `inputs` and `expected`.
+        text: Defines `model` and `inputs`.
+        expected: Defines `expected`, for scripts that compare.
     """
 
     imports: tuple[str, ...]
     text: str
+    expected: str
 
 
 class Template(Protocol):

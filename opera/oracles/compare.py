@@ -28,6 +28,7 @@ class Difference:
         distance: Largest absolute difference (Chebyshev), for `values`.
         allowed: What the tolerance allowed at that element.
         share: Share of the elements that differ, 0 to 1.
+        dtype: Of the library's output, where it is an array.
         explained: Why this is no fault of the compiler (`precision-policy`, `ill-conditioned`, `tie`); None when nothing explains it.
     """
 
@@ -39,6 +40,7 @@ class Difference:
     allowed: float | None = None
     share: float | None = None
     explained: str | None = None
+    dtype: str | None = None
 
     def document(self) -> dict[str, Any]:
         """As JSON; non-finite numbers become text."""
@@ -81,6 +83,8 @@ def compare(
         finer = precise[index] if precise is not None and index < len(precise) else None
         difference = _compare_item(index, one, finer, other, policy)
         difference = _unless_tie(difference, one, other, inputs)
+        if difference is not None and is_array(one):
+            difference = replace(difference, dtype=dtype_name(as_array(one).dtype))
         if difference is not None and difference.explained is None:
             return difference
         found = found or difference

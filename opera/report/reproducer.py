@@ -16,9 +16,9 @@ from opera.config import Config
 from opera.errors import EnvironmentBroken, UserError
 from opera.models.registry import template_of
 from opera.oracles.tolerance import tolerance_of
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Stage, Verdict
 from opera.store import Corpus, StoredResult, Workspace
-from opera.triage.normalise import template
+from opera.triage.normalise import summary, template
 from opera.worker.once import ask
 from opera.worker.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
 
@@ -26,6 +26,16 @@ _TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
 _LIMITS = Limits()
 _TIMEOUT = 240.0
 _SEARCHED = 60_000
+_SIGNS = {
+    "count": " outputs, got ",
+    "shape": "expected shape ",
+    "dtype": "expected dtype ",
+    "structure": "expected <class",
+    "values": "AssertionError",
+}
+"""What a script's assertion says of each kind of difference; the first that occurs counts."""
+_TELLING = ("AssertionError", "Mismatched elements", "Max absolute difference", "nan location", "inf location", "+inf loc", "-inf loc")
+_SIGN_OF = {"nan": "values", "inf": "values"}
 
 
 @dataclass(frozen=True)
@@ -72,10 +82,10 @@ def render(workspace: Workspace, config: Config, result: StoredResult, versions:
     values: dict[str, Any] = {
         "title": f"{result.compiler}/{result.frontend}: {result.verdict.value} in {result.converter or 'an unknown converter'}",
         "versions": "Seen with " + ", ".join(f"{name} {version}" for name, version in _flat(versions)) + ".",
-        "expectation": "the result of the library" if result.verdict is Verdict.INCONSISTENT else "a compiled model",
+        "expectation": _expectation(result),
         "summary": headline(result.verdict, result.detail).replace('"""', "'''").replace("\\", "/"),
         "compares": result.verdict is Verdict.INCONSISTENT,
-        "library_source": source["text"],
+        "library_source": source["text"] + ("\n" + source["expected"] if result.verdict is Verdict.INCONSISTENT else ""),
         "route": result.route,
         "nested": "sequence" in f"{difference.get('expected')}{difference.get('actual')}",
         "exact": _is_exact(difference),
@@ -95,6 +105,12 @@ def _sorted_imports(lines: Iterable[str]) -> str:
     first = sorted(line for line in distinct if line in ("import base64", "import zlib"))
     rest = sorted((line for line in distinct if line not in first), key=lambda line: (line.split()[1], line.startswith("from")))
     return "\n".join([*first, *([""] if first else []), *rest])
+
+
+def _expectation(result: StoredResult) -> str:
+    if result.verdict is Verdict.INCONSISTENT:
+        return "the result of the library"
+    return "a result" if result.stage is Stage.RUN else "a compiled model"
 
 
 def _is_exact(difference: Mapping[str, Any]) -> bool:
@@ -119,7 +135,8 @@ def _library_source(workspace: Workspace, config: Config, result: StoredResult) 
         "instance": document, "key": result.instance, "seed": result.seed, "kind": None, "form": result.form, "reference": False,
         "source": True,
     }  # fmt: skip
-    event = ask(spec, _LIMITS, workspace.scratch, task)
+    with tempfile.TemporaryDirectory() as scratch:
+        event = ask(spec, _LIMITS, Path(scratch), task)
     if not isinstance(event, Done) or event.result["status"] != "source":
         raise EnvironmentBroken(f"{result.frontend} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
     return event.result
@@ -155,12 +172,20 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
         return Attempt(False, "the script ran to its end without a failure", tail)
     last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
     if result.verdict is Verdict.INCONSISTENT:
-        found = "AssertionError" in output
-        return Attempt(found, headline(result.verdict, result.detail) if found else last[:200], tail)
+        return _judge_difference(output, str(result.detail["difference"]["kind"]), tail)
     if result.verdict is Verdict.CRASH:
         failure = result.detail["failure"]
         kind = str(failure["type"]).rsplit(".", 1)[-1]
         expected = template(str(failure["message"]))[:60]
-        found = kind in output and expected in template(output[-_SEARCHED:], _SEARCHED)
-        return Attempt(found, headline(result.verdict, result.detail) if found else last[:200], tail)
+        found = f"{kind}:" in output and expected in template(output[-_SEARCHED:], _SEARCHED)
+        return Attempt(found, f"{kind}: {summary(output.rpartition(f'{kind}:')[2])}" if found else last[:200], tail)
     return Attempt(False, last[:200], tail)
+
+
+def _judge_difference(output: str, kind: str, tail: str) -> Attempt:
+    """Whether the script's assertion failed over the same kind of difference; the message is what it saw this time."""
+    seen = next((found for found, sign in _SIGNS.items() if sign in output), None) if "AssertionError" in output else None
+    lines = [line.strip() for line in output.splitlines()]
+    words = [line for line in lines if line.startswith(_TELLING) and not line.endswith(":")]
+    message = "; ".join(words)[:240] or (lines[-1] if lines else "")
+    return Attempt(seen is not None and seen == _SIGN_OF.get(kind, kind), message, tail)

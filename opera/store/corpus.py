@@ -151,12 +151,12 @@ class Corpus:
             database.executemany("INSERT INTO ranked VALUES (?, ?, ?, ?)", rows)
         return number
 
-    def newest_ranking(self, library: str, compiler: str, strategy: str | None = None) -> Ranking | None:
-        """The newest ranking for a subject, made by *strategy* where given."""
+    def newest_ranking(self, library: str, compiler: str, seed: int, strategy: str | None = None) -> Ranking | None:
+        """The newest ranking for a subject under *seed*, made by *strategy* where given."""
         row = self._database.execute(
             "SELECT id, library, compiler, strategy, seed, seconds FROM rankings"
-            " WHERE library = ? AND compiler = ? AND (? IS NULL OR strategy = ?) ORDER BY id DESC LIMIT 1",
-            (library, compiler, strategy, strategy),
+            " WHERE library = ? AND compiler = ? AND seed = ? AND (? IS NULL OR strategy = ?) ORDER BY id DESC LIMIT 1",
+            (library, compiler, seed, strategy, strategy),
         ).fetchone()
         return None if row is None else Ranking(*row)
 

@@ -208,13 +208,13 @@ def test_a_ranking_keeps_its_order_and_the_newest_of_a_kind_replaces_the_older(s
     newest = corpus.add_ranking("fake", "c", "random", 0, 0.1, [("a", 2.0), ("b", 1.0), ("c", 0.0)])
     other = corpus.add_ranking("fake", "c", "opera", 0, 0.1, [("c", 1.0)])
     assert corpus.ranked(newest) == ["a", "b", "c"]
-    found = corpus.newest_ranking("fake", "c")
+    found = corpus.newest_ranking("fake", "c", 0)
     assert found is not None
     assert found.id == other
-    named = corpus.newest_ranking("fake", "c", "random")
+    named = corpus.newest_ranking("fake", "c", 0, "random")
     assert named is not None
     assert named.id == newest
-    assert corpus.newest_ranking("fake", "d") is None
+    assert corpus.newest_ranking("fake", "d", 0) is None
     assert space.database.execute("SELECT count(*) FROM ranked").fetchone() == (4,)
 
 
