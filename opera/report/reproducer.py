@@ -34,7 +34,7 @@ _SIGNS = {
     "values": "AssertionError",
 }
 """What a script's assertion says of each kind of difference; the first that occurs counts."""
-_TELLING = ("AssertionError", "Mismatched elements", "Max absolute difference", "nan location", "inf location", "+inf loc", "-inf loc")
+_TELLING = ("AssertionError: expected", "Mismatched elements", "Max absolute difference")
 _SIGN_OF = {"nan": "values", "inf": "values"}
 
 
@@ -186,6 +186,6 @@ def _judge_difference(output: str, kind: str, tail: str) -> Attempt:
     """Whether the script's assertion failed over the same kind of difference; the message is what it saw this time."""
     seen = next((found for found, sign in _SIGNS.items() if sign in output), None) if "AssertionError" in output else None
     lines = [line.strip() for line in output.splitlines()]
-    words = [line for line in lines if line.startswith(_TELLING) and not line.endswith(":")]
+    words = [line.rstrip(":") for line in lines if line.startswith(_TELLING) or "location mismatch" in line]
     message = "; ".join(words)[:240] or (lines[-1] if lines else "")
     return Attempt(seen is not None and seen == _SIGN_OF.get(kind, kind), message, tail)
