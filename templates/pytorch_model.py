@@ -95,11 +95,12 @@ class PyTorchModel:
         raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
 
     def source(self, form: str) -> Source:
+        lazy = any(torch.nn.parameter.is_lazy(parameter) for parameter in self.module.parameters())
         result = self.module.operator_result(*self.fresh_tensors())
         strides = [None if tensor.is_contiguous() else tuple(tensor.stride()) for tensor in self._tensors]
         text = module_source(
             self.instance, [value for _, value in self.inputs], strides, seed=self._seed,
-            plain=isinstance(result, torch.Tensor), in_place=self.module.in_place,
+            plain=isinstance(result, torch.Tensor), in_place=self.module.in_place, lazy=lazy,
         )  # fmt: skip
         imports = ["import torch"]
         if "tree_leaves" in text:

@@ -13,7 +13,14 @@ _VIEWED = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "fl
 
 
 def module_source(
-    instance: Instance, inputs: Sequence[Array], strides: Sequence[tuple[int, ...] | None], *, seed: int, plain: bool, in_place: bool
+    instance: Instance,
+    inputs: Sequence[Array],
+    strides: Sequence[tuple[int, ...] | None],
+    *,
+    seed: int,
+    plain: bool,
+    in_place: bool,
+    lazy: bool,
 ) -> str:
     """Source that defines `model` and `inputs` (a tuple of tensors).
 
@@ -24,6 +31,7 @@ def module_source(
         seed: Of the module's parameters.
         plain: Whether the call returns one tensor.
         in_place: Whether the call writes to its inputs, which therefore get copied.
+        lazy: Whether parameters get their shapes from the first call.
     """
     writer = _Writer(in_place)
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
@@ -47,6 +55,8 @@ def module_source(
     lines += ["", "", f"torch.manual_seed({seed})", f"model = Model(){moved}{mode}", "inputs = ("]
     lines += [f"    {_tensor_text(array, each)}," for array, each in zip(inputs, strides, strict=True)]
     lines.append(")")
+    if lazy:
+        lines.append("model(*inputs)  # gives the lazy parameters their shapes")
     if any(each is not None for each in strides):
         lines[:0] = [*_STRIDED.strip().splitlines(), "", ""]
     return "\n".join(lines)
