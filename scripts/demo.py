@@ -33,7 +33,7 @@ def main() -> int:
     opera = Path(sys.executable).with_name("opera")
     report = arguments.workspace / "report.html"
     started = time.monotonic()
-    for step in [*STEPS, f"report --html {report}"]:
+    for step in [*STEPS, "report", f"report --html {report}"]:
         jobs = f" --jobs {arguments.jobs}" if step.startswith(("run", "extract")) else ""
         line = f"{step}{jobs} --workspace {arguments.workspace}"
         print(f"\n$ opera {line}", flush=True)
