@@ -297,7 +297,7 @@ class Worker:
         try:
             with self._log.open("rb") as file:
                 file.seek(max(0, self._log.stat().st_size - LOG_TAIL))
-                return file.read().decode("utf-8", "replace")
+                return file.read(LOG_TAIL).decode("utf-8", "replace")
         except OSError:
             return ""
 

@@ -30,7 +30,7 @@ def test_every_node_test_gets_a_verdict_and_no_failure_is_the_harness(workspace:
     assert summary["complete"] is True
     assert summary["executed"] == summary["planned"] > 2000
     with open_workspace(workspace, write=False) as space:
-        results = [result for result in Campaigns(space).results(summary["campaign"])]
+        results = list(Campaigns(space).results(summary["campaign"]))
     assert [result.detail for result in results if result.reason in ("harness-error", "template-error")] == []
     flaky = sum(result.verdict is Verdict.FLAKY for result in results)
     assert flaky < len(results) / 100
