@@ -28,7 +28,7 @@ class OnnxTemplate:
     """Makes a checked ModelProto of each instance."""
 
     library = "onnx"
-    revision = 2
+    revision = 3
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
@@ -281,7 +281,8 @@ def _reseeded(proto: Any) -> Any:
             node.attribute.remove(attribute)
         schema = onnx.defs.get_schema(node.op_type, copy.opset_import[0].version, node.domain)
         if _RANDOM_ATTRIBUTE in schema.attributes:
-            node.attribute.append(helper.make_attribute(_RANDOM_ATTRIBUTE, 7919.0))
+            is_float = schema.attributes[_RANDOM_ATTRIBUTE].type == onnx.defs.OpSchema.AttrType.FLOAT
+            node.attribute.append(helper.make_attribute(_RANDOM_ATTRIBUTE, 7919.0 if is_float else 7919))
     return copy
 
 
