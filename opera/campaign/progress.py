@@ -88,9 +88,9 @@ class CampaignProgress:
         from rich.text import Text
 
         rate = self._rate()
-        left = (self._total - self._done) / rate if rate > 0 else 0.0
+        left = f"about {_clock((self._total - self._done) / rate)} left" if rate > 0 else ""
         table = Table.grid(padding=(0, 2))
-        table.add_row(Text(self._subject, style="bold"), f"{self._done}/{self._total}", f"{rate:.1f} tests/s", f"about {_clock(left)} left")
+        table.add_row(Text(self._subject, style="bold"), f"{self._done}/{self._total}", f"{rate:.1f} tests/s", left)
         counts = Text("  ").join(Text(f"{name} {count}", style=_COLOURS[name]) for name, count in sorted(self._verdicts.items()))
         table.add_row(Text("verdicts"), counts)
         table.add_row(Text("findings"), f"{self._findings} new")
