@@ -3,7 +3,8 @@
 Functions and methods are seen by a `TorchFunctionMode`, so names that a test bound early are seen too, and nothing is replaced.
 Modules are seen by a wrap of the constructors of the library's own module classes, which keeps what they were built with, and one of
 `Module.__call__`, which keeps keyword arguments and outcome. Values are written down before the call, for what in-place operators do.
-Whatever goes wrong in here is counted as a dropped call and never reaches the test.
+Threads that start while the recorder watches are seen as well. Whatever goes wrong in here is counted as a dropped call and never
+reaches the test.
 """
 
 from __future__ import annotations
@@ -12,41 +13,67 @@ import contextlib
 import functools
 import importlib
 import itertools
+import sys
+import threading
 import weakref
-from typing import Any, Callable, Dict, Generator, List, NamedTuple, Optional, Sequence, Tuple, cast
+from typing import Any, Callable, Dict, Generator, Hashable, List, NamedTuple, Optional, Sequence, Tuple, cast
 
 from . import pytorch_parameters as parameters
 from .filters import Filters
+from .pytorch_keys import Keys, NoKey
 from .pytorch_names import class_name, function_name
 from .pytorch_parameters import Parameters
+from .pytorch_structure import Natures
 from .pytorch_values import Values, class_of, dtype_name, type_name
-from .stream import Document, Loose, Stream
+from .sites import Site, Sites
+from .stream import Document, Drops, Loose, Stream, fingerprint
 from .wire import Json, Unrecordable
 
 torch: Any = importlib.import_module("torch")
 
+UNWATCHED = (
+    ("torch.testing._comparison", "not_close_error_metas", "what an assertion calls in order to compare is no operator under test"),
+    ("torch.Tensor", "dim_order", "it forgets its keyword argument where any mode is at work"),
+)
+"""Functions of the library inside which nothing is recorded: module or class, name, and why."""
+
+KNOWN = 100_000
+"""Keys of calls that are kept. More would cost memory; fewer only time."""
+
 
 class Api(NamedTuple):
-    """A callable as recorded: its name and parameters, or why its calls are dropped."""
+    """A callable as recorded: its name and parameters, or the count of its calls where all are dropped."""
 
     name: str
     parameters: Parameters
-    dropped: Optional[str] = None
+    drops: Optional[Drops] = None
 
 
 class Built(NamedTuple):
-    """What a module was built with, or why that cannot be written down."""
+    """What a module was built with, or why that cannot be written down. Equal arguments have equal tokens."""
 
     arguments: List[Json]
     loose: List[Loose]
+    token: bytes = b""
     dropped: Optional[str] = None
 
 
 class Draft(NamedTuple):
-    """A call that is under way."""
+    """A call that is under way and was not seen before."""
 
+    key: Optional[Hashable]
     document: Document
     loose: Sequence[Loose]
+
+
+class _Here(threading.local):
+    """What differs from thread to thread.
+
+    Attributes:
+        quiet: How many calls that count as one are under way.
+    """
+
+    quiet = 0
 
 
 class Recorder:
@@ -61,14 +88,22 @@ class Recorder:
         self._built: weakref.WeakKeyDictionary[Any, Built] = weakref.WeakKeyDictionary()
         self._building: set[int] = set()
         self._undo: List[Tuple[Any, str, Any]] = []
-        self._quiet = 0
+        self._here = _Here()
         self._watching = False
+        self._natures = Natures()
+        self._keys = Keys(self._nested_key, self._natures)
+        self._known: Dict[Hashable, int] = {}
+        self._mode = _mode_class()(self._on_function)
+        self._floods = stream.drops("flood", "*")
 
     def __enter__(self) -> Recorder:
         for kind in library_classes():
             if "__init__" in vars(kind):
                 self._replace(kind, "__init__", self._wrap_init(vars(kind)["__init__"]))
         self._replace(torch.nn.Module, "__call__", self._wrap_call(torch.nn.Module.__call__))
+        for place, name, _ in UNWATCHED:
+            owner: Any = torch.Tensor if place == "torch.Tensor" else importlib.import_module(place)
+            self._replace(owner, name, self._unwatch(getattr(owner, name)))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -80,10 +115,13 @@ class Recorder:
     def watching(self) -> Generator[None]:
         """Records the calls that are made inside."""
         before, self._watching = self._watching, True
+        profile = threading.getprofile()
+        threading.setprofile(functools.partial(_enter_thread, self._mode, profile))
         try:
-            with _mode_class()(self._on_function):
+            with self._mode:
                 yield
         finally:
+            threading.setprofile(profile)  # pyright: ignore[reportArgumentType]
             self._watching = before
 
     def _replace(self, owner: Any, name: str, replacement: Any) -> None:
@@ -92,33 +130,91 @@ class Recorder:
 
     # Functions and methods
 
-    def _on_function(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
-        if self._quiet:
-            return function(*args, **kwargs)
-        draft = self._begin(lambda: self._function(function), lambda api: self._draft_function(api, args, kwargs))
-        return self._finish(draft, function, args, kwargs)
+    def _on_function(self, function: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any], site: Site) -> Any:
+        """Sees one call. Most calls of a suite are noise or known: these are only counted, in a microsecond or a few."""
+        if not self._watching or self._here.quiet:
+            return site.call(function, args, kwargs)
+        if site.floods and site.is_flooded(self._stream.test):
+            self._floods.calls += 1
+            return site.call(function, args, kwargs)
+        try:
+            api = self._functions[function]
+        except (KeyError, TypeError):
+            api = None
+        if api is not None:
+            if api.drops is not None:
+                api.drops.calls += 1
+                return site.call(function, args, kwargs)
+            known = self._known_call(api.name, args, kwargs)
+            if known is not None:
+                self._stream.again(known)
+                return site.call(function, args, kwargs)
+            if self._flooded(api.name, args, kwargs):
+                site.flood(self._stream.test)
+                self._floods.calls += 1
+                return site.call(function, args, kwargs)
+        draft = self._begin(
+            lambda: self._function(function),
+            lambda api: (api.name, self._keys.of_call(args, kwargs)),
+            lambda api, key: self._draft_function(api, key, args, kwargs),
+        )
+        return site.call(function, args, kwargs) if draft is None else self._finish(draft, site.call, (function, args, kwargs), {})
 
-    def _draft_function(self, api: Api, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
-        values = Values(self._nested)
+    def _flooded(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
+        """Whether a new call is one too many of those that differ in numbers only."""
+        try:
+            return self._stream.flooded((name, self._keys.outline(args, kwargs)))
+        except Exception:
+            return False
+
+    def _known_call(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[int]:
+        """The number of an instance that was seen before, where a quick look tells; nobody else may be looking on."""
+        if _mode_depth() or _observed_elsewhere():
+            return None
+        try:
+            return self._known.get((name, self._keys.of_call(args, kwargs)))
+        except Exception:
+            return None
+
+    def _draft_function(self, api: Api, key: Optional[Hashable], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
+        values = Values(self._nested, self._natures)
         document = _document(api, "function", api.parameters.bind(args, kwargs, values.encode))
         document["defaults"] = api.parameters.encoded_defaults()
-        return Draft(document, values.loose)
+        return Draft(key, document, values.loose)
 
     def _function(self, function: Any) -> Api:
         try:
             known = self._functions.get(function)
         except TypeError:
-            return Api(type_name(class_of(function)), Parameters((), None, ()), "function-without-name")
+            return self._dropped(type_name(class_of(function)), "function-without-name")
         if known is None:
             known = self._functions[function] = self._describe(function_name(function), lambda: parameters.of_function(function), function)
         return known
 
     def _describe(self, name: Optional[str], bind: Callable[[], Parameters], subject: Any) -> Api:
         if name is None:
-            owner = getattr(subject, "__qualname__", None) or type_name(class_of(subject))
-            return Api(str(owner), Parameters((), None, ()), "not-of-the-library")
+            return self._dropped(getattr(subject, "__qualname__", None) or type_name(class_of(subject)), "not-of-the-library")
         group = self._filters.noise(name)
-        return Api(name, bind(), None if group is None else f"noise:{group}")
+        return Api(name, bind()) if group is None else self._dropped(name, f"noise:{group}")
+
+    def _dropped(self, name: object, reason: str) -> Api:
+        return Api(str(name), Parameters((), None, ()), self._stream.drops(reason, str(name)))
+
+    def _unwatch(self, original: Any) -> Any:
+        """*original*, with the recorder looking away."""
+
+        @functools.wraps(original)
+        def unwatched(*args: Any, **kwargs: Any) -> Any:
+            top = _mode_depth() - 1
+            if top < 0 or torch._C._get_function_stack_at(top) is not self._mode:
+                return original(*args, **kwargs)
+            torch._C._pop_torch_function_stack()
+            try:
+                return original(*args, **kwargs)
+            finally:
+                torch._C._push_on_torch_function_stack(self._mode)
+
+        return unwatched
 
     # Modules
 
@@ -129,26 +225,27 @@ class Recorder:
                 return original(module, *args, **kwargs)
             ours = class_name(class_of(module)) is not None
             self._building.add(id(module))
-            self._quiet += ours
+            self._here.quiet += ours
             try:
                 if ours:
                     self._remember(module, args, kwargs)
                 return original(module, *args, **kwargs)
             finally:
-                self._quiet -= ours
+                self._here.quiet -= ours
                 self._building.discard(id(module))
 
         return init
 
     def _remember(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        values = Values(self._nested)
+        values = Values(self._nested, self._natures)
         try:
             with _unwatched():
-                built = Built(self._module(class_of(module)).parameters.bind(args, kwargs, values.encode), values.loose)
+                arguments = self._module(class_of(module)).parameters.bind(args, kwargs, values.encode)
+                built = Built(arguments, values.loose, fingerprint(arguments))
         except Unrecordable as error:
-            built = Built([], [], str(error))
+            built = Built([], [], dropped=str(error))
         except Exception as error:
-            built = Built([], [], f"recorder-error:{type(error).__name__}")
+            built = Built([], [], dropped=f"recorder-error:{type(error).__name__}")
         self._built[module] = built
 
     def _module(self, kind: type) -> Api:
@@ -160,29 +257,38 @@ class Recorder:
     def _wrap_call(self, original: Any) -> Any:
         @functools.wraps(original)
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._quiet or not self._watching:
+            if self._here.quiet or not self._watching:
                 return original(module, *args, **kwargs)
             kind = class_of(module)
-            draft = self._begin(lambda: self._module(kind), lambda api: self._draft_module(api, module, args, kwargs))
-            self._quiet += draft is not None
+            draft = self._begin(
+                lambda: self._module(kind),
+                lambda api: (api.name, self._module_key(module), self._keys.of_call(args, kwargs)),
+                lambda api, key: self._draft_module(api, key, module, args, kwargs),
+            )
+            inside = kind in self._modules and self._modules[kind].drops is None
+            self._here.quiet += inside
             try:
-                return self._finish(draft, original, (module, *args), kwargs)
+                call_args = (module, *args)
+                return original(*call_args, **kwargs) if draft is None else self._finish(draft, original, call_args, kwargs)
             finally:
-                self._quiet -= draft is not None
+                self._here.quiet -= inside
 
         return call
 
-    def _draft_module(self, api: Api, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
+    def _module_key(self, module: Any) -> Hashable:
+        return self._how_built(module).token, *map(repr, _module_context(module))
+
+    def _draft_module(self, api: Api, key: Optional[Hashable], module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
         built = self._how_built(module)
         kind = class_of(module)
         if kind not in self._forwards:
             self._forwards[kind] = parameters.of_forward(kind)
-        values = Values(self._nested)
+        values = Values(self._nested, self._natures)
         document = _document(api, "module", self._forwards[kind].bind(args, kwargs, values.encode))
         document["init"] = built.arguments
         document["context"] = _module_context(module)
         document["defaults"] = api.parameters.encoded_defaults()
-        return Draft(document, [*values.loose, *built.loose])
+        return Draft(key, document, [*values.loose, *built.loose])
 
     def _how_built(self, module: Any) -> Built:
         built = self._built.get(module)
@@ -205,39 +311,58 @@ class Recorder:
             arguments.append([item["name"] if item.get("keyword") or item["name"] in known else None, item["value"]])
         return {"call": [name, arguments]}
 
+    def _nested_key(self, module: Any) -> Hashable:
+        return class_of(module), self._how_built(module).token
+
     # Both
 
-    def _begin(self, find: Callable[[], Api], draft: Callable[[Api], Draft]) -> Optional[Draft]:
-        """Writes down a call that is about to be made; None where it is dropped."""
+    def _begin(
+        self, find: Callable[[], Api], key_of: Callable[[Api], Hashable], draft: Callable[[Api, Optional[Hashable]], Draft]
+    ) -> Optional[Draft]:
+        """Counts a call that is about to be made, or writes it down where it is a new one; None where nothing is left to do."""
         name = "?"
         try:
             with _unwatched():
                 api = find()
                 name = api.name
-                if api.dropped is None and _observed_elsewhere():
+                if api.drops is not None:
+                    api.drops.calls += 1
+                    return None
+                if _observed_elsewhere():
                     raise Unrecordable("under-a-tracer")
-                if api.dropped is not None:
-                    raise Unrecordable(api.dropped)
-                return draft(api)
+                try:
+                    key = key_of(api)
+                except NoKey:
+                    return draft(api, None)
+                known = self._known.get(key)
+                if known is None:
+                    return draft(api, key)
+                self._stream.again(known)
         except Unrecordable as error:
             self._stream.drop(str(error), name)
         except Exception as error:
             self._stream.drop(f"recorder-error:{type(error).__name__}", name)
         return None
 
-    def _finish(self, draft: Optional[Draft], function: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Any:
+    def _finish(self, draft: Draft, function: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Any:
         """Makes the call and writes down its outcome."""
-        if draft is None:
-            return function(*args, **kwargs)
         try:
             result = function(*args, **kwargs)
         except Exception as error:
             draft.document.update(outcome="raised", exception=type_name(type(error)))
-            self._stream.record(draft.document, draft.loose)
+            self._record(draft)
             raise
         draft.document["outcome"] = "returned"
-        self._stream.record(draft.document, draft.loose)
+        self._record(draft)
         return result
+
+    def _record(self, draft: Draft) -> None:
+        if draft.key is None:
+            self._stream.record(draft.document, draft.loose)
+            return
+        if len(self._known) >= KNOWN:
+            self._known.clear()
+        self._known[draft.key] = self._stream.write(draft.document)
 
 
 def library_classes() -> List[type]:
@@ -253,17 +378,25 @@ def library_classes() -> List[type]:
     return found
 
 
+def _enter_thread(mode: Any, profile: Any, *_: object) -> None:
+    """Enters *mode* in a thread that has just begun; Python calls it as the thread's profile function, which it then puts right."""
+    sys.setprofile(profile)
+    if threading.current_thread() is not threading.main_thread():
+        torch._C._push_on_torch_function_stack(mode)
+
+
 @functools.cache
 def _mode_class() -> Any:
     """A `TorchFunctionMode` that hands each call to a function."""
     base: Any = torch.overrides.TorchFunctionMode
 
-    def initialise(mode: Any, handler: Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]) -> None:
+    def initialise(mode: Any, handler: Callable[[Any, Tuple[Any, ...], Dict[str, Any], Site], Any]) -> None:
         base.__init__(mode)
         mode.handler = handler
+        mode.sites = Sites()
 
     def handle(mode: Any, function: Any, _types: Any, args: Tuple[Any, ...] = (), kwargs: Optional[Dict[str, Any]] = None) -> Any:
-        return mode.handler(function, args, kwargs or {})
+        return mode.handler(function, args, kwargs or {}, mode.sites.of(sys._getframe(1)))
 
     return type("RecordingMode", (base,), {"__init__": initialise, "__torch_function__": handle})
 
@@ -273,15 +406,16 @@ def _unwatched() -> Any:
     return torch._C.DisableTorchFunction()
 
 
+_mode_depth = torch._C._len_torch_function_stack
+_is_compiling = torch.compiler.is_compiling
+_tracing_state = torch._C._get_tracing_state
+_dispatch_depth = torch._C._len_torch_dispatch_stack
+_transform = torch._C._functorch.peek_interpreter_stack
+
+
 def _observed_elsewhere() -> bool:
     """Whether a tracer, a compiler, a transform or a dispatch mode is at work, which our own look at the values would disturb."""
-    internals = torch._C
-    return bool(
-        torch.compiler.is_compiling()
-        or internals._get_tracing_state() is not None
-        or internals._len_torch_dispatch_stack() > 0
-        or internals._functorch.peek_interpreter_stack() is not None
-    )
+    return bool(_dispatch_depth() or _tracing_state() is not None or _transform() is not None or _is_compiling())
 
 
 def _document(api: Api, kind: str, call: List[Json]) -> Document:
@@ -295,3 +429,8 @@ def _module_context(module: Any) -> List[Json]:
     if dtype is not torch.float32:
         context.append(["parameters", {"dtype": dtype_name(dtype)}])
     return context
+
+
+def version() -> str:
+    """Of the library."""
+    return str(torch.__version__)

@@ -10,22 +10,25 @@ import sys
 from typing import Any, Callable, Dict, List, Optional, Tuple, cast
 
 from . import tensors, wire
-from .pytorch_structure import constraint
+from .pytorch_structure import STRUCTURE_LIMIT, Natures
 from .stream import Document, Loose
 from .wire import Json, Unrecordable
 
 torch: Any = importlib.import_module("torch")
 Nested = Callable[[Any], Json]
+LARGEST = 1 << 28
+"""Elements beyond which a call is dropped: no model with such an input can be run."""
 _SCALARS: Tuple[Any, ...] = (int, float, complex, str)
 
 
 class Values:
     """Encodes the arguments of one call and collects its tensors of random values."""
 
-    def __init__(self, nested: Nested) -> None:
+    def __init__(self, nested: Nested, natures: Natures) -> None:
         """*nested* gives the form of a module that is passed as an argument."""
         self.loose: List[Loose] = []
         self._nested = nested
+        self._natures = natures
 
     def encode(self, value: object) -> Json:
         """The JSON form of *value*; raises `Unrecordable` with a reason code."""
@@ -66,41 +69,57 @@ class Values:
 
     def _tensor(self, value: Any) -> Document:
         check(value)
-        with torch.no_grad():
-            plain = value.detach().resolve_conj().resolve_neg()
-            content: Document = {"shape": list(plain.shape), "dtype": dtype_name(plain.dtype)}
-            if not plain.is_contiguous():
-                content["strides"] = list(plain.stride())
-            self._values(plain.contiguous(), content)
+        content: Document = {"shape": list(value.shape), "dtype": dtype_name(value.dtype)}
+        if not value.is_contiguous():
+            content["strides"] = list(value.stride())
+        self._values(value, content)
         return content
 
-    def _values(self, plain: Any, content: Document) -> None:
+    def _values(self, tensor: Any, content: Document) -> None:
         """Adds data and constraint to *content*."""
-        size = plain.numel()
+        seen = plain(tensor)
+        size = tensor.numel()
         dtype = cast(str, content["dtype"])
-        if not (plain.is_floating_point() or plain.is_complex()):
+        if not (seen.is_floating_point() or seen.is_complex()):
             if size <= tensors.KEEP_INTEGERS:
-                content["data"] = tensors.encode_bytes(raw(plain))
+                content["data"] = tensors.encode_bytes(raw(seen))
+                if size > tensors.KEEP_WRITTEN:
+                    self.loose.append((content, {name: value for name, value in content.items() if name != "data"}))
             else:
-                content["constraint"] = constraint(plain.to(torch.float64))
+                content["constraint"] = self._natures.of(tensor, seen.to(torch.float64)).document()
             return
         by_hand = False
         if size <= tensors.KEEP_WRITTEN:
-            data = raw(plain)
+            data = raw(seen)
             by_hand = tensors.written(data, dtype, size)
             if by_hand or size <= tensors.KEEP_FLOATS:
                 content["data"] = tensors.encode_bytes(data)
-        content["constraint"] = constraint(plain)
+        content["constraint"] = self._natures.of(tensor, seen).document()
         loose = None if by_hand else tensors.loosen(content)
         if loose is not None:
             self.loose.append(loose)
+
+
+def plain(tensor: Any) -> Any:
+    """*tensor* detached and contiguous; of one that is too large to be copied the first elements, which tell enough of its class."""
+    seen = tensor.detach()
+    if seen.is_complex() or seen.is_neg():
+        seen = seen.resolve_conj().resolve_neg()
+    if seen.is_contiguous():
+        return seen
+    for axis, stride in enumerate(seen.stride()):
+        if seen.numel() > STRUCTURE_LIMIT:
+            seen = seen.narrow(
+                axis, 0, 1 if stride == 0 else max(1, min(seen.shape[axis], STRUCTURE_LIMIT * seen.shape[axis] // seen.numel()))
+            )
+    return seen.contiguous()
 
 
 def check(tensor: Any) -> None:
     """Raises `Unrecordable` unless *tensor* is a plain dense one in this machine's memory."""
     if type(tensor) is not torch.Tensor and type(tensor) is not torch.nn.Parameter:
         raise Unrecordable("tensor-subclass")
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor):
+    if torch._C._functorch.is_functorch_wrapped_tensor(tensor) or torch._is_functional_tensor(tensor):
         raise Unrecordable("tensor-of-transform")
     if tensor.device.type != "cpu":
         raise Unrecordable(f"tensor-device:{tensor.device.type}")
@@ -108,13 +127,22 @@ def check(tensor: Any) -> None:
         raise Unrecordable(f"tensor-layout:{'nested' if tensor.is_nested else str(tensor.layout)[6:]}")
     if tensor.is_quantized:
         raise Unrecordable("tensor-quantized")
+    if tensor.numel() > LARGEST:
+        raise Unrecordable("tensor-too-large")
+    if tensor.numel() and not tensor.const_data_ptr():
+        raise Unrecordable("tensor-without-memory")
 
 
 def raw(tensor: Any) -> bytes:
     """The elements of a contiguous tensor, little-endian."""
     if sys.byteorder != "little":
         raise Unrecordable("big-endian-machine")
-    return ctypes.string_at(tensor.data_ptr(), tensor.numel() * tensor.element_size()) if tensor.numel() else b""
+    if not tensor.numel():
+        return b""
+    address = tensor.const_data_ptr()
+    if not address:
+        raise Unrecordable("tensor-without-memory")
+    return ctypes.string_at(address, tensor.numel() * tensor.element_size())
 
 
 def dtype_name(dtype: Any) -> str:

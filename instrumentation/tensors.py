@@ -18,7 +18,7 @@ DTYPES: FrozenSet[str] = frozenset({
 })  # fmt: skip
 """The dtypes of the instance format."""
 
-KEEP_INTEGERS = 1_000_000
+KEEP_INTEGERS = 4096
 KEEP_FLOATS = 64
 KEEP_WRITTEN = 256
 """Also the bound under which identity takes written floats by value."""

@@ -18,6 +18,10 @@ _COMMANDS = {
     "show": ("opera.commands.show", "Show a finding, a test or an instance, by its id."),
     "reproduce": ("opera.commands.reproduce", "Write a stand-alone script for a finding, run it, say whether it reproduced."),
     "doctor": ("opera.commands.doctor", "Check every adapter on a canary model."),
+    "replay": ("opera.commands.replay", "Call recorded instances again, in their own library."),
+    "export": ("opera.commands.export", "Write a corpus to a file."),
+    "import": ("opera.commands.import_", "Add the instances of files, or of another workspace."),
+    "diff": ("opera.commands.diff", "Compare two corpora: new, gone and common operators and instances."),
     "ls": ("opera.commands.ls", "List what the workspace holds."),
     "config": ("opera.commands.config", "Show settings and where they come from."),
 }

@@ -5,65 +5,78 @@ from __future__ import annotations
 import itertools
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
 from opera.config import load_config
-from opera.errors import Exit, NothingSelected
+from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Instance, Occurrence
-from opera.options import common, print_json, say, stage
-from opera.report.tables import print_table
-from opera.sources import Item, Progress, Recorded, SourceSummary, extract
+from opera.options import Duration, common, print_json, say, stage
+from opera.report.extraction import document, show
+from opera.sources import FileEnded, Item, Options, Progress, Recorded, SourceSummary, extract, libraries
+from opera.sources.constraints import read_constraints
+from opera.sources.description import RUNNERS
 from opera.store import Corpus, Workspace
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
+from opera.store.extractions import EndedFile, ExtractionProgress
 
-SCHEMA = "extract/1"
 _BATCH = 500
+_FOLDER = click.Path(path_type=Path)
 
 
 @click.command("extract")
-@click.option("--lib", "library", required=True, help="Library whose tests to watch: onnx, pytorch.")
-@click.option("--source", "sources", multiple=True, help="Only this source (repeatable), e.g. node-tests, opinfo, moduleinfo.")
+@click.option("--lib", "library", required=True, help=f"Library whose tests to watch: {', '.join(libraries())}.")
+@click.option("--source", "sources", multiple=True, help="Only this source (repeatable): opinfo, node-tests, docstrings, docter ...")
+@click.option("--suite", type=_FOLDER, metavar="DIR", help="A test suite, run as it is: a folder, or one file. Implies --source suite.")
+@click.option("--scripts", type=_FOLDER, metavar="DIR", help="A folder of any Python, unittest or pytest files. Implies --source scripts.")
+@click.option("--docstrings", is_flag=True, help="The examples in the library's documentation. The same as --source docstrings.")
 @click.option("--only", multiple=True, metavar="PATTERN", help="Only entries of the sources that match this shell pattern (repeatable).")
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An argument of the sources, e.g. dtypes=float32,int64.")
+@click.option("--constraints", type=_FOLDER, metavar="DIR", help="DocTer's constraint files, for the source docter.")
+@click.option("--runner", type=click.Choice(RUNNERS[1:]), help="What runs the files of a suite; by default whatever fits each.")
+@click.option("--timeout", type=Duration(), help="Time for one file, or for one process of a source: 10m.")
+@click.option("--fresh", is_flag=True, help="Run all files of a suite, also those that an interrupted extraction has behind it.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Test processes at a time.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST ARGUMENTS]")
 @common
 def command(
-    library: str, sources: tuple[str, ...], only: tuple[str, ...], options: tuple[str, ...], jobs: int, quiet: bool, workspace: Path,
-    seed: int, as_json: bool,
+    library: str, sources: tuple[str, ...], suite: Path | None, scripts: Path | None, docstrings: bool, only: tuple[str, ...],
+    options: tuple[str, ...], constraints: Path | None, runner: str | None, timeout: float | None, fresh: bool, jobs: int, quiet: bool,
+    arguments: tuple[str, ...], workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Records the operator instances that a library's own tests use."""
-    overrides = dict(_option(text) for text in options)
+    """Records the operator instances that a library's own tests use.
+
+    A suite that was interrupted is continued, file by file, by the same command.
+    """
+    if suite is not None and scripts is not None:
+        raise UserError("give one of --suite and --scripts at a time")
+    named = [*sources, *(["suite"] if suite else []), *(["scripts"] if scripts else []), *(["docstrings"] if docstrings else [])]
     with open_workspace(workspace, write=True) as space, tempfile.TemporaryDirectory(dir=space.scratch) as scratch:
-        watcher = None if quiet else _Watcher(library)
-        items = extract(
-            library, scratch=Path(scratch), sources=sources or None, python=load_config().python("library", library), jobs=jobs, seed=seed,
-            only=only, options=overrides, progress=watcher,
+        progress = _Progress(space, library)
+        if fresh:
+            progress.forget(named or ["suite", "scripts"])
+        overrides = dict(_option(text) for text in options)
+        if constraints is not None:
+            overrides["constraints"] = str(_constraints(constraints, library, Path(scratch) / "constraints.json"))
+        how = Options(
+            python=load_config().python("library", library), jobs=jobs, seed=seed, only=only, options=overrides, suite=suite or scripts,
+            runner=runner or "", arguments=arguments, timeout=timeout, ended=progress.ended,
         )  # fmt: skip
-        summaries = list(_store(space, library, items))
-        instances, operators = Corpus(space).counts(library)
-    document: dict[str, Any] = {
-        "schema": SCHEMA, "library": library, "instances": instances, "operators": operators,
-        "sources": {
-            each.source: {
-                "calls": each.calls, "distinct": each.distinct, "operators": each.operators, "dropped": dict(each.dropped),
-                "seconds": round(each.seconds, 3),
-                "failed": [{"shard": f.shard, "cause": f.cause, "entry": f.entry, "resumed": f.resumed} for f in each.failed_shards],
-            }
-            for each in summaries
-        },
-    }  # fmt: skip
+        watcher = None if quiet else _Watcher(library)
+        items = extract(library, scratch=Path(scratch), sources=list(dict.fromkeys(named)) or None, how=how, progress=watcher)
+        summaries = list(_store(space, library, items, progress))
+        corpus = Corpus(space)
+        instances, operators = corpus.counts(library)
     if as_json:
-        print_json(document)
+        print_json(document(library, instances, operators, summaries))
     else:
-        _print(library, instances, operators, summaries)
-    if instances == 0:
-        raise NothingSelected(f"no {library} instance was recorded; check --only and --source")
+        show(library, instances, operators, summaries)
+    if not any(each.distinct for each in summaries):
+        raise NothingSelected(f"no {library} instance was recorded; see above what was dropped or failed, and check --only and --source")
     return Exit.CLEAN
 
 
@@ -74,26 +87,66 @@ def _option(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _store(space: Workspace, library: str, items: Iterator[Item]) -> Iterator[SourceSummary]:
-    """Writes what was recorded, in batches, and passes the summaries on."""
-    corpus = Corpus(space)
+def _constraints(folder: Path, library: str, path: Path) -> Path:
+    """Turns DocTer's files in *folder* into the one at *path*, and says what was not understood."""
+    found = read_constraints(folder, library)
+    found.write(path)
+    say(f"constraints of {len(found.apis)} APIs; {sum(found.ignored.values())} constraints were not understood and are left out")
+    return path
+
+
+class _Progress:
+    """Which files of a suite an interrupted extraction has behind it."""
+
+    def __init__(self, space: Workspace, library: str) -> None:
+        self._space = space
+        self._library = library
+        self.continued = False
+
+    def of(self, source: str) -> ExtractionProgress:
+        """That of one source."""
+        return ExtractionProgress(self._space, self._library, source)
+
+    def ended(self, source: str) -> Mapping[str, EndedFile]:
+        """The files of *source* that need not run again."""
+        found = self.of(source).ended()
+        self.continued = self.continued or bool(found)
+        return found
+
+    def forget(self, sources: Sequence[str]) -> None:
+        """Starts all over."""
+        for source in sources:
+            self.of(source).finish()
+
+
+def _store(space: Workspace, library: str, items: Iterator[Item], progress: _Progress) -> Iterator[SourceSummary]:
+    """Writes what was recorded, in batches, and passes the summaries on. A file is behind us once all that it gave is written."""
+    corpus: Corpus | None = None
     for batch in _batched(items):
+        corpus = corpus or Corpus(space, continues=progress.continued)
         fresh: list[tuple[Instance, Occurrence]] = []
         again: list[tuple[str, Occurrence]] = []
+        files: list[FileEnded] = []
         summaries: list[SourceSummary] = []
         for item in batch:
             if isinstance(item, Recorded):
                 fresh.append((item.instance, item.occurrence))
             elif isinstance(item, SourceSummary):
                 summaries.append(item)
+            elif isinstance(item, FileEnded):
+                files.append(item)
             else:
                 again.append((item.digest, item.occurrence))
         corpus.add(fresh)
         corpus.add_occurrences(again)
+        with space.transaction():
+            for file in files:
+                progress.of(file.source).add(EndedFile(file.entry, file.mark, file.facts, file.digests))
         for each in summaries:
             corpus.record_extraction(
-                Extraction(library, each.source, "", each.calls, each.distinct, each.operators, dict(each.dropped), each.seconds)
+                Extraction(library, each.source, each.version, each.calls, each.distinct, each.operators, dict(each.dropped), each.seconds)
             )
+            progress.of(each.source).finish()
             yield each
 
 
@@ -113,30 +166,8 @@ class _Watcher:
         now = time.monotonic()
         if now - self._said >= 2.0:
             self._said = now
-            shards = f"{progress.shards_done}/{progress.shards} shards"
-            say(f"{self._library}/{progress.source}: {progress.calls} calls, {shards}, {progress.entry}".rstrip(", "))
-
-
-def _print(library: str, instances: int, operators: int, summaries: list[SourceSummary]) -> None:
-    rows = [
-        [
-            each.source,
-            f"{each.calls:,}",
-            f"{each.distinct:,}",
-            f"{each.operators:,}",
-            f"{sum(each.dropped.values()):,}",
-            f"{each.seconds:.1f}",
-        ]
-        for each in summaries
-    ]
-    print_table(["source", "calls seen", "distinct", "operators", "dropped", "seconds"], rows)
-    for each in summaries:
-        for reason, count in sorted(each.dropped.items(), key=lambda item: (-item[1], item[0])):
-            click.echo(f"  {each.source}: dropped {count:,} calls: {reason}")
-        for failed in each.failed_shards:
-            outcome = "the entries after it were run" if failed.resumed else "what it had recorded is kept"
-            click.echo(f"  {each.source}: shard {failed.shard} ended early in {failed.entry or 'its start'} ({failed.cause}); {outcome}")
-    click.echo(f"{library}: {instances:,} distinct instances over {operators:,} operators in the workspace")
+            done = f"{progress.shards_done}/{progress.shards} {'files' if progress.files else 'shards'}"
+            say(f"{self._library}/{progress.source}: {progress.calls:,} calls, {done}, {progress.entry}".rstrip(", "))
 
 
 main = stage(command, "opera.extract")

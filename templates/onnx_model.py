@@ -11,7 +11,7 @@ from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.arrays import Array, as_array, is_array
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import sample
-from opera.models.template import Artefact, Invalid, Reference, Source
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.templates.onnx_source import expected_source, model_source
 from opera.templates.python_text import imports_of
 
@@ -28,7 +28,7 @@ class OnnxTemplate:
     """Makes a checked ModelProto of each instance."""
 
     library = "onnx"
-    revision = 3
+    revision = 4
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
@@ -58,6 +58,10 @@ class OnnxModel:
     @property
     def inputs(self) -> Sequence[tuple[str, Any]]:
         return [(name, value) for name, value in zip(self._names, self._values, strict=True) if name]
+
+    def run_once(self) -> list[Any]:
+        """The outputs of one evaluation; raises `Invalid` where the library rejects it."""
+        return self._evaluate(self.proto)
 
     def reference(self) -> Reference:
         random = self._is_random()
@@ -103,7 +107,7 @@ class OnnxModel:
                 warnings.simplefilter("ignore")
                 outputs = reference.ReferenceEvaluator(proto).run(None, feeds)
         except Exception as error:
-            raise Invalid("library-raised") from error
+            raise Invalid(LIBRARY_RAISED) from error
         return [as_array(item) if is_array(item) else item for item in outputs]
 
     def _expected(self) -> list[Any]:
@@ -121,7 +125,7 @@ class OnnxModel:
 
     def _node_model(self) -> Any:
         domain, _, operator = self.instance.api.rpartition(".")
-        domain = "" if domain == "ai.onnx" else domain
+        domain = _plain(domain)
         outputs = [f"out{place}" if kept else "" for place, kept in enumerate(self.instance.context_value("outputs", [True]))]
         node = helper.make_node(operator, self._names, outputs, domain=domain)
         for argument in self.instance.init:
@@ -141,8 +145,8 @@ class OnnxModel:
     def _model(self, graph: Any, domain: str) -> Any:
         imports = [helper.make_opsetid(domain, self._opset())]
         for name, version in cast("dict[str, int]", self.instance.context_value("opsets", {})).items():
-            if name != domain:
-                imports.append(helper.make_opsetid(name, version))
+            if _plain(name) != domain:
+                imports.append(helper.make_opsetid(_plain(name), version))
         model = helper.make_model(graph, opset_imports=imports, producer_name="opera")
         model.ir_version = min(model.ir_version, helper.find_min_ir_version_for(imports, ignore_unknown=True))
         model.ir_version = max(model.ir_version, _IR_OF_OPSET)
@@ -184,6 +188,11 @@ class OnnxModel:
         if not isinstance(graph, Graph):
             raise Invalid("graph-not-recorded")
         return onnx.load_model_from_string(graph.data)
+
+
+def _plain(domain: str) -> str:
+    """A domain as models name it: the default one is empty."""
+    return "" if domain == "ai.onnx" else domain
 
 
 def _input_names(instance: Instance) -> list[str]:

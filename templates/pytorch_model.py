@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,13 +15,14 @@ import numpy as np
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import Array
 from opera.models.sampling import sample
-from opera.models.template import Artefact, ExportFailed, Invalid, Reference, Source
+from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch_source import expected_source, module_source
 
 torch: Any = importlib.import_module("torch")
 
+_HEADS = ("torch", "builtins", "math", "operator")
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
 _VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
 
@@ -76,6 +78,10 @@ class PyTorchModel:
         """The inputs, copied with their strides, so that a run that overwrites them spoils nothing."""
         return [_strided(tensor.clone(), tensor.stride()) for tensor in self._tensors]
 
+    def run_once(self) -> list[Any]:
+        """Every tensor of one call; raises `Invalid` where the library rejects it."""
+        return _outputs(self.module, self._tensors, seed=1)
+
     def reference(self) -> Reference:
         outputs = self._run(self.module, self.fresh_tensors(), seed=1)
         arrays = [to_numpy(item) for item in outputs]
@@ -108,13 +114,7 @@ class PyTorchModel:
         return Source((*imports_of(text), *imports), text, expected_source(plain=isinstance(result, torch.Tensor)))
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
-        torch.manual_seed(seed)
-        try:
-            with torch.no_grad(), warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                outputs = list(module(*tensors))
-        except Exception as error:
-            raise Invalid("library-raised") from error
+        outputs = _outputs(module, tensors, seed)
         if not outputs:
             raise Invalid("no-tensor-output")
         if any(item.layout is not torch.strided or item.is_quantized for item in outputs):
@@ -220,6 +220,17 @@ class PyTorchModel:
         return built if tensor.strides is None else _strided(built, tensor.strides)
 
 
+def _outputs(module: Any, tensors: Sequence[Any], seed: int) -> list[Any]:
+    """Every tensor that a call of *module* returns; raises `Invalid` where it raises."""
+    torch.manual_seed(seed)
+    try:
+        with torch.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return list(module(*tensors))
+    except Exception as error:
+        raise Invalid(LIBRARY_RAISED) from error
+
+
 def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instance: Instance) -> Any:
     """The module that the recorded constructor call makes, in the dtype and mode in which it was called."""
     try:
@@ -229,7 +240,7 @@ def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instan
             module = module.to(constant(parameters))
         return module.train(bool(instance.context_value("training", False)))
     except Exception as error:
-        raise Invalid("library-raised") from error
+        raise Invalid(LIBRARY_RAISED) from error
 
 
 def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], operator: str) -> Any:
@@ -285,9 +296,14 @@ def constant(value: Any) -> Any:
 
 
 def resolve(path: str) -> Any:
-    """The object at an importable dotted *path* below `torch`; raises ImportError or AttributeError."""
+    """The object at an importable dotted *path* below `torch`, or a type or plain function of Python's own.
+
+    Raises:
+        ImportError: it is not there, or it belongs to another module that happens to be reachable (`torch.os.system`).
+        AttributeError: it is not there.
+    """
     head, *rest = path.split(".")
-    if head not in ("torch", "builtins", "math", "operator"):
+    if head not in _HEADS:
         raise ImportError(f"{path} is outside the library")
     found: Any = importlib.import_module(head)
     walked = head
@@ -297,7 +313,17 @@ def resolve(path: str) -> Any:
             found = getattr(found, part)
         except AttributeError:
             found = importlib.import_module(walked)
+        if _home(found) not in _HEADS:
+            raise ImportError(f"{path} is outside the library")
+    if head == "builtins" and not isinstance(found, type):
+        raise ImportError(f"{path} is no type")
     return found
+
+
+def _home(found: Any) -> str:
+    """The top-level module that *found* is or comes from; `torch` where it does not say."""
+    name = found.__name__ if isinstance(found, types.ModuleType) else getattr(found, "__module__", None)
+    return name.partition(".")[0].lstrip("_") if isinstance(name, str) else "torch"
 
 
 def to_numpy(tensor: Any) -> Array:

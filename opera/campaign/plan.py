@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from opera.campaign.selection import Predicate
 from opera.compilers.adapter import Route
+from opera.corpus.limits import at_most
 from opera.instance import Instance
 from opera.models.forms import InputForm, forms_of
 
@@ -98,11 +98,7 @@ def make_plan(
         cap: Most instances per API.
     """
     tests: list[Test] = []
-    taken: Counter[str] = Counter()
-    for key, instance in order:
-        if not wanted(instance.api) or (cap is not None and taken[instance.api] >= cap):
-            continue
-        taken[instance.api] += 1
+    for key, instance in at_most((each for each in order if wanted(each[1].api)), cap, lambda each: each[1].api):
         for form in forms_of(instance, tuple(forms)):
             if limit is not None and len(tests) >= limit:
                 return tests

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from opera.corpus.selection import Selection
 from opera.errors import Exit
 from opera.options import common, print_json
-from opera.report.census import Census, Library, Ran, census
+from opera.report.census import Census, Library, Ran, Seen, census
 from opera.report.tables import print_table
 from opera.report.text import one_line, plural
 from opera.store.database import open_workspace
@@ -19,37 +21,51 @@ SCHEMA = "ls/1"
 
 @click.command("ls")
 @click.option("--lib", "library", help="Only instances of this library, and campaigns of its model format.")
+@click.option("--source", help="Only instances that this source has given.")
+@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--test", metavar="PATTERN", help="List the instances that tests of this name have given (a shell pattern).")
+@click.option("--operators", is_flag=True, help="List all operators; the same as an unbounded --limit.")
 @click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="Most operators to list of each library.")
 @common
-def command(library: str | None, limit: int, workspace: Path, seed: int, as_json: bool) -> int:
+def command(
+    library: str | None, source: str | None, keyword: str | None, test: str | None, operators: bool, limit: int, workspace: Path,
+    seed: int, as_json: bool,
+) -> int:  # fmt: skip
     """Lists sources, operators and campaigns of the workspace."""
     with open_workspace(workspace, write=False) as space:
-        held = census(space, library)
+        held = census(space, Selection(library, source, keyword, test))
+    bound = None if operators else limit
     if as_json:
-        print_json(_document(held, limit))
+        print_json(_document(held, bound, tests=test is not None))
     else:
-        _print(held, limit)
+        _print(held, bound)
     return Exit.CLEAN
 
 
-def _document(held: Census, limit: int) -> dict[str, Any]:
+def _document(held: Census, limit: int | None, *, tests: bool) -> dict[str, Any]:
+    seen = {"seen": [{"instance": each.instance, "library": each.library, "api": each.api, "source": each.source, "test": each.test,
+                      "calls": each.calls} for each in held.seen]} if tests else {}  # fmt: skip
     return {
         "schema": SCHEMA,
         "libraries": [
             {
-                "library": each.name, "instances": each.instances, "operators": len(each.operators),
+                "library": each.name, "instances": each.instances, "up_to_dtype": each.shapes, "operators": len(each.operators),
                 "skew": {f"top {share.top}": round(share.share, 4) for share in each.skew},
-                "largest": [{"api": operator.api, "instances": operator.instances} for operator in each.operators[:limit]],
+                "largest": [
+                    {"api": operator.api, "instances": operator.instances, "up_to_dtype": operator.shapes}
+                    for operator in each.operators[:limit]
+                ],
             }
             for each in held.libraries
         ],
         "sources": [
             {
-                "library": each.library, "source": each.name, "instances": each.instances, "operators": each.operators,
-                "calls": each.calls, "dropped": each.dropped,
+                "library": each.library, "source": each.name, "instances": each.instances, "up_to_dtype": each.shapes,
+                "operators": each.operators, "calls": each.calls, "dropped": each.dropped,
             }
             for each in held.sources
         ],
+        **seen,
         "campaigns": [
             {
                 "id": each.campaign.id, "compiler": each.campaign.compiler, "frontend": each.campaign.frontend, "tests": each.tests,
@@ -61,32 +77,49 @@ def _document(held: Census, limit: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _print(held: Census, limit: int) -> None:
+def _print(held: Census, limit: int | None) -> None:
     if held.sources:
         rows = [
-            [each.library, one_line(each.name, 40), *(_number(n) for n in (each.instances, each.operators, each.calls, each.dropped))]
+            [
+                each.library, one_line(each.name, 40),
+                *(_number(n) for n in (each.instances, each.shapes, each.operators, each.calls, each.dropped)),
+            ]
             for each in held.sources
-        ]
-        print_table(["library", "source", "instances", "operators", "calls seen", "dropped"], rows)
+        ]  # fmt: skip
+        print_table(["library", "source", "instances", "up to dtype", "operators", "calls seen", "dropped"], rows)
         click.echo()
     for library in held.libraries:
         _print_library(library, limit)
+    if held.seen:
+        _print_seen(held.seen)
     if held.campaigns:
         print_table(["campaign", "subject", "tests", "state", "verdicts"], [_campaign(each) for each in held.campaigns])
     else:
         click.echo("no campaign has been run")
 
 
-def _print_library(library: Library, limit: int) -> None:
-    click.echo(f"{library.name}: {plural(library.instances, 'instance')} of {plural(len(library.operators), 'operator')}")
+def _print_library(library: Library, limit: int | None) -> None:
+    click.echo(
+        f"{library.name}: {plural(library.instances, 'instance')} of {plural(len(library.operators), 'operator')},"
+        f" {library.shapes:,} up to dtype"
+    )
     shares = ", ".join(f"top {share.top}: {share.share:.0%}" for share in library.skew)
     click.echo(f"share of the most frequent operators: {shares}")
-    if limit:
-        shown = library.operators[:limit]
-        rows = [[one_line(each.api, 80), f"{each.instances:,}", f"{each.instances / library.instances:.1%}"] for each in shown]
-        print_table(["operator", "instances", "share"], rows)
-        if len(library.operators) > limit:
-            click.echo(f"… {len(library.operators) - limit:,} more; --limit {len(library.operators)} lists them")
+    shown = library.operators[:limit]
+    if shown:
+        rows = [
+            [one_line(each.api, 80), f"{each.instances:,}", f"{each.shapes:,}", f"{each.instances / library.instances:.1%}"]
+            for each in shown
+        ]
+        print_table(["operator", "instances", "up to dtype", "share"], rows)
+        if len(library.operators) > len(shown):
+            click.echo(f"… {len(library.operators) - len(shown):,} more; --operators lists them")
+    click.echo()
+
+
+def _print_seen(seen: Sequence[Seen]) -> None:
+    rows = [[each.instance[:12], one_line(each.api, 60), each.source, one_line(each.test, 100), f"{each.calls:,}"] for each in seen]
+    print_table(["instance", "operator", "source", "test", "calls"], rows, elastic=3)
     click.echo()
 
 

@@ -4,7 +4,7 @@ Standard library only: workers import it in environments where nothing else of O
 """
 
 from opera.instance.codec import decode_instance, decode_value, encode_instance, encode_value
-from opera.instance.identity import digest, identity_form
+from opera.instance.identity import digest, identity_form, shape_digest
 from opera.instance.instance import Argument, Instance, Kind, Occurrence, Outcome
 from opera.instance.values import Call, Constraint, Device, DType, Enum, Graph, Named, Opaque, Tensor, Value
 
@@ -30,4 +30,5 @@ __all__ = [
     "encode_instance",
     "encode_value",
     "identity_form",
+    "shape_digest",
 ]

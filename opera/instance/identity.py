@@ -7,6 +7,8 @@ Tensors enter by shape, dtype, layout and contiguity, and by value where the val
 to `EXACT_INTEGERS` elements, and floats that the recorders' rule for written values takes. Values that were drawn at
 random enter by class only (sign of the bounds, NaN, infinities, structure): otherwise every run of a suite would give a new corpus.
 Lists and tuples are the same. Specified in docs/reference/instance-format.md.
+
+A second, coarser hash erases dtypes and the values of tensors, so that instances which differ in nothing else count once.
 """
 
 from __future__ import annotations
@@ -15,47 +17,69 @@ import hashlib
 import json
 import math
 import struct
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, cast
 
 from opera.instance.codec import encode_value
 from opera.instance.instance import Argument, Instance
-from opera.instance.values import Constraint, Graph, Tensor
+from opera.instance.values import Call, Constraint, DType, Graph, Tensor
 from opera.instrumentation import wire
 from opera.instrumentation.tensors import written
 
 VERSION = 1
 EXACT_INTEGERS = 256
 _FLOAT_FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
+_DTYPE_ARGUMENT = "dtype"
+
+_Form = Callable[[Any], wire.Json]
 
 
 def digest(instance: Instance) -> str:
     """The identity of *instance*: 64 hexadecimal digits."""
-    text = json.dumps(identity_form(instance), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return _hash(identity_form(instance))
+
+
+def shape_digest(instance: Instance) -> str:
+    """What *instance* has in common with all that differ from it in dtypes and tensor values only: 64 hexadecimal digits."""
+    return _hash(shape_form(instance))
+
+
+def _hash(form: dict[str, wire.Json]) -> str:
+    text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
 def identity_form(instance: Instance) -> dict[str, wire.Json]:
     """What the hash covers, as a JSON document."""
+    context: dict[str, wire.Json] = {name: _form(value) for name, value in instance.context}
+    return {"identity": VERSION, **_document(instance, _form), "context": context}
+
+
+def shape_form(instance: Instance) -> dict[str, wire.Json]:
+    """What the coarser hash covers, as a JSON document: tensors by shape, strides and layout; no argument that is a dtype."""
+    context = {name: _shape_form(value) for name, value in instance.context if not _is_dtype(name, value)}
+    return {"shapes": VERSION, **_document(_without_dtypes(instance), _shape_form), "context": context}
+
+
+def _document(instance: Instance, form: _Form) -> dict[str, wire.Json]:
     defaults = {name: json.dumps(_form(value), sort_keys=True) for name, value in instance.defaults}
     return {
-        "identity": VERSION,
         "library": instance.library,
         "api": instance.api,
         "kind": instance.kind.value,
-        "init": _arguments(instance.init, defaults),
-        "call": _arguments(instance.call, defaults),
-        "context": {name: _form(value) for name, value in instance.context},
+        "init": _arguments(instance.init, defaults, form),
+        "call": _arguments(instance.call, defaults, form),
     }
 
 
-def _arguments(arguments: tuple[Argument, ...], defaults: dict[str, str]) -> wire.Json:
+def _arguments(arguments: tuple[Argument, ...], defaults: dict[str, str], form: _Form) -> wire.Json:
     """Name to value; a name that occurs twice (variadic parameters) keeps the order of its occurrences."""
     forms: dict[str, list[wire.Json]] = {}
     for argument in arguments:
-        form = _form(argument.value)
-        if defaults.get(argument.name) == json.dumps(form, sort_keys=True):
+        if argument.name in defaults and defaults[argument.name] == json.dumps(_form(argument.value), sort_keys=True):
             continue
-        forms.setdefault(argument.name, []).append(form)
+        forms.setdefault(argument.name, []).append(form(argument.value))
     return cast(wire.Json, forms)
 
 
@@ -71,12 +95,42 @@ def _form(value: Any) -> wire.Json:
     return encode_value(value)
 
 
-def _tensor(tensor: Tensor) -> wire.Json:
-    form: dict[str, wire.Json] = {"shape": list(tensor.shape), "dtype": tensor.dtype}
+def _without_dtypes(instance: Instance) -> Instance:
+    init, call = (tuple(each for each in group if not _is_dtype(each.name, each.value)) for group in (instance.init, instance.call))
+    return replace(instance, init=init, call=call)
+
+
+def _is_dtype(name: str | None, value: Any) -> bool:
+    return name == _DTYPE_ARGUMENT or isinstance(value, DType)
+
+
+def _shape_form(value: Any) -> wire.Json:
+    """As `_form`, without dtypes and without the values of tensors."""
+    if isinstance(value, (list, tuple)):
+        return [_shape_form(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {"dict": [[_shape_form(k), _shape_form(v)] for k, v in cast("dict[Any, Any]", value).items()]}
+    if isinstance(value, slice):
+        ends = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
+        return {"slice": [_shape_form(end) for end in ends]}
+    if isinstance(value, Call):
+        return {"call": [value.api, [[name, _shape_form(item)] for name, item in value.arguments if not _is_dtype(name, item)]]}
+    if isinstance(value, Tensor):
+        return {"tensor": _layout(value)}
+    return {"dtype": None} if isinstance(value, DType) else _form(value)
+
+
+def _layout(tensor: Tensor) -> dict[str, wire.Json]:
+    form: dict[str, wire.Json] = {"shape": list(tensor.shape)}
     if tensor.layout != "strided":
         form["layout"] = tensor.layout
     if tensor.strides is not None:
         form["strides"] = _stride_class(tensor)
+    return form
+
+
+def _tensor(tensor: Tensor) -> wire.Json:
+    form = {**_layout(tensor), "dtype": tensor.dtype}
     if tensor.data is not None and _written(tensor):
         form["data"] = hashlib.sha256(canonical_data(tensor)).hexdigest()
     elif tensor.constraint is not None:

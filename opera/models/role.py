@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ from opera.instance import decode_instance
 from opera.models import bundle
 from opera.models.template import ExportFailed, Invalid, Model, Template
 from opera.worker.child import Stages
-from opera.worker.failure import describe
+from opera.worker.failure import cut, describe, text_of, type_name
 from opera.worker.protocol import Message
 
 REFERENCE = "reference"
 EXPORT = "export"
+_MESSAGE = 2000
+"""Characters of a message that are worth sending where thousands of calls are made."""
 
 
 class _Unwritable(Exception):
@@ -28,6 +31,10 @@ class Materialiser:
     Answers `{"status": "ready", "bundle", "artefact", "undefined"}` with names in the cache, `{"status": "invalid", "reason", "stage",
     "failure"}` where the library rejects the instance, `{"status": "export-failed", "exporter", "failure"}`, or `{"status": "unwritable",
     "failure"}` where the cache takes no file, which says nothing of the instance.
+
+    Handles `{"calls": [{"document", "key"}, ...], "seed"}` as well, *document* being JSON text: builds and runs each instance once, each in
+    a stage named by its place in the list. Answers `{"status": "called", "answers"}`: null for a call that returned, else `{"reason",
+    "type", "message"}`.
     """
 
     def __init__(self, options: Message) -> None:
@@ -42,6 +49,8 @@ class Materialiser:
         return {"versions": dict(self._template.versions()), "template": template, "python": sys.version.split()[0]}
 
     def handle(self, task: Message, stages: Stages) -> Message:
+        if "calls" in task:
+            return {"status": "called", "answers": self._call_all(task["calls"], task["seed"], stages)}
         stages.enter(REFERENCE)
         answer: Message = {"status": "ready"}
         try:
@@ -67,6 +76,23 @@ class Materialiser:
             answer["exporter"] = error.exporter
             answer["failure"] = describe(error.__cause__ or error)
         return answer
+
+    def _call_all(self, calls: list[Message], seed: int, stages: Stages) -> list[Message | None]:
+        answers: list[Message | None] = []
+        for place, call in enumerate(calls):
+            stages.enter(str(place))
+            answers.append(self._call(call["document"], call["key"], seed))
+        return answers
+
+    def _call(self, document: str, key: str, seed: int) -> Message | None:
+        try:
+            self._template.build(decode_instance(json.loads(document), self._blob), key, seed).run_once()
+        except Invalid as error:
+            cause = error.__cause__ or error
+            return {"reason": str(error), "type": type_name(type(cause)), "message": cut(text_of(cause), _MESSAGE)}
+        except Exception as error:
+            return {"reason": "not-rebuilt", "type": type_name(type(error)), "message": cut(text_of(error), _MESSAGE)}
+        return None
 
     def _store(self, data: bytes) -> str:
         try:

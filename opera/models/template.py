@@ -8,6 +8,9 @@ from typing import Any, Protocol
 
 from opera.instance import Instance
 
+LIBRARY_RAISED = "library-raised"
+"""Reason code of a call that the library itself rejects, by raising the exception that is the cause."""
+
 
 class Invalid(Exception):
     """The instance cannot become a model of its library. The message is the reason code, the cause the library's exception."""
@@ -63,6 +66,15 @@ class Model(Protocol):
     @property
     def inputs(self) -> Sequence[tuple[str, Any]]:
         """Name and value of every input; a value is an array, a list of arrays, or None."""
+        ...
+
+    def run_once(self) -> object:
+        """Calls the library once with the inputs: no second run, no comparison. The caller does not look at what comes back.
+
+        Raises:
+            Invalid: with reason `library-raised` and the library's exception as its cause where the call raises; with another reason
+                where the call cannot be made.
+        """
         ...
 
     def reference(self) -> Reference:

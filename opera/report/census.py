@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from opera.errors import NothingSelected, UserError
+from opera.campaign.selection import selector
+from opera.corpus.selection import Selection, check
+from opera.errors import NothingSelected
 from opera.report import queries
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 
@@ -14,11 +16,15 @@ _TOPS = (1, 5, 10)
 
 @dataclass(frozen=True)
 class Source:
-    """What one source has given: *calls* seen by its newest extraction, None when it was imported; *dropped* of them."""
+    """What one source has given: *calls* seen by its newest extraction, None when it was imported; *dropped* of them.
+
+    *shapes* counts instances that differ in more than dtypes and tensor values.
+    """
 
     library: str
     name: str
     instances: int
+    shapes: int
     operators: int
     calls: int | None
     dropped: int
@@ -34,10 +40,11 @@ class Share:
 
 @dataclass(frozen=True)
 class OperatorCount:
-    """Distinct instances of an API."""
+    """Distinct instances of an API, and those of them that differ in more than dtypes and tensor values."""
 
     api: str
     instances: int
+    shapes: int
 
 
 @dataclass(frozen=True)
@@ -46,8 +53,21 @@ class Library:
 
     name: str
     instances: int
+    shapes: int
     operators: tuple[OperatorCount, ...]
     skew: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """An instance and a test that gave it."""
+
+    instance: str
+    library: str
+    api: str
+    source: str
+    test: str
+    calls: int
 
 
 @dataclass(frozen=True)
@@ -65,48 +85,77 @@ class Ran:
 
 @dataclass(frozen=True)
 class Census:
-    """Everything that a workspace holds."""
+    """Everything that a workspace holds. *seen* is filled only where tests were asked for."""
 
     libraries: tuple[Library, ...]
     sources: tuple[Source, ...]
+    seen: tuple[Seen, ...]
     campaigns: tuple[Ran, ...]
 
 
-def census(workspace: Workspace, library: str | None) -> Census:
-    """Counts what *workspace* holds, of one library where given.
+def census(workspace: Workspace, selection: Selection) -> Census:
+    """Counts what *workspace* holds of what is selected by library, source, keyword and test.
 
     Raises:
-        UserError: there is no instance of *library*.
-        NothingSelected: the workspace is empty.
+        UserError: there is no such library or source.
+        NothingSelected: the workspace is empty, or nothing of it is selected.
     """
-    names = Corpus(workspace).libraries()
-    if library is not None and library not in names:
-        raise UserError(f"no instance of {library!r}; {_there(names)}")
-    chosen = names if library is None else [library]
+    check(workspace, selection.library, selection.source)
     stored = Campaigns(workspace)
-    ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if library in (None, each.frontend))
-    if not chosen and not ran:
+    ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.frontend))
+    if not Corpus(workspace).libraries() and not ran:
         raise NothingSelected("the workspace is empty; `opera extract --lib onnx` fills it")
-    return Census(tuple(_library(workspace, name) for name in chosen), _sources(workspace, chosen), ran)
+    libraries = tuple(_libraries(workspace, selection))
+    if not libraries and set(selection.document()) - {"library"}:
+        raise NothingSelected("no instance is selected; `opera ls --operators` lists what there is, `opera show ID` the tests of one")
+    seen = () if selection.test is None else _seen(workspace, selection)
+    return Census(libraries, tuple(_sources(workspace, selection)), seen, ran)
 
 
-def _there(names: list[str]) -> str:
-    return f"the workspace has {', '.join(names)}" if names else "the workspace is empty, `opera extract` fills it"
+def _libraries(workspace: Workspace, selection: Selection) -> Iterable[Library]:
+    counts: dict[str, list[OperatorCount]] = {}
+    if selection.source is None and selection.test is None:
+        query = "SELECT library, api, count(*), count(DISTINCT shapes) FROM instances GROUP BY library, api"
+        rows = workspace.database.execute(query)
+    else:
+        query = (
+            "SELECT library, api, count(DISTINCT id), count(DISTINCT shapes) FROM occurrences JOIN instances ON id = instance"
+            " WHERE (:source IS NULL OR source = :source) AND (:test IS NULL OR test GLOB :test) GROUP BY library, api"
+        )
+        rows = workspace.database.execute(query, {"source": selection.source, "test": selection.test})
+    wanted = selector(selection.keyword)
+    for library, api, instances, shapes in rows:
+        if selection.library in (None, library) and wanted(api):
+            counts.setdefault(library, []).append(OperatorCount(api, instances, shapes))
+    for name, operators in sorted(counts.items()):
+        operators.sort(key=lambda each: (-each.instances, each.api))
+        total = sum(each.instances for each in operators)
+        skew = tuple(Share(top, sum(each.instances for each in operators[:top]) / total) for top in _TOPS)
+        yield Library(name, total, sum(each.shapes for each in operators), tuple(operators), skew)
 
 
-def _library(workspace: Workspace, name: str) -> Library:
-    counts = queries.operator_counts(workspace, name)
-    total = sum(count for _, count in counts)
-    skew = tuple(Share(top, sum(count for _, count in counts[:top]) / total) for top in _TOPS)
-    return Library(name, total, tuple(OperatorCount(*each) for each in counts), skew)
-
-
-def _sources(workspace: Workspace, libraries: list[str]) -> tuple[Source, ...]:
+def _sources(workspace: Workspace, selection: Selection) -> Iterable[Source]:
     newest = {(each.library, each.source): each for each in queries.extractions(workspace)}
-    sources: list[Source] = []
-    for each in queries.source_counts(workspace):
-        if each.library in libraries:
-            extraction = newest.get((each.library, each.source))
-            calls, dropped = (None, 0) if extraction is None else (extraction.calls, sum(extraction.dropped.values()))
-            sources.append(Source(each.library, each.source, each.instances, each.operators, calls, dropped))
-    return tuple(sources)
+    query = (
+        "SELECT library, source, api, count(DISTINCT id), count(DISTINCT shapes) FROM occurrences JOIN instances ON id = instance"
+        " WHERE (:source IS NULL OR source = :source) AND (:test IS NULL OR test GLOB :test) GROUP BY library, source, api"
+    )
+    wanted = selector(selection.keyword)
+    counts: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for library, source, api, *numbers in workspace.database.execute(query, {"source": selection.source, "test": selection.test}):
+        if selection.library in (None, library) and wanted(api):
+            counts.setdefault((library, source), []).append((numbers[0], numbers[1]))
+    for (library, source), rows in sorted(counts.items()):
+        extraction = newest.get((library, source))
+        calls, dropped = (None, 0) if extraction is None else (extraction.calls, sum(extraction.dropped.values()))
+        yield Source(library, source, sum(row[0] for row in rows), sum(row[1] for row in rows), len(rows), calls, dropped)
+
+
+def _seen(workspace: Workspace, selection: Selection) -> tuple[Seen, ...]:
+    query = (
+        "SELECT id, library, api, source, test, calls FROM occurrences JOIN instances ON id = instance"
+        " WHERE (:source IS NULL OR source = :source) AND test GLOB :test ORDER BY library, source, test, api, id"
+    )
+    wanted = selector(selection.keyword)
+    rows = workspace.database.execute(query, {"source": selection.source, "test": selection.test})
+    return tuple(Seen(*row) for row in rows if selection.library in (None, row[1]) and wanted(row[2]))

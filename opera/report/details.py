@@ -12,6 +12,7 @@ from opera.report.evidence import Evidence, Row, evidence
 from opera.report.overview import UNKNOWN_API, ReportedFinding
 from opera.report.text import block, one_line, option
 from opera.store import Campaign, Corpus, StoredResult, Workspace
+from opera.store.corpus import OTHER_TESTS
 from opera.triage.fingerprint import symptom_of
 
 _SCRIPT_LIMIT = 20_000
@@ -81,7 +82,7 @@ class Detailer:
         """Everything about a finding. *campaign* is one that its representative belongs to."""
         finding = reported.finding
         first = finding.representative
-        provenance = self._corpus.provenance(first.instance)
+        provenance = [each for each in self._corpus.provenance(first.instance) if each.test != OTHER_TESTS]
         tests = tuple(self._test(test) for test in finding.tests[: self._shown])
         script, note = self._script(reported)
         return Details(

@@ -18,16 +18,6 @@ class Matches:
     instances: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class SourceCount:
-    """Distinct instances and APIs that a source has given."""
-
-    library: str
-    source: str
-    instances: int
-    operators: int
-
-
 def apis(workspace: Workspace) -> dict[str, str]:
     """The API of every instance by its hash."""
     return dict(workspace.database.execute("SELECT id, api FROM instances").fetchall())
@@ -58,21 +48,6 @@ def campaigns_of(workspace: Workspace, test: str) -> list[str]:
         (test,),
     )
     return [row[0] for row in rows]
-
-
-def operator_counts(workspace: Workspace, library: str) -> list[tuple[str, int]]:
-    """Number of distinct instances of each API of *library*, the largest first."""
-    query = "SELECT api, count(*) FROM instances WHERE library = ? GROUP BY api ORDER BY 2 DESC, 1"
-    return [(str(api), int(count)) for api, count in workspace.database.execute(query, (library,))]
-
-
-def source_counts(workspace: Workspace) -> list[SourceCount]:
-    """What each source has given, by library and name."""
-    rows = workspace.database.execute(
-        "SELECT library, source, count(DISTINCT instance), count(DISTINCT api) FROM occurrences JOIN instances ON id = instance"
-        " GROUP BY library, source ORDER BY library, source"
-    )
-    return [SourceCount(*row) for row in rows]
 
 
 def extractions(workspace: Workspace) -> list[Extraction]:

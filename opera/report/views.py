@@ -17,6 +17,7 @@ from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document
 from opera.report.text import one_line, option, plural
 from opera.store import Corpus, StoredResult, Workspace
+from opera.store.corpus import OTHER_TESTS
 
 SCHEMA = "show/1"
 _SHOWN = 20
@@ -143,12 +144,12 @@ class InstanceView:
 
     def lines(self) -> list[str]:
         """For a person."""
-        text = [f"instance {self._key}", f"  {self._call.api}, {self._document['kind']} of {self._document['library']}"]
+        kind, library, outcome = self._document["kind"], self._document["library"], self._document.get("outcome")
+        recorded = f", {outcome} when it was recorded" if outcome else ""
+        text = [f"instance {self._key}", f"  {self._call.api}, {kind} of {library}{recorded}"]
         text += _section("call", _call(self._call))
-        seen = [
-            f"  {one_line(each.source)}  {one_line(each.test, 160)}  {plural(each.calls, 'call')}" for each in self._provenance[:_SHOWN]
-        ]
-        text += _section("comes from", seen, len(self._provenance))
+        for source in dict.fromkeys(each.source for each in self._provenance):
+            text += _section(f"comes from {one_line(source)}", [_seen(each) for each in self._provenance if each.source == source])
         tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {test.form}  {_said(test)}" for test in self._tests]
         text += _section("tests", tests or ["  none has been run"])
         return text
@@ -161,6 +162,11 @@ class InstanceView:
             "provenance": [{"source": each.source, "test": each.test, "calls": each.calls} for each in self._provenance],
             "tests": [{"id": test.test, **_result_document(test)} for test in self._tests],
         }  # fmt: skip
+
+
+def _seen(occurrence: Occurrence) -> str:
+    test = "further tests" if occurrence.test == OTHER_TESTS else one_line(occurrence.test, 160)
+    return f"  {test}  {plural(occurrence.calls, 'call')}"
 
 
 def _result_document(result: StoredResult) -> dict[str, Any]:

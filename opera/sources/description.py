@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 CORPORA = PACKAGE / "corpora"
 INSTRUMENTATION = PACKAGE / "instrumentation"
 SCHEMA = 1
+RUNNERS = ("auto", "pytest", "unittest", "script")
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,25 @@ class Exclusion:
 
 
 @dataclass(frozen=True)
+class SuiteDescription:
+    """How the files of a test suite are found and run. Every file runs in a process of its own, and `timeout` is for one file.
+
+    Attributes:
+        files: Shell patterns of the names of files.
+        package: The package in which they ship; empty where the user names the folder.
+        runner: `pytest`, `unittest`, `script`, or `auto`: whichever fits the file.
+        arguments: Of pytest.
+        shim: A pytest plug-in in instrumentation/shims that stands in for what the suite misses; empty for none.
+    """
+
+    files: tuple[str, ...]
+    package: str = ""
+    runner: str = "auto"
+    arguments: tuple[str, ...] = ()
+    shim: str = ""
+
+
+@dataclass(frozen=True)
 class SourceDescription:
     """One source of a library.
 
@@ -47,7 +67,10 @@ class SourceDescription:
         timeout: Seconds that one host may take.
         stall: Seconds for which one host may write nothing.
         options: Arguments of the host with their defaults.
+        environment: Environment variables of the host; `{option}` stands for the value of an option.
         exclude: Entries that are left out.
+        suite: What a source has whose entries are the files of a folder; None for any other.
+        on_request: Whether it runs only when it is asked for.
     """
 
     name: str
@@ -58,7 +81,10 @@ class SourceDescription:
     timeout: float = 1800.0
     stall: float = 180.0
     options: Mapping[str, str] = field(default_factory=dict[str, str])
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
     exclude: tuple[Exclusion, ...] = ()
+    suite: SuiteDescription | None = None
+    on_request: bool = False
 
 
 @dataclass(frozen=True)
@@ -152,8 +178,22 @@ class _Row:
         if self._get(key, 0) != expected:
             raise UserError(f"{self.place}: {key!r} must be {expected}, found {self._table.get(key)!r}")
 
+    def switch(self, key: str) -> bool:
+        """True or false; false when it is left out."""
+        value = self._get(key, False)
+        if not isinstance(value, bool):
+            raise UserError(f"{self.place}: {key!r} must be true or false, found {value!r}")
+        return value
+
+    def table(self, key: str) -> _Row | None:
+        """A table inside this one."""
+        value = self._get(key, {})
+        if not isinstance(value, dict):
+            raise UserError(f"{self.place}: {key!r} must be a table, found {value!r}")
+        return _Row(f"{self.place}: {key}", cast("dict[str, Any]", value)) if value else None
+
     def options(self, key: str) -> dict[str, str]:
-        """A table of host arguments."""
+        """A table of texts by name."""
         value = self._get(key, {})
         if not isinstance(value, dict):
             raise UserError(f"{self.place}: {key!r} must be a table, found {value!r}")
@@ -206,9 +246,30 @@ def _source(row: _Row) -> SourceDescription:
         timeout=row.number("timeout", 1800.0),
         stall=row.number("stall", 180.0),
         options=row.options("options"),
+        environment=row.options("environment"),
+        suite=_suite(row.table("suite")),
+        on_request=row.switch("on_request"),
         exclude=tuple(_exclusion(item) for item in row.rows("exclude")),
     )
     row.finish()
+    return description
+
+
+def _suite(row: _Row | None) -> SuiteDescription | None:
+    if row is None:
+        return None
+    description = SuiteDescription(
+        files=row.texts("files"),
+        package=row.text("package", "-").strip("-"),
+        runner=row.text("runner", "auto"),
+        arguments=row.texts("arguments", ()),
+        shim=row.text("shim", "-").strip("-"),
+    )
+    row.finish()
+    if description.runner not in RUNNERS:
+        raise unknown(f"{row.place}: there is no runner", description.runner, RUNNERS)
+    if description.shim and not (INSTRUMENTATION / "shims" / f"{description.shim}.py").is_file():
+        raise UserError(f"{row.place}: there is no shim {description.shim!r} among the modules in instrumentation/shims")
     return description
 
 

@@ -4,68 +4,108 @@ from __future__ import annotations
 
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 from opera.errors import UserError
 from opera.instance import Occurrence, decode_instance, digest
+from opera.sources import files
 from opera.sources.description import describe, unknown
 from opera.sources.host import check_modules
-from opera.sources.items import Again, Item, Progress, Recorded, SourceSummary
+from opera.sources.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary
 from opera.sources.shards import Row, Shards
-from opera.sources.source import Request, Source, select
+from opera.sources.source import DeclaredSource, Request, Source, select
+from opera.sources.tally import Tally
+from opera.worker.processes import Guardian
 
 PROGRESS_SECONDS = 0.25
 
 Report = Callable[[Progress], None]
 
 
+class Ended(Protocol):
+    """A file that an earlier extraction has behind it; see `FileEnded`."""
+
+    @property
+    def mark(self) -> str: ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]: ...
+
+    @property
+    def digests(self) -> frozenset[bytes]: ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """How sources are run.
+
+    Attributes:
+        python: The interpreter of the environment that has the library.
+        jobs: The most hosts that run at a time.
+        seed: Of the samples that sources draw.
+        only: Shell patterns; entries of the sources that match none are left out.
+        options: Arguments of the hosts that override those of the description (`dtypes`).
+        suite: The folder or file whose tests are run, for sources whose entries are files.
+        runner: What runs such files; empty for what the description says.
+        arguments: Of pytest.
+        timeout: Seconds per host; None for what the description says.
+        ended: What an interrupted extraction of that source has behind it, by path.
+    """
+
+    python: str = sys.executable
+    jobs: int = 1
+    seed: int = 0
+    only: Sequence[str] = ()
+    options: Mapping[str, str] = field(default_factory=dict[str, str])
+    suite: Path | None = None
+    runner: str = ""
+    arguments: tuple[str, ...] = ()
+    timeout: float | None = None
+    ended: Callable[[str], Mapping[str, Ended]] = lambda source: {}
+
+
 def extract(
-    library: str,
-    *,
-    scratch: Path,
-    sources: Sequence[str] | None = None,
-    python: str = sys.executable,
-    jobs: int = 1,
-    seed: int = 0,
-    only: Sequence[str] = (),
-    options: Mapping[str, str] | None = None,
-    progress: Report | None = None,
+    library: str, *, scratch: Path, sources: Sequence[str] | None = None, how: Options | None = None, progress: Report | None = None
 ) -> Iterator[Item]:
     """Extracts operator instances from *library*.
 
     Args:
         library: `pytorch`, `onnx` ...
         scratch: An existing folder for recordings and logs; recordings of hosts that ended well are removed.
-        sources: Names of sources; all when None.
-        python: The interpreter of the environment that has the library.
-        jobs: The most hosts that run at a time.
-        seed: Of the samples that sources draw.
-        only: Shell patterns; entries of the sources that match none are left out.
-        options: Arguments of the hosts that override those of the description (`dtypes`).
+        sources: Names of sources; all but those on request when None.
+        how: How they are run.
         progress: Called a few times a second.
 
     Yields:
-        `Recorded` once per distinct instance, `Again` for every further occurrence, and after each source its `SourceSummary`.
+        `Recorded` once per distinct instance, `Again` for every further occurrence, `FileEnded` after each file of a suite, and after
+        each source its `SourceSummary`.
 
     Raises:
-        UserError: unknown library, source or option.
-        EnvironmentBroken: the library is not importable in *python*.
+        UserError: unknown library, source or option; a suite that does not exist.
+        EnvironmentBroken: the library is not importable in the interpreter.
     """
+    how = how or Options()
+    if how.jobs < 1:
+        raise UserError(f"the number of jobs must be at least 1, not {how.jobs}")
     description = describe(library)
     chosen = select(description, sources)
-    _check_options(chosen, options or {})
+    _check_options(chosen, how.options)
     modules = dict.fromkeys([*description.modules, *(module for source in chosen for module in source.description.modules)])
-    check_modules(python, list(modules), description.install)
-    return _run(chosen, Request(python, scratch.resolve(), scratch.resolve(), seed, only=tuple(only), options=options), jobs, progress)
+    check_modules(how.python, list(modules), description.install)
+    return _run(chosen, how, scratch.resolve(), progress)
 
 
-def _run(chosen: Sequence[Source], request: Request, jobs: int, progress: Report | None) -> Iterator[Item]:
-    known: set[str] = set()
-    for source in chosen:
-        yield from _Extraction(source, known, progress).run(request, jobs)
+def _run(chosen: Sequence[Source], how: Options, scratch: Path, progress: Report | None) -> Iterator[Item]:
+    guardian = Guardian()
+    known: set[bytes] = set()
+    try:
+        for source in chosen:
+            yield from _Extraction(source, how, known, progress).run(scratch)
+    finally:
+        guardian.close()
 
 
 def _check_options(chosen: Sequence[Source], options: Mapping[str, str]) -> None:
@@ -79,40 +119,85 @@ def _check_options(chosen: Sequence[Source], options: Mapping[str, str]) -> None
 class _Extraction:
     """One source: counts while it turns rows into items."""
 
-    def __init__(self, source: Source, known: set[str], progress: Report | None) -> None:
+    def __init__(self, source: Source, how: Options, known: set[bytes], progress: Report | None) -> None:
         self._source = source
+        self._how = how
         self._known = known
         self._progress = progress
-        self._own: set[str] = set()
-        self._operators: set[str] = set()
-        self._dropped: Counter[str] = Counter()
-        self._calls = 0
-        self._digests: dict[str, list[str | None]] = {}
+        self._tally = Tally()
+        self._file = Tally()
+        self._digests: dict[str, list[bytes | None]] = {}
         self._entry = ""
         self._told = 0.0
+        self._version = ""
 
-    def run(self, request: Request, jobs: int) -> Iterator[Item]:
+    def run(self, scratch: Path) -> Iterator[Item]:
         """All items of the source, its summary last."""
         began = time.monotonic()
-        if jobs < 1:
-            raise UserError(f"the number of jobs must be at least 1, not {jobs}")
-        request = _request_for(self._source, request, min(jobs, self._source.description.shards))
-        with Shards(self._source, request, jobs) as shards:
+        request = _request_for(self._source, self._how, scratch)
+        suite = self._source.description.suite
+        count = kept = 0
+        if suite is None or not isinstance(self._source, DeclaredSource):
+            yield from self._follow(Shards(self._source, request, self._how.jobs))
+        else:
+            found = files.find_files(self._source, suite, request)
+            count = len(found.names)
+            settings = files.settings_of(request)
+            marks = {name: found.mark(name, settings) for name in found.names}
+            waiting = {number: name for number, name in enumerate(found.names) if not self._has_ended(name, marks[name])}
+            kept = count - len(waiting)
+            runs = files.FileSource(self._source, suite, found)
+            yield from self._follow(Shards(runs, files.part(request, found), self._how.jobs, waiting), marks)
+        yield self._summary(time.monotonic() - began, count, kept)
+
+    def _follow(self, shards: Shards, marks: Mapping[str, str] | None = None) -> Iterator[Item]:
+        """The items of all shards; with *marks*, those of the files."""
+        with shards:
             for row in shards.rows(lambda: self._tell(shards)):
                 self._entry = row.name
-                yield from self._items(row)
+                if "ended" in row.line:
+                    yield self._end_of_file(row, (marks or {})[row.name], shards)
+                else:
+                    yield from self._items(row)
                 self._tell(shards)
             self._told = 0.0
             self._tell(shards)
-            failures = tuple(failure for shard in shards.all for failure in shard.failures)
-        yield SourceSummary(
+            self._version = next((shard.version for shard in shards.all if shard.version), "")
+            if marks is None:
+                self._file.failures = [failure for shard in shards.all for failure in shard.failures]
+                self._tally.add(self._file)
+
+    def _has_ended(self, name: str, mark: str) -> bool:
+        """Whether an earlier extraction has the file behind it, under the same settings; then its counts are taken over."""
+        ended = self._how.ended(self._source.name).get(name)
+        if ended is None or ended.mark != mark:
+            return False
+        self._tally.add(Tally.of_facts(ended.facts, ended.digests))
+        self._known.update(ended.digests)
+        return True
+
+    def _end_of_file(self, row: Row, mark: str, shards: Shards) -> FileEnded:
+        done = self._file
+        done.failures = [failure for shard in shards.all if shard.done for failure in shard.failures if failure.entry == row.name]
+        self._tally.add(done)
+        self._file = Tally()
+        self._digests.pop(row.recording, None)
+        return FileEnded(self._source.name, row.name, mark, done.facts(), frozenset(done.digests))
+
+    def _summary(self, seconds: float, count: int, kept: int) -> SourceSummary:
+        tally = self._tally
+        return SourceSummary(
             source=self._source.name,
-            calls=self._calls,
-            distinct=len(self._own),
-            operators=len(self._operators),
-            dropped=dict(self._dropped.most_common()),
-            failed_shards=failures,
-            seconds=time.monotonic() - began,
+            calls=tally.calls,
+            distinct=len(tally.digests),
+            operators=len(tally.operators),
+            dropped=dict(tally.dropped.most_common()),
+            failed_shards=tuple(tally.failures),
+            seconds=seconds,
+            version=self._version,
+            files=count,
+            kept=kept,
+            tests=tally.tests(),
         )
 
     def _items(self, row: Row) -> Iterator[Item]:
@@ -121,33 +206,36 @@ class _Extraction:
             yield from self._instance(row)
         elif "again" in line:
             calls = int(line["calls"])
-            self._calls += calls
+            self._file.calls += calls
             key = self._digests[row.recording][int(line["again"])]
             if key is not None:
-                yield Again(key, Occurrence(self._source.name, str(line["test"]), calls))
+                yield Again(key.hex(), Occurrence(self._source.name, str(line["test"]), calls))
         elif "dropped" in line:
-            self._calls += int(line["calls"])
-            self._dropped[str(line["dropped"])] += int(line["calls"])
+            self._file.calls += int(line["calls"])
+            self._file.dropped[str(line["dropped"])] += int(line["calls"])
+        elif "outcome" in line:
+            self._file.test(line)
 
     def _instance(self, row: Row) -> Iterator[Item]:
-        self._calls += 1
+        self._file.calls += 1
         numbers = self._digests.setdefault(row.recording, [])
         try:
             instance = decode_instance(row.line["instance"])
-            key = digest(instance)
+            text = digest(instance)
         except ValueError:
-            self._dropped["malformed-instance"] += 1
+            self._file.dropped["malformed-instance"] += 1
             numbers.append(None)
             return
+        key = bytes.fromhex(text)
         numbers.append(key)
-        self._own.add(key)
-        self._operators.add(instance.api)
+        self._file.digests.add(key)
+        self._file.operators.add(instance.api)
         occurrence = Occurrence(self._source.name, str(row.line["test"]))
         if key in self._known:
-            yield Again(key, occurrence)
+            yield Again(text, occurrence)
         else:
             self._known.add(key)
-            yield Recorded(key, instance, occurrence)
+            yield Recorded(text, instance, occurrence)
 
     def _tell(self, shards: Shards) -> None:
         now = time.monotonic()
@@ -155,12 +243,17 @@ class _Extraction:
             return
         self._told = now
         done = sum(shard.done for shard in shards.all)
-        self._progress(Progress(self._source.name, self._calls, self._entry, done, len(shards.all)))
+        calls = self._tally.calls + self._file.calls
+        self._progress(Progress(self._source.name, calls, self._entry, done, len(shards.all), self._source.description.suite is not None))
 
 
-def _request_for(source: Source, request: Request, shards: int) -> Request:
+def _request_for(source: Source, how: Options, scratch: Path) -> Request:
     """The request for one source: a folder of its own, and only the options that it has."""
-    folder = request.scratch / source.name
+    folder = scratch / source.name
     folder.mkdir(parents=True, exist_ok=True)
-    options = {name: value for name, value in (request.options or {}).items() if name in source.description.options}
-    return replace(request, recording=folder / source.name, scratch=folder, shards=shards, options=options)
+    options = {name: value for name, value in how.options.items() if name in source.description.options}
+    shards = min(how.jobs, source.description.shards)
+    return Request(
+        python=how.python, recording=folder / source.name, scratch=folder, seed=how.seed, shards=shards, only=tuple(how.only),
+        options=options, suite=how.suite, runner=how.runner, arguments=how.arguments, timeout=how.timeout,
+    )  # fmt: skip

@@ -14,12 +14,18 @@ from pathlib import Path
 from typing import IO
 
 from opera.errors import EnvironmentBroken
+from opera.worker.processes import MARK, kill_tree, resident
 
 LOG_TAIL = 2000
+OUTPUT = 256 << 20
+"""Bytes that one host may print."""
+MEMORY = 8 << 30
+"""Resident bytes that one host and all its children may take."""
 _PINNED = {
     "PYTHONHASHSEED": "0",
     "PYTHONUNBUFFERED": "1",
     "PYTHONNOUSERSITE": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
@@ -35,8 +41,10 @@ class Host:
     It has a process group and a working folder of its own; what it prints goes to a log file.
     """
 
-    def __init__(self, command: Sequence[str], recording: Path, timeout: float, stall: float) -> None:
-        """Starts *command*; *timeout* and *stall* are in seconds.
+    def __init__(
+        self, command: Sequence[str], recording: Path, timeout: float, stall: float, environment: Mapping[str, str] | None = None
+    ) -> None:
+        """Starts *command*; *timeout* and *stall* are in seconds, *environment* is added to that of this process.
 
         Raises:
             EnvironmentBroken: the interpreter cannot be started.
@@ -50,7 +58,7 @@ class Host:
         self._size = -1
         self._verdict: str | None = None
         with self._log.open("wb") as log:
-            self._process = start(command, stdout=log, cwd=self._folder)
+            self._process = start(command, stdout=log, cwd=self._folder, environment={"TMPDIR": self._folder, **(environment or {})})
 
     def poll(self) -> str | None:
         """How the host ended: `` for well, otherwise the cause. None while it runs; kills it when it is past a limit."""
@@ -83,6 +91,10 @@ class Host:
             self._end(f"longer than {self._timeout:g} s")
         elif now - self._moved > self._stall:
             self._end(f"no progress for {self._stall:g} s")
+        elif self._log.stat().st_size > OUTPUT:
+            self._end(f"printed more than {OUTPUT >> 20} MiB")
+        elif resident(self._process.pid) > MEMORY:
+            self._end(f"more than {MEMORY >> 30} GiB of memory")
 
     def _end(self, verdict: str) -> None:
         self._verdict = verdict
@@ -90,9 +102,11 @@ class Host:
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def start(command: Sequence[str], stdout: IO[bytes], cwd: str | Path) -> subprocess.Popen[bytes]:
+def start(
+    command: Sequence[str], stdout: IO[bytes], cwd: str | Path, environment: Mapping[str, str] | None = None
+) -> subprocess.Popen[bytes]:
     """Starts *command* in a session of its own, with one thread and no GPU."""
-    environment: Mapping[str, str] = {**os.environ, **_PINNED}
+    whole: Mapping[str, str] = {**os.environ, **_PINNED, MARK: str(os.getpid()), **(environment or {})}
     try:
         return subprocess.Popen(
             list(command),
@@ -100,7 +114,7 @@ def start(command: Sequence[str], stdout: IO[bytes], cwd: str | Path) -> subproc
             stdout=stdout,
             stderr=subprocess.STDOUT,
             cwd=cwd,
-            env=environment,
+            env=whole,
             start_new_session=True,
         )
     except OSError as error:
@@ -109,11 +123,8 @@ def start(command: Sequence[str], stdout: IO[bytes], cwd: str | Path) -> subproc
 
 
 def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kills *process* and everything that it started and that is still in its group."""
-    try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        process.kill()
+    """Kills *process*, its group, and everything that descends from it."""
+    kill_tree(process.pid)
     process.wait()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from opera.instance import Instance, Occurrence
 
@@ -45,6 +46,38 @@ class FailedShard:
 
 
 @dataclass(frozen=True)
+class FileEnded:
+    """A file of a suite has been run, and all that it gave was yielded before this.
+
+    Attributes:
+        source: The source.
+        entry: Path of the file within its suite.
+        mark: Hash of the file and of the settings under which it ran.
+        facts: What `SourceSummary` needs of it, as a JSON document.
+        digests: The identities of its distinct instances.
+    """
+
+    source: str
+    entry: str
+    mark: str
+    facts: Mapping[str, Any]
+    digests: frozenset[bytes]
+
+
+@dataclass(frozen=True)
+class Tests:
+    """How the tests of a suite ended.
+
+    Attributes:
+        outcomes: Number of tests by `passed`, `failed`, `skipped` and `error` (a file that cannot be imported is one error).
+        errors: Where errors came from, and the message of each; the first few.
+    """
+
+    outcomes: Mapping[str, int]
+    errors: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class SourceSummary:
     """The last item of each source.
 
@@ -56,6 +89,10 @@ class SourceSummary:
         dropped: Calls that could not be recorded, by reason code.
         failed_shards: Hosts that died.
         seconds: Wall time.
+        version: Of the library.
+        files: Number of files; 0 for a source whose entries are none.
+        kept: Files that an earlier, interrupted extraction had run already.
+        tests: Outcomes of a suite's tests; None for a source that has no tests of its own.
     """
 
     source: str
@@ -65,6 +102,10 @@ class SourceSummary:
     dropped: Mapping[str, int]
     failed_shards: tuple[FailedShard, ...]
     seconds: float
+    version: str = ""
+    files: int = 0
+    kept: int = 0
+    tests: Tests | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +118,7 @@ class Progress:
         entry: The entry being read.
         shards_done: Hosts that have ended.
         shards: Hosts in all.
+        files: Whether each of them runs one file.
     """
 
     source: str
@@ -84,6 +126,7 @@ class Progress:
     entry: str
     shards_done: int
     shards: int
+    files: bool = False
 
 
-Item = Recorded | Again | SourceSummary
+Item = Recorded | Again | FileEnded | SourceSummary

@@ -18,11 +18,13 @@ class RecordingReader:
     Attributes:
         complete: Whether the last line was seen, i.e. the host came to its end.
         malformed: Number of lines that were no JSON objects.
+        version: Of the library; empty until the first line is read.
     """
 
     def __init__(self, path: Path) -> None:
         self.complete = False
         self.malformed = 0
+        self.version = ""
         self._path = path
         self._file: IO[bytes] | None = None
         self._rest = b""
@@ -65,6 +67,7 @@ class RecordingReader:
     def _check(self, line: Line) -> None:
         if line["recording"] != FORMAT:
             raise UserError(f"{self._path.name}: recording format {line['recording']!r}, this version reads {FORMAT}")
+        self.version = str(line.get("version", ""))
 
 
 def _parse(text: bytes) -> Line | None:

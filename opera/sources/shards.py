@@ -1,27 +1,33 @@
 """The shards of one source: at most N hosts at a time, their lines merged into the order of the source's entries.
 
-The merged order does not depend on the number of shards or on timing, so the same seed gives the same corpus byte for byte.
+The merged order does not depend on the number of shards or on timing, so the same seed gives the same corpus byte for byte. Where the
+entries are files, each is a shard, and they follow one another.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from opera.sources.files import FileSource
 from opera.sources.host import Host
 from opera.sources.items import FailedShard
 from opera.sources.recording import Line, RecordingReader
-from opera.sources.source import Request, Source
+from opera.sources.source import DeclaredSource, Request, Source
 
 RESTARTS = 20
 POLL_SECONDS = 0.03
 
 
 class Row(NamedTuple):
-    """A line of a recording and where it stands: number and name of the entry, and the recording (`again` counts within one)."""
+    """A line of a recording and where it stands: number and name of the entry, and the recording (`again` counts within one).
+
+    The last row of a file is no line of its recording: `{"ended": cause}`, with the empty cause when it came to its end.
+    """
 
     entry: int
     name: str
@@ -30,16 +36,18 @@ class Row(NamedTuple):
 
 
 class Shard:
-    """One part of a source. When its host dies, another goes on after the entry that killed it."""
+    """One part of a source. When its host dies, another goes on after the entry that killed it; a file is not tried again."""
 
-    def __init__(self, source: Source, request: Request) -> None:
+    def __init__(self, source: Source, request: Request, file: str | None = None) -> None:
         self.started = False
         self.done = False
         self.failures: list[FailedShard] = []
+        self.version = ""
         self._source = source
         self._request = request
         self._host: Host | None = None
-        self._entry = (request.after, "")
+        self._file = file
+        self._entry = (request.after if file is None else request.shard, file or "")
 
     @property
     def running(self) -> bool:
@@ -50,7 +58,9 @@ class Shard:
         """Starts a host."""
         self.started = True
         limits = self._source.description
-        self._host = Host(self._source.command(self._request), self._request.recording, limits.timeout, limits.stall)
+        timeout = self._request.timeout or limits.timeout
+        environment = self._source.environment(self._request) if isinstance(self._source, (DeclaredSource, FileSource)) else {}
+        self._host = Host(self._source.command(self._request), self._request.recording, timeout, min(limits.stall, timeout), environment)
 
     def kill(self) -> None:
         """Kills the host if there is one."""
@@ -63,6 +73,8 @@ class Shard:
             while self._host is None:
                 wait()
             yield from self._follow(self._host, wait)
+        if self._file is not None:
+            yield Row(*self._entry, self._request.recording.name, {"ended": self.failures[-1].cause if self.failures else ""})
 
     def _follow(self, host: Host, wait: Callable[[], None]) -> Iterator[Row]:
         """The rows of one host, until it has ended and all is read."""
@@ -79,6 +91,7 @@ class Shard:
             else:
                 yield Row(*self._entry, self._request.recording.name, line)
         reader.close()
+        self.version = reader.version
         if reader.malformed:
             yield Row(*self._entry, self._request.recording.name, {"dropped": "malformed-line", "api": "?", "calls": reader.malformed})
         self._conclude(host, ended or ("" if reader.complete else "ended without finishing its recording"), reader.complete)
@@ -86,7 +99,8 @@ class Shard:
     def _conclude(self, host: Host, cause: str, complete: bool) -> None:
         """Ends the shard, or starts the host that goes on."""
         number, name = self._entry
-        resumable = not complete and number > self._request.after and len(self.failures) < RESTARTS and not cause.startswith("longer")
+        resumable = not (self._file or complete or number <= self._request.after or cause.startswith("longer"))
+        resumable = resumable and len(self.failures) < RESTARTS
         if cause:
             part = f"{self._request.shard}/{self._request.shards}"
             self.failures.append(FailedShard(part, cause, name, resumable, host.log_tail()))
@@ -103,9 +117,13 @@ class Shard:
 class Shards:
     """All shards of one source; a context manager that leaves no process behind."""
 
-    def __init__(self, source: Source, request: Request, jobs: int) -> None:
-        """Starts up to *jobs* hosts."""
-        self.all = [Shard(source, _part(request, index)) for index in range(request.shards)]
+    def __init__(self, source: Source, request: Request, jobs: int, files: Mapping[int, str] | None = None) -> None:
+        """Up to *jobs* hosts at a time; *files* are those to run, by shard, where the entries of the source are files."""
+        if files is None:
+            self.all = [Shard(source, _part(request, index)) for index in range(request.shards)]
+        else:
+            self.all = [Shard(source, _part(request, index), name) for index, name in files.items()]
+        self._in_turn = files is not None
         self._jobs = jobs
         self._heard: Callable[[], None] = lambda: None
 
@@ -120,7 +138,8 @@ class Shards:
         """The rows of all shards in the order of their entries; *heard* is called whenever there is time."""
         self._heard = heard
         self._fill()
-        yield from heapq.merge(*(shard.rows(self._wait) for shard in self.all), key=lambda row: row.entry)
+        rows = [shard.rows(self._wait) for shard in self.all]
+        yield from itertools.chain.from_iterable(rows) if self._in_turn else heapq.merge(*rows, key=lambda row: row.entry)
 
     def _fill(self) -> None:
         """Starts hosts while there is room."""

@@ -29,6 +29,10 @@ class Request:
         after: Run only entries with a higher number than this.
         only: Run only entries that match one of these patterns; all when empty.
         options: Arguments of the host, overriding its defaults.
+        suite: The folder or file that the user named, for a source whose entries are files.
+        runner: What runs such files, in place of what the description says; empty for that.
+        arguments: Of pytest, beside those of the description.
+        timeout: Seconds that one host may take, in place of what the description says.
     """
 
     python: str
@@ -40,6 +44,10 @@ class Request:
     after: int = -1
     only: tuple[str, ...] = ()
     options: Mapping[str, str] | None = None
+    suite: Path | None = None
+    runner: str = ""
+    arguments: tuple[str, ...] = ()
+    timeout: float | None = None
 
 
 @runtime_checkable
@@ -96,6 +104,11 @@ class DeclaredSource:
         command += [f"--{name}={value}" for name, value in options.items()]
         return command
 
+    def environment(self, request: Request) -> dict[str, str]:
+        """Environment variables of the host."""
+        options = {**self.description.options, **(request.options or {})}
+        return {name: value.format_map(options) for name, value in self.description.environment.items()}
+
     def filters(self) -> dict[str, Any]:
         """Noise and exclusions in the form that hosts read."""
         return {
@@ -116,7 +129,7 @@ def sources_of(description: LibraryDescription) -> dict[str, Source]:
 
 
 def select(description: LibraryDescription, names: Sequence[str] | None) -> list[Source]:
-    """The sources called *names*, all when None.
+    """The sources called *names*, all but those on request when None.
 
     Raises:
         UserError: there is no such source.
@@ -125,7 +138,7 @@ def select(description: LibraryDescription, names: Sequence[str] | None) -> list
     known = sources_of(description)
     broken = {name: error for name, error in _plugins() if isinstance(error, Exception)}
     chosen: list[Source] = []
-    for name in known if names is None else dict.fromkeys(names):
+    for name in [name for name in known if not known[name].description.on_request] if names is None else dict.fromkeys(names):
         if name not in known and name in broken:
             raise EnvironmentBroken(f"the source {name!r} is installed but does not load: {broken[name]}")
         if name not in known:

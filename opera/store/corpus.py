@@ -7,10 +7,18 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from opera.instance import Instance, Occurrence, decode_instance, digest, encode_instance
+from opera.instance import Instance, Occurrence, decode_instance, digest, encode_instance, shape_digest
 from opera.store.database import Workspace
 
-_ADD_OCCURRENCE = "INSERT INTO occurrences VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = excluded.calls"
+TESTS_KEPT = 10
+"""Tests that are kept by name of each instance and source."""
+OTHER_TESTS = "*"
+"""Stands for all further tests of an instance and source; their calls add up."""
+_ADD_OCCURRENCE = (
+    "INSERT INTO occurrences (instance, source, test, calls, run) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
+    " SET calls = excluded.calls + CASE WHEN occurrences.run = excluded.run THEN occurrences.calls ELSE 0 END, run = excluded.run"
+)
+_TESTS = "SELECT test FROM occurrences WHERE instance = ? AND source = ?"
 
 
 @dataclass(frozen=True)
@@ -40,11 +48,18 @@ class Ranking:
 
 
 class Corpus:
-    """The instances of an open workspace."""
+    """The instances of an open workspace.
 
-    def __init__(self, workspace: Workspace) -> None:
+    Args:
+        workspace: The workspace.
+        continues: Whether what is added goes on with the command that added something last, so that calls of a test add up.
+    """
+
+    def __init__(self, workspace: Workspace, *, continues: bool = False) -> None:
         self._workspace = workspace
         self._database = workspace.database
+        self._step = 0 if continues else 1
+        self._run: int | None = None
 
     def add(self, items: Iterable[tuple[Instance, Occurrence]]) -> int:
         """Adds instances with their provenance in one transaction; returns how many were new."""
@@ -54,21 +69,31 @@ class Corpus:
                 key = digest(instance)
                 document = zlib.compress(json.dumps(encode_instance(instance, self._workspace.put_blob)).encode(), 1)
                 cursor = database.execute(
-                    "INSERT OR IGNORE INTO instances VALUES (?, ?, ?, ?, ?, ?)",
-                    (key, instance.library, instance.api, instance.operator, instance.outcome.value, document),
+                    "INSERT OR IGNORE INTO instances (id, library, api, operator, outcome, document, shapes) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    (key, instance.library, instance.api, instance.operator, instance.outcome.value, document, shape_digest(instance)),
                 )
                 new += cursor.rowcount
-                database.execute(
-                    _ADD_OCCURRENCE,
-                    (key, occurrence.source, occurrence.test, occurrence.calls),
-                )
+                self._add_occurrence(key, occurrence)
         return new
 
     def add_occurrences(self, items: Iterable[tuple[str, Occurrence]]) -> None:
-        """Adds provenance to instances that are there already."""
-        rows = ((key, occurrence.source, occurrence.test, occurrence.calls) for key, occurrence in items)
-        with self._workspace.transaction() as database:
-            database.executemany(_ADD_OCCURRENCE, rows)
+        """Adds provenance to instances that are there already.
+
+        Of each instance and source, `TESTS_KEPT` tests are kept by name; the calls of all others add up under `OTHER_TESTS`. What one
+        Corpus object is given of a test adds up; it replaces what an earlier one was given, so that recording again changes nothing.
+        """
+        with self._workspace.transaction():
+            for key, occurrence in items:
+                self._add_occurrence(key, occurrence)
+
+    def _add_occurrence(self, key: str, occurrence: Occurrence) -> None:
+        if self._run is None:
+            (self._run,) = self._database.execute("SELECT coalesce(max(run), 0) + ? FROM occurrences", (self._step,)).fetchone()
+        test = occurrence.test
+        kept = {row[0] for row in self._database.execute(_TESTS, (key, occurrence.source))}
+        if test not in kept and len(kept - {OTHER_TESTS}) >= TESTS_KEPT:
+            test = OTHER_TESTS
+        self._database.execute(_ADD_OCCURRENCE, (key, occurrence.source, test, occurrence.calls, self._run))
 
     def record_extraction(self, extraction: Extraction) -> None:
         """Keeps the figures of the newest extraction of a source."""
@@ -81,11 +106,12 @@ class Corpus:
                 ),
             )  # fmt: skip
 
-    def source_counts(self, source: str) -> tuple[int, int]:
-        """Distinct instances and APIs that *source* has given so far."""
+    def source_counts(self, library: str, source: str) -> tuple[int, int]:
+        """Distinct instances and APIs that *source* of *library* has given so far."""
         row = self._database.execute(
-            "SELECT count(DISTINCT instance), count(DISTINCT api) FROM occurrences JOIN instances ON id = instance WHERE source = ?",
-            (source,),
+            "SELECT count(DISTINCT instance), count(DISTINCT api) FROM occurrences JOIN instances ON id = instance"
+            " WHERE library = ? AND source = ?",
+            (library, source),
         ).fetchone()
         return int(row[0]), int(row[1])
 
@@ -122,8 +148,9 @@ class Corpus:
         return {key: row[0] for key, row in rows if row is not None}
 
     def provenance(self, key: str) -> list[Occurrence]:
-        """Which tests called this instance."""
-        rows = self._database.execute("SELECT source, test, calls FROM occurrences WHERE instance = ? ORDER BY source, test", (key,))
+        """Which tests called this instance, by source and name; `OTHER_TESTS` comes last of its source."""
+        query = "SELECT source, test, calls FROM occurrences WHERE instance = ? ORDER BY source, test = ?, test"
+        rows = self._database.execute(query, (key, OTHER_TESTS))
         return [Occurrence(source, test, calls) for source, test, calls in rows]
 
     def _row(self, key: str) -> bytes:

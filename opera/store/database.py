@@ -11,8 +11,9 @@ from pathlib import Path
 
 from opera.errors import EnvironmentBroken, UserError
 from opera.models import bundle
+from opera.store.migrations import STEPS
 
-VERSION = 1
+VERSION = 2
 _APPLICATION_ID = 0x4F504552
 
 
@@ -85,6 +86,8 @@ def open_workspace(folder: Path, *, write: bool) -> Workspace:
     lock = _take_lock(folder) if write else None
     try:
         connection = _connect(path, write)
+        if 0 < _version(connection) < VERSION:
+            _upgrade(connection, folder, locked=write)
     except BaseException:
         if lock is not None:
             os.close(lock)
@@ -124,7 +127,7 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
 
 
 def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    version = _version(connection)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if version > VERSION:
@@ -138,3 +141,24 @@ def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
     if not tables:
         schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
         connection.executescript(f"BEGIN;\n{schema}\nPRAGMA application_id = {_APPLICATION_ID};\nPRAGMA user_version = {VERSION};\nCOMMIT;")
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    return int(version)
+
+
+def _upgrade(connection: sqlite3.Connection, folder: Path, *, locked: bool) -> None:
+    """Brings a workspace of an older version to this one, all of it or nothing; nobody else may write meanwhile."""
+    lock = None if locked else _take_lock(folder)
+    try:
+        for version in range(_version(connection), VERSION):
+            connection.execute("BEGIN IMMEDIATE")
+            with connection:
+                STEPS[version](connection, folder / "blobs")
+                connection.execute(f"PRAGMA user_version = {version + 1}")
+    except sqlite3.OperationalError as error:
+        raise EnvironmentBroken(f"cannot bring {folder} to schema {VERSION}: {error}; check permissions and free space") from error
+    finally:
+        if lock is not None:
+            os.close(lock)

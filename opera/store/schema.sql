@@ -1,4 +1,4 @@
--- Schema of a workspace, version 1. PRAGMA user_version holds the version; every change adds a step to database.py.
+-- Schema of a workspace, version 2. PRAGMA user_version holds the version; every change adds a step to migrations.py.
 
 CREATE TABLE instances (
     id       TEXT PRIMARY KEY,      -- content hash
@@ -6,15 +6,17 @@ CREATE TABLE instances (
     api      TEXT NOT NULL,
     operator TEXT NOT NULL,
     outcome  TEXT NOT NULL,
-    document BLOB NOT NULL          -- instance/1, zlib
+    document BLOB NOT NULL,         -- instance/1, zlib
+    shapes   TEXT NOT NULL          -- coarser hash, the same for all that differ in dtypes and tensor values only
 ) WITHOUT ROWID;
-CREATE INDEX instances_by_library ON instances (library, api);
+CREATE INDEX instances_by_library ON instances (library, api, shapes);
 
-CREATE TABLE occurrences (          -- provenance, many-to-one
+CREATE TABLE occurrences (          -- provenance: a few tests of each source by name, all others together as '*'
     instance TEXT NOT NULL REFERENCES instances (id),
     source   TEXT NOT NULL,
     test     TEXT NOT NULL,
     calls    INTEGER NOT NULL,
+    run      INTEGER NOT NULL,      -- the command that wrote it last: within one, calls add up; a later one counts anew
     PRIMARY KEY (instance, source, test)
 ) WITHOUT ROWID;
 
@@ -96,4 +98,14 @@ CREATE TABLE campaign_tests (       -- which results belong to a campaign, in th
     test     TEXT NOT NULL,
     place    INTEGER NOT NULL,
     PRIMARY KEY (campaign, test)
+) WITHOUT ROWID;
+
+CREATE TABLE extraction_progress (  -- files of a suite that an unfinished extraction has behind it
+    library  TEXT NOT NULL,
+    source   TEXT NOT NULL,
+    entry    TEXT NOT NULL,         -- path of the file within its suite
+    mark     TEXT NOT NULL,         -- hash of the file and of the settings under which it ran
+    ended    TEXT NOT NULL,         -- JSON: calls, dropped, outcomes, failure
+    digests  BLOB NOT NULL,         -- zlib: the hashes of its distinct instances, 32 bytes each
+    PRIMARY KEY (library, source, entry)
 ) WITHOUT ROWID;

@@ -231,7 +231,7 @@ def test_ls_counts_what_is_there(workspace: Workspace) -> None:
     held = document("ls", "--limit", "1")
     (library,) = held["libraries"]
     assert (library["instances"], library["operators"], library["skew"]["top 1"]) == (4, 3, 0.5)
-    assert library["largest"] == [{"api": "ai.onnx.Relu", "instances": 2}]
+    assert library["largest"] == [{"api": "ai.onnx.Relu", "instances": 2, "up_to_dtype": 2}]
     assert held["sources"][0]["dropped"] == 4
     assert [(each["id"], each["tests"], each["complete"]) for each in held["campaigns"]] == [
         ("aaaaaaaaaaaa", 5, True),

@@ -18,6 +18,7 @@ from opera.sources import (
     Again,
     Item,
     LibraryDescription,
+    Options,
     Progress,
     Recorded,
     Request,
@@ -32,8 +33,8 @@ DOCUMENT = '{"schema": "instance/1", "library": "onnx", "api": "a.Op%d", "kind":
 LINE = f'{{"instance": {DOCUMENT}, "source": "fake", "test": "t%d"}}'
 
 
-def run(scratch: Path, library: str = "onnx", **arguments: Any) -> list[Item]:
-    return list(extract(library, scratch=scratch, **arguments))
+def run(scratch: Path, library: str = "onnx", sources: list[str] | None = None, progress: Any = None, **how: Any) -> list[Item]:
+    return list(extract(library, scratch=scratch, sources=sources, how=Options(**how), progress=progress))
 
 
 def recorded(items: list[Item]) -> list[Recorded]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from opera.instance import Instance
 from opera.models.sampling import sample
-from opera.models.template import Artefact, ExportFailed, Invalid, Reference
+from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference
 from opera_fake.behaviour import act, first_time, note
 
 _IN_EXPORT = ("capture-fails", "export-fails", "export-aborts", "export-flaky", "export-big")
@@ -40,6 +40,13 @@ class FakeModel:
     @property
     def inputs(self) -> Sequence[tuple[str, Any]]:
         return [("input", value) for value in self._values]
+
+    def run_once(self) -> None:
+        note(f"call {self.api}")
+        library = self.settings["library"]
+        if library == "rejects":
+            raise Invalid(LIBRARY_RAISED) from ValueError("the library says no")
+        act(library)
 
     def reference(self) -> Reference:
         note(f"reference {self.api} begin")

@@ -1,0 +1,138 @@
+"""Cheap keys of calls: two calls with one key are the same instance.
+
+The recorder writes a call down in full only when it sees a new key; all others it counts. A key is a tuple of what the instance's
+document would be made of. Different keys may still mean one instance (an argument by position or by name): the stream and the driver
+see to that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import itertools
+from typing import Any, Callable, Dict, FrozenSet, Hashable, Sequence
+
+from . import tensors
+from .pytorch_structure import Natures, nature
+from .pytorch_values import LARGEST, check, plain, raw
+from .wire import MAX_DEPTH
+
+torch: Any = importlib.import_module("torch")
+
+Nested = Callable[[Any], Hashable]
+
+
+class NoKey(Exception):
+    """A value of a type that has no cheap key."""
+
+
+class Keys:
+    """Makes the keys of arguments; *nested* gives that of a module."""
+
+    def __init__(self, nested: Nested, natures: Natures) -> None:
+        self._nested = nested
+        self._natures = natures
+
+    def of_call(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> Hashable:
+        """The key of a call's arguments; raises `NoKey`, and `Unrecordable` for a tensor that the format does not hold."""
+        if kwargs:
+            return tuple([self._key(value, 0) for value in args]), tuple([(name, self._key(value, 0)) for name, value in kwargs.items()])
+        return tuple([self._key(value, 0) for value in args])
+
+    def outline(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> Hashable:
+        """What is left of a call's arguments without their numbers: types, and dtypes and shapes of tensors."""
+        return _outline(args, 0), tuple([(name, _outline(value, 0)) for name, value in kwargs.items()])
+
+    def _key(self, value: Any, depth: int) -> Hashable:
+        kind = type(value)
+        if kind is torch.Tensor or kind is torch.nn.Parameter:
+            return _tensor(value, self._natures)
+        if kind in _PLAIN:
+            return kind, value
+        if kind is float:
+            return value.hex()
+        if depth > MAX_DEPTH:
+            raise NoKey
+        if kind in _SEQUENCES:
+            return kind, tuple([self._key(item, depth + 1) for item in value])
+        if kind is dict:
+            return dict, tuple([(self._key(name, depth + 1), self._key(item, depth + 1)) for name, item in value.items()])
+        if kind is slice:
+            return slice, self._key((value.start, value.stop, value.step), depth + 1)
+        if isinstance(value, torch.nn.Module):
+            return self._nested(value)
+        raise NoKey
+
+
+_PLAIN: FrozenSet[type] = frozenset(
+    {type(None), bool, int, str, type(Ellipsis), torch.dtype, torch.device, torch.layout, torch.memory_format}
+)
+_NUMBERS: FrozenSet[type] = frozenset({int, float, complex})
+_SEQUENCES: FrozenSet[type] = frozenset({list, tuple, torch.Size})
+_WRITABLE: Dict[Any, str] = {getattr(torch, name): name for name in ("float16", "float32", "float64")}
+_REMEMBERED = 20_000
+
+_strided = torch.strided
+_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
+_is_functional = torch._is_functional_tensor
+
+
+class _Small:
+    """What tells small tensors apart, as a number; remembers the contents that it has seen."""
+
+    def __init__(self) -> None:
+        self._contents: Dict[Hashable, int] = {}
+        self._classes: Dict[Hashable, int] = {}
+        self._numbers = itertools.count()
+
+    def number(self, dtype: Any, shape: Any, data: bytes, tensor: Any) -> int:
+        """The same for equal contents that a person wrote, and for random ones of one class."""
+        content = (dtype, shape, data)
+        known = self._contents.get(content)
+        if known is None:
+            if len(self._contents) >= _REMEMBERED:
+                self._contents.clear()
+                self._classes.clear()
+            if not tensors.written(data, _WRITABLE[dtype], len(data) // dtype.itemsize):
+                known = self._classes.setdefault((dtype, shape, nature(plain(tensor)).signs()), next(self._numbers))
+            else:
+                known = next(self._numbers)
+            self._contents[content] = known
+        return known
+
+
+_small = _Small()
+
+
+def _outline(value: Any, depth: int) -> Hashable:
+    kind = type(value)
+    if kind is torch.Tensor or kind is torch.nn.Parameter:
+        return value.dtype, value.shape
+    if kind in _NUMBERS or depth > MAX_DEPTH:
+        return kind
+    if kind in _SEQUENCES:
+        return kind, tuple([_outline(item, depth + 1) for item in value])
+    if kind is slice:
+        return slice, value.start is None, value.stop is None, value.step is None
+    return value if kind in _PLAIN else kind
+
+
+def _tensor(tensor: Any, natures: Natures) -> Hashable:
+    size = tensor.numel()
+    if not tensor.is_cpu or tensor.layout is not _strided or tensor.is_nested or tensor.is_quantized or size > LARGEST:
+        check(tensor)
+    address = tensor.const_data_ptr()
+    if not address or _is_wrapped(tensor) or _is_functional(tensor):
+        check(tensor)
+    dtype = tensor.dtype
+    contiguous = tensor.is_contiguous()
+    strides = None if contiguous else tensor.stride()
+    if not size:
+        return dtype, tensor.shape, strides
+    integral = not (dtype.is_floating_point or dtype.is_complex)
+    if size <= tensors.KEEP_WRITTEN and (integral or dtype in _WRITABLE):
+        data = ctypes.string_at(address, size * dtype.itemsize) if contiguous and not tensor.is_neg() else raw(plain(tensor))
+        return (dtype, tensor.shape, strides, data) if integral else (strides, _small.number(dtype, tensor.shape, data, tensor))
+    if integral:
+        return dtype, tensor.shape, strides
+    return dtype, tensor.shape, strides, natures.of(tensor, plain(tensor)).signs()

@@ -1,0 +1,43 @@
+"""The recorder of a library, by the library's name."""
+
+from __future__ import annotations
+
+import importlib
+from contextlib import AbstractContextManager
+from typing import Any, Optional, Protocol
+
+from .filters import Filters
+from .stream import Stream
+
+
+class Recorder(Protocol):
+    """Sees the calls of a library's public operators and writes them into a stream.
+
+    Entering it installs what it needs; leaving it puts everything back. Nothing that it does may change what a test sees.
+    """
+
+    def __enter__(self) -> Recorder: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def watching(self) -> AbstractContextManager[Any]:
+        """Records the calls that are made inside."""
+        ...
+
+
+class Recording(Protocol):
+    """A module that records a library."""
+
+    def version(self) -> str:
+        """Of the library."""
+        ...
+
+    def Recorder(self, stream: Stream, filters: Optional[Filters] = None) -> Recorder:  # noqa: N802
+        """Makes a recorder."""
+        ...
+
+
+def recording(library: str) -> Recording:
+    """The module that records *library*; it imports the library."""
+    module: Any = importlib.import_module(f".{library}", __package__)
+    return module

@@ -1,0 +1,131 @@
+"""`opera diff A B`: what a corpus has that another has not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.campaign.selection import selector
+from opera.corpus.comparison import Change, Difference, Side, compare, read_side
+from opera.errors import Exit, NothingSelected
+from opera.options import common, print_json, say
+from opera.report.tables import print_table
+from opera.report.text import one_line, plural
+
+SCHEMA = "diff/1"
+_PRINTED = 20
+
+
+@click.command("diff")
+@click.argument("a", metavar="A", type=click.Path(path_type=Path))
+@click.argument("b", metavar="B", type=click.Path(path_type=Path))
+@click.option("--lib", "library", help="Only this library.")
+@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Most rows to print of each list.")
+@common
+def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: int, workspace: Path, seed: int, as_json: bool) -> int:
+    """Compares two corpora, each a workspace folder or a corpus file: what B has new, and what it has lost.
+
+    After an upgrade of a library: extract into a new workspace, and compare it with the old one.
+    """
+    matches = selector(keyword)
+
+    def wanted(name: str, api: str) -> bool:
+        return library in (None, name) and matches(api)
+
+    sides = read_side(a, wanted), read_side(b, wanted)
+    _complain(sides)
+    differences = compare(*sides)
+    if not differences:
+        raise NothingSelected("neither side has an instance that is selected; check --lib and -k")
+    if as_json:
+        print_json(_document(sides, differences))
+    else:
+        _print(sides, differences, limit)
+    return Exit.CLEAN
+
+
+def _complain(sides: tuple[Side, Side]) -> None:
+    for side in sides:
+        for problem in side.problems[:_PRINTED]:
+            say(one_line(problem.text, 400))
+        if len(side.problems) > _PRINTED:
+            say(f"… {len(side.problems) - _PRINTED:,} more problems in {side.path}")
+
+
+def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA, "a": _side(sides[0]), "b": _side(sides[1]),
+        "libraries": [
+            {
+                "library": each.library,
+                "operators": {"new": len(each.new), "gone": len(each.gone), "common": len(each.common)},
+                "instances": dict(zip(("new", "gone", "common"), each.instances, strict=True)),
+                "new": [{"api": row.api, "instances": row.b} for row in each.new],
+                "gone": [{"api": row.api, "instances": row.a} for row in each.gone],
+                "changed": [asdict(row) for row in _changed(each)],
+                "defaults": [asdict(row) for row in each.defaults],
+            }
+            for each in differences
+        ],
+    }  # fmt: skip
+
+
+def _side(side: Side) -> dict[str, Any]:
+    versions = [{"library": library, "source": source, "version": version} for (library, source), version in sorted(side.versions.items())]
+    return {
+        "path": str(side.path), "instances": sum(map(len, side.instances.values())), "operators": len(side.instances),
+        "sources": versions, "problems": len(side.problems),
+    }  # fmt: skip
+
+
+def _changed(difference: Difference) -> list[Change]:
+    return [row for row in difference.common if row.new or row.gone]
+
+
+def _print(sides: tuple[Side, Side], differences: Sequence[Difference], limit: int) -> None:
+    compared = {each.library for each in differences}
+    for name, side in zip("AB", sides, strict=True):
+        count = sum(map(len, side.instances.values()))
+        versions = ", ".join(
+            f"{library}/{source} {version or 'of unknown version'}"
+            for (library, source), version in sorted(side.versions.items())
+            if library in compared
+        )
+        head = f"{name}: {side.path}, {plural(count, 'instance')} of {plural(len(side.instances), 'operator')}"
+        click.echo(f"{head} ({versions})" if versions else head)
+    for each in differences:
+        _print_library(each, limit)
+
+
+def _print_library(each: Difference, limit: int) -> None:
+    click.echo()
+    rows = [[what, *(f"{n:,}" for n in counts)] for what, counts in (("operators", _operators(each)), ("instances", each.instances))]
+    print_table([each.library, "new in B", "gone from A", "common"], rows)
+    _list("new operators", ["operator", "instances"], [[row.api, f"{row.b:,}"] for row in each.new], limit)
+    _list("gone operators", ["operator", "instances"], [[row.api, f"{row.a:,}"] for row in each.gone], limit)
+    changed = [[row.api, f"{row.a:,}", f"{row.b:,}", f"{row.new:,}", f"{row.gone:,}"] for row in _changed(each)]
+    _list("changed operators", ["operator", "in A", "in B", "new", "gone"], changed, limit)
+    defaults = [[row.api, row.parameter, _default(row.a), _default(row.b)] for row in each.defaults]
+    _list("changed defaults", ["operator", "parameter", "in A", "in B"], defaults, limit)
+
+
+def _operators(each: Difference) -> tuple[int, int, int]:
+    return len(each.new), len(each.gone), len(each.common)
+
+
+def _default(text: str | None) -> str:
+    return "none" if text is None else one_line(text, 40)
+
+
+def _list(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> None:
+    if not rows or not limit:
+        return
+    click.echo(f"\n{title}")
+    print_table(header, rows[:limit])
+    if len(rows) > limit:
+        click.echo(f"… {len(rows) - limit:,} more; --limit {len(rows)} lists them")

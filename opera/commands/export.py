@@ -1,0 +1,68 @@
+"""`opera export`: a corpus as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from opera.corpus.entry import Entry
+from opera.corpus.jsonlines import STDOUT, write_corpus
+from opera.corpus.selection import Chosen, Selection, choose, instance_of
+from opera.corpus.summary import header
+from opera.errors import Exit, UserError
+from opera.instance import Outcome
+from opera.options import Size, common, print_json, say
+from opera.report.text import plural
+from opera.store import Corpus, Workspace
+from opera.store.database import open_workspace
+
+SCHEMA = "export/1"
+
+
+@click.group("export")
+def command() -> None:
+    """Writes a corpus to a file."""
+
+
+@command.command("jsonl")
+@click.argument("file", metavar="FILE|-")
+@click.option("--lib", "library", help="Only instances of this library.")
+@click.option("--source", help="Only instances that this source has given.")
+@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--test", metavar="PATTERN", help="Only instances that a test of this name has given (a shell pattern).")
+@click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Only calls with this recorded outcome.")
+@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, chosen for variety.")
+@click.option("--limit", type=click.IntRange(1), help="Most instances, chosen for variety.")
+@click.option("--max-size", type=Size(), help="Leave out instances whose document is longer, e.g. 4K.")
+@common
+def jsonl(
+    file: str, library: str | None, source: str | None, keyword: str | None, test: str | None, outcome: str | None, cap: int | None,
+    limit: int | None, max_size: int | None, workspace: Path, seed: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Writes instances as JSON Lines, tensors included: a file that `opera import` reads.
+
+    FILE ending in .gz is compressed; - is standard output. The same workspace and options give the same bytes.
+    """
+    if as_json and file == STDOUT:
+        raise UserError("both the corpus and the document of --json would go to standard output; name a file")
+    if file != STDOUT and Path(file).is_dir():
+        raise UserError(f"{file} is a folder; name a file, e.g. {Path(file) / 'corpus.jsonl'}")
+    selection = Selection(library, source, keyword, test, outcome, cap, limit, max_size)
+    with open_workspace(workspace, write=False) as space:
+        rows = choose(space, selection, seed)
+        first = header(space, rows, selection, seed)
+        write_corpus(file, first, _entries(space, rows))
+    if as_json:
+        print_json({"schema": SCHEMA, "file": file, **{name: first[name] for name in ("instances", "operators", "sources", "selection")}})
+    else:
+        target = "standard output" if file == STDOUT else file
+        say(f"{plural(len(rows), 'instance')} of {plural(first['operators'], 'operator')} written to {target}")
+    return Exit.CLEAN
+
+
+def _entries(space: Workspace, rows: list[Chosen]) -> Iterator[Entry]:
+    corpus = Corpus(space)
+    for row in rows:
+        yield Entry(instance_of(corpus, row.id), tuple(corpus.provenance(row.id)))

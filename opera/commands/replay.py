@@ -1,0 +1,125 @@
+"""`opera replay`: calls recorded instances again, and counts which of them still do what was recorded."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.config import load_config
+from opera.corpus.calls import Caller
+from opera.corpus.replay import Cause, Replay, Share
+from opera.corpus.selection import Chosen, Selection, choose
+from opera.errors import Exit
+from opera.instance import Outcome
+from opera.options import Duration, Size, common, print_json, say
+from opera.report.tables import print_table
+from opera.report.text import one_line, plural
+from opera.store import Corpus, Workspace
+from opera.store.database import open_workspace
+from opera.worker.process import Limits
+
+SCHEMA = "replay/1"
+_ALL = "all"
+
+
+@click.command("replay")
+@click.option("--lib", "library", required=True, help="Library whose instances to call.")
+@click.option("--source", help="Only instances that this source has given.")
+@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, chosen for variety.")
+@click.option("--limit", type=click.IntRange(1), help="Most instances, chosen for variety.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Worker processes.")
+@click.option("--timeout", type=Duration(), default=30.0, show_default="30s", help="Deadline of each call.")
+@click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
+@click.option("--show", type=click.IntRange(0), default=30, show_default=True, help="Most causes to print.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@common
+def command(
+    library: str, source: str | None, keyword: str | None, cap: int | None, limit: int | None, jobs: int, timeout: float, memory: int,
+    show: int, quiet: bool, workspace: Path, seed: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Calls recorded instances again in their own library, from the record alone, without any compiler.
+
+    Says which share of them does again what was recorded, and what stands in the way of the others.
+    """
+    with open_workspace(workspace, write=False) as space:
+        rows = choose(space, Selection(library, source, keyword, cap=cap, limit=limit), seed)
+        replay = Replay(_sources(space, library), _exceptions(space, rows))
+        began = time.monotonic()
+        with Caller(space, load_config(), library, jobs=jobs, limits=Limits(stage=timeout, memory=memory), seed=seed) as caller:
+            watcher = _Watcher(len(rows), quiet=quiet)
+            for called in caller.call(rows, watcher.tick):
+                replay.add([called])
+                watcher.done += 1
+        seconds = time.monotonic() - began
+    document: dict[str, Any] = {
+        "schema": SCHEMA, "library": library, "versions": caller.versions, "seed": seed, "instances": len(rows),
+        "seconds": round(seconds, 3),
+        "shares": [{**asdict(each), "share": round(each.share, 6)} for each in replay.shares()],
+        "causes": [asdict(each) for each in replay.causes()],
+    }  # fmt: skip
+    if as_json:
+        print_json(document)
+    else:
+        _print(library, replay.shares(), replay.causes(), show)
+        click.echo(f"{library}: {plural(len(rows), 'instance')} called in {seconds:.1f} s, {len(rows) / seconds:,.0f} a second")
+    return Exit.CLEAN
+
+
+class _Watcher:
+    """A line every two seconds on standard error."""
+
+    def __init__(self, total: int, *, quiet: bool) -> None:
+        self.done = 0
+        self._total = total
+        self._quiet = quiet
+        self._said = time.monotonic()
+
+    def tick(self) -> None:
+        """Says how far it is, if it is time."""
+        now = time.monotonic()
+        if now - self._said >= 2.0:
+            self._said = now
+            say(f"{self.done:,} of {self._total:,} called", quiet=self._quiet)
+
+
+def _sources(space: Workspace, library: str) -> dict[str, tuple[str, ...]]:
+    query = "SELECT DISTINCT instance, source FROM occurrences JOIN instances ON id = instance WHERE library = ? ORDER BY source"
+    found: dict[str, tuple[str, ...]] = {}
+    for key, source in space.database.execute(query, (library,)):
+        found[key] = (*found.get(key, ()), source)
+    return found
+
+
+def _exceptions(space: Workspace, rows: list[Chosen]) -> dict[str, str]:
+    """The recorded exception types of the instances that raised."""
+    corpus = Corpus(space)
+    return {row.id: corpus.get(row.id).exception or "" for row in rows if row.outcome == Outcome.RAISED.value}
+
+
+def _print(library: str, shares: list[Share], causes: list[Cause], show: int) -> None:
+    print_table(
+        ["source", "recorded as", "instances", "as recorded", "share", "same exception"],
+        [
+            [
+                each.source or _ALL, each.recorded, f"{each.instances:,}", f"{each.as_recorded:,}", f"{each.share:.2%}",
+                f"{each.same_exception:,}" if each.recorded == Outcome.RAISED.value else "",
+            ]
+            for each in shares
+        ],
+    )  # fmt: skip
+    if causes and show:
+        click.echo()
+        rows = [
+            [f"{each.count:,}", each.recorded, each.reason, f"{each.exception}: {one_line(each.message)}".rstrip(": "), each.example[:12]]
+            for each in causes[:show]
+        ]
+        print_table(["count", "recorded as", "reason", "why not", "example"], rows, elastic=3)
+        if len(causes) > show:
+            click.echo(f"… {len(causes) - show:,} more causes; --show {len(causes)} prints them")
+    click.echo()

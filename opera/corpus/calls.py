@@ -1,0 +1,139 @@
+"""Calls recorded instances again, in worker processes of their own library. A process that dies costs the instance it was at."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opera.campaign.crew import Crew, Post, Role
+from opera.config import Config
+from opera.corpus.selection import Chosen
+from opera.instance import Outcome
+from opera.models.registry import template_of
+from opera.models.template import LIBRARY_RAISED
+from opera.plugins import search_path
+from opera.store import Corpus, Workspace
+from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.worker.protocol import Message
+
+_BATCH = 64
+_FRESH_BATCH = 16
+
+
+@dataclass(frozen=True)
+class Called:
+    """What calling one instance again came to.
+
+    Attributes:
+        chosen: The instance.
+        reason: Why the call did not return; None where it did. `library-raised` where the library raised, another reason code of the
+            template where the call could not be made, `process-signal`, `process-deadline` and the like where it ended its process.
+        exception: Type of the exception, name of the signal, or the limit that was passed.
+        message: Of the exception.
+    """
+
+    chosen: Chosen
+    reason: str | None = None
+    exception: str = ""
+    message: str = ""
+
+    @property
+    def as_recorded(self) -> bool:
+        """Whether it did what the record says: raised where that says so, returned otherwise."""
+        return self.reason == (LIBRARY_RAISED if self.chosen.outcome == Outcome.RAISED.value else None)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Instances for one worker. Each *attempt* is nearer to a process of its own: a long-lived one, a fresh copy, a copy for one alone."""
+
+    rows: tuple[Chosen, ...]
+    attempt: int = 0
+
+    @property
+    def role(self) -> Role:
+        return Role.LIBRARY_FRESH if self.attempt else Role.LIBRARY
+
+
+class Caller:
+    """The workers that call instances again; a context manager."""
+
+    def __init__(self, workspace: Workspace, config: Config, library: str, *, jobs: int, limits: Limits, seed: int) -> None:
+        self.versions: dict[str, str] = {}
+        self._corpus = Corpus(workspace)
+        self._seed = seed
+        self._queue: deque[_Job] = deque()
+        template = template_of(library)
+        options = {"template": template, "cache": str(workspace.cache)}
+        spec = WorkerSpec(
+            library, "opera.models.role:Materialiser", options, config.python("library", library), search_path(template)
+        )  # fmt: skip
+        self._scratch = tempfile.TemporaryDirectory(prefix="opera-replay-", ignore_cleanup_errors=True)
+        self._crew = Crew({Role.LIBRARY: Post(spec), Role.LIBRARY_FRESH: Post(spec)}, limits, jobs, Path(self._scratch.name))
+
+    def __enter__(self) -> Caller:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._crew.close()
+        self._scratch.cleanup()
+
+    def call(self, rows: Sequence[Chosen], tick: Callable[[], None] = lambda: None) -> Iterator[Called]:
+        """Calls every instance of *rows*; yields each once, in the order in which they end. *tick* is called whenever there is time.
+
+        What does not do as recorded is called once more in a fresh process, so that no instance spoils another.
+
+        Raises:
+            EnvironmentBroken: a worker cannot start.
+        """
+        self._queue = deque(_Job(tuple(rows[at : at + _BATCH])) for at in range(0, len(rows), _BATCH))
+        left = len(rows)
+        while left:
+            self._assign()
+            for _, job, event in self._crew.wait():
+                for called in self._settle(job, event):
+                    left -= 1
+                    yield called
+            tick()
+        self.versions = dict(next(iter(self._crew.infos.values()))["versions"])
+
+    def _assign(self) -> None:
+        while self._queue and self._crew.free_slots > 0:
+            job = self._queue[0]
+            if not self._crew.assign(job.role, job, self._task(job)):
+                return
+            self._queue.popleft()
+
+    def _task(self, job: _Job) -> Message:
+        calls = [{"document": self._corpus.document(row.id), "key": row.id} for row in job.rows]
+        return {"calls": calls, "seed": self._seed}
+
+    def _settle(self, job: _Job, event: Done | Raised | Lost) -> Iterator[Called]:
+        if isinstance(event, Done):
+            called = [_called(row, answer) for row, answer in zip(job.rows, event.result["answers"], strict=True)]
+            again = [each.chosen for each in called if not job.attempt and not each.as_recorded]
+            self._queue.extend(_Job(tuple(again[at : at + _FRESH_BATCH]), 1) for at in range(0, len(again), _FRESH_BATCH))
+            yield from (each for each in called if job.attempt or each.as_recorded)
+            return
+        place = int(event.stage) if event.stage.isdigit() else 0
+        if len(job.rows) == 1 and job.attempt:
+            yield _ended(job.rows[0], event)
+            return
+        self._queue.append(_Job((job.rows[place],), 2))
+        for rows in (job.rows[:place], job.rows[place + 1 :]):
+            if rows:
+                self._queue.append(_Job(rows, job.attempt))
+
+
+def _called(row: Chosen, answer: Any) -> Called:
+    return Called(row) if answer is None else Called(row, answer["reason"], answer["type"], answer["message"])
+
+
+def _ended(row: Chosen, event: Raised | Lost) -> Called:
+    if isinstance(event, Raised):
+        return Called(row, LIBRARY_RAISED, str(event.failure["type"]), str(event.failure["message"]))
+    return Called(row, f"process-{event.cause}", event.detail)

@@ -1,0 +1,145 @@
+"""Corpus files, `corpus/1`: JSON Lines, a header first, then one instance per line; compressed where the name ends in `.gz`."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from opera.corpus.entry import Entry, decode_entry, dump, encode_entry, parse
+from opera.errors import UserError
+
+SCHEMA = "corpus/1"
+STDOUT = "-"
+MAX_LINE = 64 * 2**20
+"""Bytes. A longer line is no instance that anybody can use."""
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong, and where. *line* counts from 1; None where the whole is meant."""
+
+    file: str
+    line: int | None
+    what: str
+
+    @property
+    def text(self) -> str:
+        """`corpus.jsonl:17: not JSON`."""
+        return f"{self.file}{'' if self.line is None else f':{self.line}'}: {self.what}"
+
+
+def write_corpus(path: str, header: dict[str, Any], entries: Iterable[Entry]) -> None:
+    """Writes a corpus file: the same entries give the same bytes, and a file that was not finished is never seen.
+
+    Args:
+        path: Where to; `-` is standard output.
+        header: Its first line.
+        entries: In the order of the lines.
+    """
+    lines = (f"{dump(document)}\n".encode("ascii") for document in _documents(header, entries))
+    if path == STDOUT:
+        for line in lines:
+            sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+        return
+    with _replacing(Path(path)) as file:
+        if path.endswith(".gz"):
+            with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
+                packed.writelines(lines)
+        else:
+            file.writelines(lines)
+
+
+def _documents(header: dict[str, Any], entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+    yield header
+    yield from (encode_entry(entry) for entry in entries)
+
+
+@contextlib.contextmanager
+def _replacing(path: Path) -> Generator[IO[bytes]]:
+    """A file that takes the place of *path* when the block ends well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def read_header(path: Path) -> dict[str, Any]:
+    """The header of a corpus file; raises UserError where *path* is none."""
+    try:
+        with _opened(path) as file:
+            header = parse(file.readline(MAX_LINE))
+    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"{path} is no corpus file: its first line is no header ({error}); `opera export jsonl` writes one") from error
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    if header.get("schema") != SCHEMA:
+        hint = "it holds a recording, not a corpus" if "recording" in header else f"its schema is {header.get('schema')!r}"
+        raise UserError(f"{path} is no corpus file that this version reads: {hint}, and {SCHEMA!r} is expected")
+    return header
+
+
+def read_corpus(path: Path) -> Iterator[Entry | Problem]:
+    """The entries of a corpus file, with a problem in place of each line that holds none, and at the end where lines are missing.
+
+    Files that were put one behind the other are read as one. Nothing in them is executed.
+    """
+    announced = found = number = 0
+    try:
+        with _opened(path) as file:
+            while line := file.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    yield Problem(str(path), number, f"a line of more than {MAX_LINE >> 20} MiB; nothing after it is read")
+                    return
+                if not line.strip():
+                    continue
+                found += 1
+                try:
+                    document = parse(line)
+                    if document.get("schema") == SCHEMA:
+                        announced += _count(document)
+                        found -= 1
+                        continue
+                    yield decode_entry(document, path.name)
+                except ValueError as error:
+                    yield Problem(str(path), number, str(error)[:300])
+    except (EOFError, zlib.error, OSError) as error:
+        yield Problem(str(path), number + 1, f"the file is damaged from here on: {error}")
+        return
+    if found < announced:
+        yield Problem(str(path), None, f"the header announces {announced:,} instances, and there are {found:,}: the file was cut")
+
+
+def _count(header: dict[str, Any]) -> int:
+    count = header.get("instances")
+    return count if type(count) is int and count > 0 else 0
+
+
+def _opened(path: Path) -> IO[bytes]:
+    """The bytes of *path*, unpacked where its content says that they are packed."""
+    file = path.open("rb")
+    packed = file.peek(2)[:2] == _GZIP
+    return cast("IO[bytes]", io.BufferedReader(cast(Any, gzip.GzipFile(fileobj=file, mode="rb")))) if packed else file

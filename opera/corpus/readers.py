@@ -1,0 +1,117 @@
+"""Where instances can be imported from: corpus files, other workspaces, records of other tools."""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, cast
+
+from opera.corpus.entry import Entry, check_instance
+from opera.corpus.jsonlines import Problem, read_corpus, read_header
+from opera.errors import UserError
+from opera.instance import Instance, Occurrence, decode_instance
+from opera.report.text import plural
+from opera.store import Corpus, Workspace
+from opera.store.database import open_workspace
+
+DATABASE = "opera.db"
+_RECORDS = "opera.sources.freefuzz"
+
+
+class RecordedCalls(Protocol):
+    """Iterates over the calls that another tool recorded; counts in *dropped*, by reason, what cannot be rebuilt."""
+
+    dropped: Mapping[str, int]
+
+    def __iter__(self) -> Iterator[tuple[Instance, Occurrence]]: ...
+
+
+class Format(enum.Enum):
+    """What a file or folder holds."""
+
+    JSONL = "jsonl"
+    WORKSPACE = "workspace"
+    FREEFUZZ = "freefuzz"
+    DEEPREL = "deeprel"
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Something to import from."""
+
+    path: Path
+    format: Format
+
+    def entries(self) -> Iterator[Entry | Problem]:
+        """What is there, with a problem in place of everything that is no instance."""
+        if self.format is Format.JSONL:
+            return read_corpus(self.path)
+        return _workspace(self.path) if self.format is Format.WORKSPACE else _records(self.path, self.format)
+
+
+def origin(path: Path, format: str, target: Path) -> Origin:
+    """What *path* is, by *format* or by its content where that is `auto`.
+
+    Raises:
+        UserError: it is not there, it is not of that format, or it is the workspace *target* itself.
+    """
+    if not path.exists():
+        raise UserError(f"there is no {path}")
+    if format in (Format.FREEFUZZ.value, Format.DEEPREL.value):
+        _recorded_calls(path, Format(format))
+        return Origin(path, Format(format))
+    if format == Format.WORKSPACE.value or (format == "auto" and path.is_dir()):
+        if not (path / DATABASE).is_file():
+            raise UserError(f"{path} is no workspace (it has no {DATABASE}); for records of FreeFuzz, add --format freefuzz")
+        if path.resolve() == target.resolve():
+            raise UserError(f"{path} is the workspace that would be imported into")
+        return Origin(path, Format.WORKSPACE)
+    read_header(path)
+    return Origin(path, Format.JSONL)
+
+
+def _workspace(path: Path) -> Iterator[Entry | Problem]:
+    with open_workspace(path, write=False) as space:
+        corpus = Corpus(space)
+        for (key,) in space.database.execute("SELECT id FROM instances ORDER BY id").fetchall():
+            try:
+                yield Entry(_checked(space, key), tuple(corpus.provenance(key)))
+            except (ValueError, TypeError, KeyError, zlib.error, RecursionError) as error:
+                yield Problem(f"{path}: instance {key[:12]}", None, str(error)[:300])
+
+
+def _checked(space: Workspace, key: str) -> Instance:
+    (document,) = space.database.execute("SELECT document FROM instances WHERE id = ?", (key,)).fetchone()
+    instance = decode_instance(json.loads(zlib.decompress(document)), space.get_blob)
+    check_instance(instance)
+    return instance
+
+
+def _recorded_calls(path: Path, format: Format) -> RecordedCalls:
+    """The reader of records; imported only when there are some. Raises UserError where *path* holds none."""
+    return cast(RecordedCalls, importlib.import_module(_RECORDS).RecordedCalls(path, format.value))
+
+
+def _records(path: Path, format: Format) -> Iterator[Entry | Problem]:
+    calls = _recorded_calls(path, format)
+    records = iter(calls)
+    while True:
+        try:
+            instance, occurrence = next(records)
+        except StopIteration:
+            break
+        except (UserError, ValueError) as error:
+            yield Problem(str(path), None, f"{str(error)[:300]}; nothing after it is read")
+            break
+        try:
+            check_instance(instance)
+            yield Entry(instance, (occurrence,))
+        except (ValueError, TypeError) as error:
+            yield Problem(f"{path}: {occurrence.test}", None, str(error)[:300])
+    for reason, count in sorted(calls.dropped.items()):
+        yield Problem(str(path), None, f"{plural(count, 'call')} cannot be rebuilt: {reason}")

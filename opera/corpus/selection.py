@@ -1,0 +1,132 @@
+"""A part of a corpus: which instances a command is about."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import Any
+
+from opera.campaign.selection import selector
+from opera.corpus.limits import at_most
+from opera.errors import NothingSelected, UserError
+from opera.instance import Instance, encode_instance
+from opera.prioritise import Candidate, Context, StrategyName, get_strategy
+from opera.store import Corpus, Workspace
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a command was told to select.
+
+    Attributes:
+        library: Only this library.
+        source: Only instances that this source has given.
+        keyword: A `-k` expression on the names of APIs.
+        test: A shell pattern; only instances that such a test has given.
+        outcome: Only instances with this recorded outcome.
+        cap: Most instances per API.
+        limit: Most instances.
+        max_size: Most bytes of an instance's document.
+    """
+
+    library: str | None = None
+    source: str | None = None
+    keyword: str | None = None
+    test: str | None = None
+    outcome: str | None = None
+    cap: int | None = None
+    limit: int | None = None
+    max_size: int | None = None
+
+    def document(self) -> dict[str, Any]:
+        """What was asked for, by name."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A selected instance."""
+
+    id: str
+    library: str
+    api: str
+    outcome: str
+
+
+def choose(workspace: Workspace, selection: Selection, seed: int = 0) -> list[Chosen]:
+    """The instances that *selection* describes, by library, API and hash.
+
+    Where `cap` or `limit` leave some out, those stay that come first in the ranking of the strategy `opera` under *seed*: it covers
+    dtypes, ranks and settings of an operator first, and families of operators take turns.
+
+    Raises:
+        UserError: there is no such library or source, or the keyword is no expression.
+        NothingSelected: nothing is left.
+    """
+    check(workspace, selection.library, selection.source)
+    rows = _matching(workspace, selection)
+    if selection.max_size is not None or _leaves_out(rows, selection):
+        rows = _first(workspace, rows, selection, seed)
+    if not rows:
+        raise NothingSelected("no instance is selected; `opera ls --operators` lists what there is")
+    return sorted(rows, key=lambda row: (row.library, row.api, row.id))
+
+
+def instance_of(corpus: Corpus, key: str) -> Instance:
+    """The instance of that hash; raises UserError where its data are gone or damaged."""
+    try:
+        return corpus.get(key)
+    except ValueError as error:
+        raise UserError(f"instance {key[:12]} cannot be read: {error}; extract again to restore it") from error
+
+
+def check(workspace: Workspace, library: str | None, source: str | None) -> None:
+    """Refuses names that the workspace does not have; raises UserError that lists those it has."""
+    names = Corpus(workspace).libraries()
+    if library is not None and library not in names:
+        raise UserError(f"no instance of {library!r}; {_there(names)}")
+    if source is None:
+        return
+    query = "SELECT DISTINCT source FROM occurrences JOIN instances ON id = instance WHERE ? IS NULL OR library = ? ORDER BY source"
+    sources = [row[0] for row in workspace.database.execute(query, (library, library))]
+    if source not in sources:
+        raise UserError(f"no instance of source {source!r}; {_there(sources)}")
+
+
+def _there(names: list[str]) -> str:
+    return f"the workspace has {', '.join(names)}" if names else "the workspace is empty, `opera extract` fills it"
+
+
+def _matching(workspace: Workspace, selection: Selection) -> list[Chosen]:
+    wanted = selector(selection.keyword)
+    where, values = ["1"], list[str]()
+    for column, value in (("library", selection.library), ("outcome", selection.outcome)):
+        if value is not None:
+            where.append(f"{column} = ?")
+            values.append(value)
+    seen = [("source = ?", selection.source), ("test GLOB ?", selection.test)]
+    if given := [(condition, value) for condition, value in seen if value is not None]:
+        conditions = " AND ".join(condition for condition, _ in given)
+        where.append(f"EXISTS (SELECT 1 FROM occurrences WHERE instance = id AND {conditions})")
+        values += [value for _, value in given]
+    query = f"SELECT id, library, api, outcome FROM instances WHERE {' AND '.join(where)} ORDER BY id"
+    return [Chosen(*row) for row in workspace.database.execute(query, values) if wanted(row[2])]
+
+
+def _leaves_out(rows: list[Chosen], selection: Selection) -> bool:
+    capped = sum(1 for _ in at_most(rows, selection.cap, lambda row: (row.library, row.api)))
+    return capped < len(rows) or (selection.limit is not None and selection.limit < len(rows))
+
+
+def _first(workspace: Workspace, rows: list[Chosen], selection: Selection, seed: int) -> list[Chosen]:
+    corpus = Corpus(workspace)
+    candidates: list[Candidate] = []
+    for row in rows:
+        instance = instance_of(corpus, row.id)
+        if selection.max_size is None or len(json.dumps(encode_instance(instance), separators=(",", ":"))) <= selection.max_size:
+            candidates.append(Candidate(row.id, instance))
+    by_id = {row.id: row for row in rows}
+    ranked = get_strategy(StrategyName.OPERA.value).rank(candidates, Context(seed=seed))
+    order = at_most((by_id[each.id] for each in ranked), selection.cap, lambda row: (row.library, row.api))
+    return list(islice(order, selection.limit))

@@ -1,0 +1,74 @@
+"""What an extraction came to: the JSON document, and the tables for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from opera.report.tables import print_table
+from opera.report.text import one_line, plural
+from opera.sources import FailedShard, SourceSummary
+
+SCHEMA = "extract/1"
+REASONS = 12
+"""Reasons of dropped calls that are printed of each source."""
+
+
+def document(library: str, instances: int, operators: int, summaries: Sequence[SourceSummary]) -> dict[str, Any]:
+    """The document of `opera extract --json`."""
+    return {
+        "schema": SCHEMA, "library": library, "instances": instances, "operators": operators,
+        "sources": {each.source: _source(each) for each in summaries},
+    }  # fmt: skip
+
+
+def _source(each: SourceSummary) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "calls": each.calls, "distinct": each.distinct, "operators": each.operators, "dropped": dict(each.dropped),
+        "seconds": round(each.seconds, 3), "version": each.version,
+        "failed": [{"shard": f.shard, "cause": f.cause, "entry": f.entry, "resumed": f.resumed} for f in each.failed_shards],
+    }  # fmt: skip
+    if each.files:
+        found["files"] = {"all": each.files, "kept": each.kept}
+    if each.tests is not None:
+        found["tests"] = dict(each.tests.outcomes)
+        found["errors"] = [{"test": test, "message": message} for test, message in each.tests.errors]
+    return found
+
+
+def show(library: str, instances: int, operators: int, summaries: Sequence[SourceSummary]) -> None:
+    """Prints what every source gave, what was dropped and why, and what went wrong."""
+    rows = [
+        [each.source, *(f"{n:,}" for n in (each.calls, each.distinct, each.operators, sum(each.dropped.values()))), f"{each.seconds:.1f}"]
+        for each in summaries
+    ]
+    print_table(["source", "calls seen", "distinct", "operators", "dropped", "seconds"], rows)
+    for each in summaries:
+        _print_source(each)
+    click.echo(f"{library}: {instances:,} distinct instances over {operators:,} operators in the workspace")
+
+
+def _print_source(each: SourceSummary) -> None:
+    if each.files:
+        kept = f", {plural(each.kept, 'file')} of them before the interruption" if each.kept else ""
+        click.echo(f"  {each.source}: {plural(each.files, 'file')}{kept}")
+    if each.tests is not None:
+        click.echo(f"  {each.source}: tests {', '.join(f'{count:,} {outcome}' for outcome, count in each.tests.outcomes.items())}")
+        for test, message in each.tests.errors:
+            click.echo(f"  {each.source}: not run: {one_line(test, 80)}: {one_line(message, 160)}")
+    reasons = sorted(each.dropped.items(), key=lambda item: (-item[1], item[0]))
+    for reason, count in reasons[:REASONS]:
+        click.echo(f"  {each.source}: dropped {count:,} calls: {reason}")
+    if len(reasons) > REASONS:
+        rest = sum(count for _, count in reasons[REASONS:])
+        click.echo(f"  {each.source}: dropped {rest:,} calls: {plural(len(reasons) - REASONS, 'other reason')}; --json has them all")
+    for failed in each.failed_shards:
+        click.echo(f"  {each.source}: {_failure(each, failed)}")
+
+
+def _failure(each: SourceSummary, failed: FailedShard) -> str:
+    what = failed.entry if each.files else f"shard {failed.shard} in {failed.entry or 'its start'}"
+    outcome = "the entries after it were run" if failed.resumed else "what it had recorded until then is kept"
+    return f"{what} ended early ({failed.cause}); {outcome}"

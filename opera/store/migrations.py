@@ -1,0 +1,49 @@
+"""Steps that bring a workspace of an older version to this one. Each runs in one transaction, with the workspace locked."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from opera.instance import decode_instance, shape_digest
+from opera.models import bundle
+
+Step = Callable[[sqlite3.Connection, Path], None]
+
+
+def _to_2(database: sqlite3.Connection, blobs: Path) -> None:
+    """Counts up to dtype, provenance of bounded size, and extractions that can be continued."""
+    database.execute("ALTER TABLE instances ADD COLUMN shapes TEXT NOT NULL DEFAULT ''")
+    keys = [row[0] for row in database.execute("SELECT id FROM instances")]
+    for key in keys:
+        (document,) = database.execute("SELECT document FROM instances WHERE id = ?", (key,)).fetchone()
+        database.execute("UPDATE instances SET shapes = ? WHERE id = ?", (_shapes(key, document, blobs), key))
+    database.execute("DROP INDEX instances_by_library")
+    database.execute("CREATE INDEX instances_by_library ON instances (library, api, shapes)")
+    database.execute("ALTER TABLE occurrences ADD COLUMN run INTEGER NOT NULL DEFAULT 0")
+    database.execute(
+        "CREATE TEMP TABLE surplus AS SELECT instance, source, test, calls FROM"
+        " (SELECT *, row_number() OVER (PARTITION BY instance, source ORDER BY test) AS place FROM occurrences) WHERE place > 10"
+    )
+    database.execute("DELETE FROM occurrences WHERE (instance, source, test) IN (SELECT instance, source, test FROM surplus)")
+    database.execute("INSERT INTO occurrences SELECT instance, source, '*', sum(calls), 0 FROM surplus GROUP BY instance, source")
+    database.execute("DROP TABLE surplus")
+    database.execute(
+        "CREATE TABLE extraction_progress (library TEXT NOT NULL, source TEXT NOT NULL, entry TEXT NOT NULL, mark TEXT NOT NULL,"
+        " ended TEXT NOT NULL, digests BLOB NOT NULL, PRIMARY KEY (library, source, entry)) WITHOUT ROWID"
+    )
+
+
+def _shapes(key: str, document: bytes, blobs: Path) -> str:
+    """The coarser hash of a stored instance; its own identity where its data are gone."""
+    try:
+        return shape_digest(decode_instance(json.loads(zlib.decompress(document)), lambda name: bundle.fetch(blobs, name)))
+    except (ValueError, bundle.DamagedArtefact):
+        return key
+
+
+STEPS: Mapping[int, Step] = {1: _to_2}
+"""From which version each step starts."""

@@ -1,0 +1,337 @@
+"""Corpora in files and beside each other: what export, import and diff promise."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake.corpora import Run, fill, held, runner, tensor, torch_call
+
+from opera.instance import Argument, DType, Instance, Kind, Occurrence, Opaque, Outcome, Tensor, digest, encode_instance
+from opera.store import Corpus
+from opera.store.corpus import Extraction
+from opera.store.database import open_workspace
+
+
+@pytest.fixture
+def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Runs a command of `opera` in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return runner(capfd)
+
+
+BIG = torch_call("big", Tensor((5000,), "uint8", bytes(range(250)) * 20))
+VARIOUS = (
+    torch_call("add", tensor(2, 3), 1.5, alpha=float("inf")),
+    torch_call("cat", [tensor(2), tensor(0)], dim=-1),
+    torch_call("to", tensor(2), DType("float64")),
+    torch_call("index", tensor(4), (slice(None, 2), None, ...)),
+    replace(torch_call("bad", tensor(1)), outcome=Outcome.RAISED, exception="RuntimeError"),
+    Instance("onnx", "ai.onnx.Relu", Kind.NODE, call=(Argument("X", tensor(2)),), context=(("opset", 14),)),
+    BIG,
+)  # fmt: skip
+
+
+def lines(path: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in Path(path).read_text(encoding="ascii").splitlines()]
+
+
+# Export and import.
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "corpus.jsonl.gz"])
+def test_what_is_exported_and_imported_is_the_same_corpus(run: Run, name: str) -> None:
+    fill("a", *VARIOUS, calls=7)
+    fill("a", VARIOUS[0], source="docstrings", test="doc")
+    assert run("export", "jsonl", name, "--workspace", "a").code == 0
+    done = run("import", name, "--workspace", "b", "--json")
+    assert done.code == 0
+    assert held("b") == held("a")
+    (file,) = done.json["files"]
+    assert (done.json["schema"], file["format"], file["read"], file["new"], file["problems"]["count"]) == ("import/1", "jsonl", 7, 7, 0)
+    assert run("import", name, "--workspace", "b", "--json").json["files"][0]["new"] == 0
+    assert held("b") == held("a")
+
+
+def test_the_same_corpus_and_options_give_the_same_bytes(run: Run) -> None:
+    fill("a", *VARIOUS)
+    fill("b", *reversed(VARIOUS))
+    for name in ("a", "b"):
+        run("export", "jsonl", f"{name}.gz", "--workspace", name, "--cap", "1", "--limit", "4")
+    assert Path("a.gz").read_bytes() == Path("b.gz").read_bytes()
+
+
+def test_the_header_says_what_is_in_the_file(run: Run) -> None:
+    fill("a", *VARIOUS)
+    with open_workspace(Path("a"), write=True) as space:
+        Corpus(space).record_extraction(Extraction("onnx", "suite", "1.2", 3, 1, 1, {}, 0.1))
+    done = run("export", "jsonl", "c.jsonl", "--workspace", "a", "--cap", "3", "--json")
+    header, *entries = lines("c.jsonl")
+    assert header == {
+        "schema": "corpus/1", "opera": header["opera"], "identity": 1, "instances": 7, "operators": 7,
+        "sources": [
+            {"library": "onnx", "source": "suite", "version": "1.2", "instances": 1},
+            {"library": "pytorch", "source": "suite", "version": None, "instances": 6},
+        ],
+        "selection": {"cap": 3, "seed": 0},
+    }  # fmt: skip
+    assert done.json["schema"] == "export/1"
+    assert (done.json["file"], done.json["instances"]) == ("c.jsonl", 7)
+    assert all(list(entry) == ["id", "instance", "provenance"] for entry in entries)
+    assert entries[0]["id"] == digest(VARIOUS[5])
+    assert entries[0]["provenance"] == [{"source": "suite", "test": "test_one", "calls": 1}]
+
+
+def test_options_choose_what_is_exported(run: Run) -> None:
+    fill("a", *VARIOUS)
+    fill("a", VARIOUS[1], source="docstrings", test="doc::cat")
+
+    def apis(*options: object) -> list[str]:
+        assert run("export", "jsonl", "x.jsonl", "--workspace", "a", *options).code == 0
+        return [entry["instance"]["api"].rpartition(".")[2] for entry in lines("x.jsonl")[1:]]
+
+    assert apis("--lib", "onnx") == ["Relu"]
+    assert apis("--source", "docstrings") == ["cat"]
+    assert apis("--test", "doc::*") == ["cat"]
+    assert apis("-k", "torch and not (add or cat)") == ["bad", "big", "index", "to"]
+    assert apis("--outcome", "raised") == ["bad"]
+    assert "big" not in apis("--max-size", "4K")
+    assert len(apis("--limit", "3")) == 3
+
+
+def test_a_cap_keeps_variety(run: Run) -> None:
+    common = [torch_call("relu", tensor(size, 2)) for size in range(1, 40)]
+    fill("a", *common, torch_call("relu", tensor(2, 2, dtype="int64")), torch_call("relu", tensor(2, 2), inplace=True))
+    run("export", "jsonl", "x.jsonl", "--workspace", "a", "--cap", "3")
+    kept = [json.dumps(entry["instance"]) for entry in lines("x.jsonl")[1:]]
+    assert len(kept) == 3
+    assert sum("int64" in text for text in kept) == sum("inplace" in text for text in kept) == 1
+
+
+def test_standard_output_gets_the_corpus_and_nothing_else(run: Run) -> None:
+    fill("a", *VARIOUS)
+    done = run("export", "jsonl", "-", "--workspace", "a")
+    run("export", "jsonl", "x.jsonl", "--workspace", "a")
+    assert done.out == Path("x.jsonl").read_text()
+    both = run("export", "jsonl", "-", "--workspace", "a", "--json")
+    assert (both.code, both.out) == (2, "")
+
+
+def test_an_export_that_fails_leaves_the_old_file_as_it_was(run: Run) -> None:
+    fill("a", *VARIOUS)
+    Path("out").mkdir()
+    Path("out/x.jsonl").write_text("precious")
+    (blob,) = (path for path in Path("a/blobs").rglob("*") if path.is_file())
+    blob.unlink()
+    done = run("export", "jsonl", "out/x.jsonl", "--workspace", "a")
+    assert done.code == 2
+    assert digest(BIG)[:12] in done.err
+    assert "extract again" in done.err
+    assert [(path.name, path.read_text()) for path in Path("out").iterdir()] == [("x.jsonl", "precious")]
+
+
+def entry(instance: Instance | dict[str, Any], **others: Any) -> str:
+    document = encode_instance(instance) if isinstance(instance, Instance) else instance
+    return json.dumps({"instance": document, **others})
+
+
+def with_value(value: Any) -> dict[str, Any]:
+    return {"schema": "instance/1", "library": "p", "api": "p.f", "kind": "function", "call": [{"name": "x", "value": value}]}
+
+
+def raw_tensor(**facts: Any) -> dict[str, Any]:
+    return with_value({"tensor": {"shape": [2], "dtype": "float32", **facts}})
+
+
+GOOD = VARIOUS[0]
+BAD_LINES = {
+    "not JSON": '{"instance": ',
+    "NaN is no JSON": '{"instance": NaN}',
+    "not a JSON object": "[1, 2]",
+    "nested too deep": "[" * 100_000,
+    "no `instance`": "{}",
+    "expected schema 'instance/1'": entry({**with_value(1), "schema": "instance/9"}),
+    "malformed instance": entry({"schema": "instance/1", "library": "p"}),
+    "surrogates not allowed": entry({**with_value(1), "api": "p.\ud800"}),
+    "a name is text": entry({**with_value(1), "exception": {"type": "E"}}),
+    "unknown value tag 'pickle'": entry(with_value({"pickle": "gASVCg=="})),
+    "cannot be rebuilt": entry(torch_call("f", Opaque("socket", "no form"))),
+    "refers to a blob": entry(raw_tensor(blob="0" * 64)),
+    "3 bytes of data": entry(raw_tensor(data=base64.b64encode(b"abc").decode())),
+    "unknown tensor dtype": entry(raw_tensor(dtype="float33")),
+    "negative dimension": entry(raw_tensor(shape=[-1])),
+    "1 elements for a string tensor": entry(raw_tensor(dtype="string", data=base64.b64encode(b'["a"]').decode())),
+    "`provenance` is a list": entry(GOOD, provenance={}),
+    "needs a source and a test": entry(GOOD, provenance=[{"source": "s"}]),
+    "`calls` is a positive number": entry(GOOD, provenance=[{"source": "s", "test": "t", "calls": -1}]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("says", BAD_LINES)
+def test_a_line_that_is_no_instance_is_named_and_the_rest_imported(run: Run, says: str) -> None:
+    fine = [entry(each, provenance=[{"source": "s", "test": "t", "calls": 2}]) for each in (GOOD, BIG)]
+    Path("x.jsonl").write_text("\n".join(['{"schema": "corpus/1", "instances": 3}', fine[0], BAD_LINES[says], fine[1]]) + "\n")
+    done = run("import", "x.jsonl", "--workspace", "w", "--json")
+    assert done.code == 0
+    assert done.err.startswith("x.jsonl:3: ")
+    assert says in done.err
+    (file,) = done.json["files"]
+    assert (file["read"], file["new"], file["problems"]["count"]) == (2, 2, 1)
+    assert file["problems"]["first"][0]["line"] == 3
+    assert {key: seen for key, (_, seen) in held("w").items()} == {digest(each): [Occurrence("s", "t", 2)] for each in (GOOD, BIG)}
+
+
+def test_an_identity_is_computed_and_never_believed(run: Run) -> None:
+    Path("x.jsonl").write_text('{"schema": "corpus/1"}\n' + entry(GOOD, id=digest(BIG)) + "\n")
+    assert run("import", "x.jsonl", "--workspace", "w").code == 0
+    assert list(held("w")) == [digest(GOOD)]
+    assert held("w")[digest(GOOD)][1] == [Occurrence("imported", "x.jsonl", 1)]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "no corpus file"), (b"hello\n", "no corpus file"), (b'{"recording": 1, "library": "onnx"}\n', "a recording, not a corpus"),
+        (b'{"schema": "corpus/9"}\n', "corpus/9"), (b"\x1f\x8bgarbage", "no corpus file"), (b"\x00\xff\n", "no corpus file"),
+    ],
+)  # fmt: skip
+def test_a_file_that_is_no_corpus_is_refused_before_anything_is_imported(run: Run, content: bytes, says: str) -> None:
+    Path("good.jsonl").write_text('{"schema": "corpus/1"}\n' + entry(GOOD) + "\n")
+    Path("x.jsonl").write_bytes(content)
+    done = run("import", "good.jsonl", "x.jsonl", "--workspace", "w")
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+    assert not Path("w").exists()
+
+
+def test_a_file_that_was_cut_gives_what_is_left_and_says_so(run: Run) -> None:
+    fill("a", *VARIOUS)
+    run("export", "jsonl", "x.jsonl", "--workspace", "a")
+    whole = Path("x.jsonl").read_bytes().splitlines(keepends=True)
+    Path("x.jsonl").write_bytes(b"".join(whole[:3]))
+    done = run("import", "x.jsonl", "--workspace", "b", "--json")
+    assert (done.code, done.json["files"][0]["read"]) == (0, 2)
+    assert "announces 7 instances, and there are 2" in done.err
+    Path("y.jsonl.gz").write_bytes(gzip.compress(b"".join(whole))[:-20])
+    done = run("import", "y.jsonl.gz", "--workspace", "c", "--json")
+    assert "damaged from here on" in done.err
+    assert done.json["files"][0]["problems"]["count"] == 1
+
+
+def test_files_put_one_behind_the_other_are_one_corpus(run: Run) -> None:
+    for name, part in (("a", VARIOUS[:3]), ("b", VARIOUS[3:])):
+        fill(name, *part)
+        run("export", "jsonl", f"{name}.jsonl", "--workspace", name)
+    Path("both.jsonl").write_bytes(Path("a.jsonl").read_bytes() + Path("b.jsonl").read_bytes())
+    done = run("import", "both.jsonl", "--workspace", "w", "--json")
+    assert (done.json["files"][0]["read"], done.json["files"][0]["problems"]["count"]) == (7, 0)
+    assert set(held("w")) == {*held("a"), *held("b")}
+
+
+def test_another_workspace_is_merged_with_its_provenance(run: Run) -> None:
+    fill("a", *VARIOUS[:4], test="test_a")
+    fill("b", *VARIOUS[3:], test="test_b", calls=5)
+    done = run("import", "b", "--workspace", "a", "--json")
+    (file,) = done.json["files"]
+    assert (file["format"], file["read"], file["new"]) == ("workspace", 4, 3)
+    assert done.json["libraries"] == [
+        {"library": "onnx", "instances": 1, "operators": 1}, {"library": "pytorch", "instances": 6, "operators": 6},
+    ]  # fmt: skip
+    merged = held("a")
+    assert len(merged) == 7
+    assert merged[digest(VARIOUS[3])][1] == [Occurrence("suite", "test_a", 1), Occurrence("suite", "test_b", 5)]
+    assert run("import", "b", "--workspace", "a").code == 0
+    assert held("a") == merged
+
+
+def test_of_what_is_imported_one_library_can_be_picked(run: Run) -> None:
+    fill("a", *VARIOUS)
+    done = run("import", "a", "--lib", "onnx", "--workspace", "b", "--json")
+    assert done.json["files"][0]["read"] == 1
+    assert list(held("b")) == [digest(VARIOUS[5])]
+
+
+@pytest.mark.parametrize("format", ["freefuzz", "deeprel"])
+def test_records_of_other_tools_come_in_under_their_name_and_what_cannot_be_rebuilt_is_counted(run: Run, format: str) -> None:
+    Path("db").mkdir()
+    call = {"parameter:0": {"shape": [2, 3], "dtype": "torch.float32"}, "dim": 1}
+    Path("db/torch.softmax.jsonl").write_text("".join(json.dumps(each) + "\n" for each in (call, call, {"parameter:0": {"shape": "?"}})))
+    done = run("import", "db", "--format", format, "--workspace", "w", "--json")
+    (file,) = done.json["files"]
+    assert (done.code, file["format"], file["read"], file["new"], file["problems"]["count"]) == (0, format, 2, 1, 1)
+    assert "1 call cannot be rebuilt" in done.err
+    ((instance, seen),) = held("w").values()
+    assert (instance.library, instance.api, [each.source for each in seen]) == ("pytorch", "torch.softmax", [format, format])
+    assert run("import", "w", "--format", format, "--workspace", "w").code == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("w",), "the workspace that would be imported into"), (("none.jsonl",), "there is no none.jsonl"), (("empty",), "is no workspace"),
+        (("w", "--format", "jsonl"), "cannot read w"), (("none.jsonl", "--format", "pickle"), "pickle"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_imported_is_said(run: Run, arguments: tuple[str, ...], says: str) -> None:
+    fill("w", GOOD)
+    Path("empty").mkdir()
+    done = run("import", *arguments, "--workspace", "w")
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+
+
+# Comparison.
+
+
+def test_diff_lists_what_is_new_gone_and_changed_and_which_defaults_moved(run: Run) -> None:
+    fill("a", *VARIOUS[:3], torch_call("f", 1, defaults={"p": 0, "q": 1}), torch_call("f", 2, defaults={"p": 0, "q": 1}))
+    fill("b", *VARIOUS[1:4], torch_call("f", 2, defaults={"p": False, "r": None}), torch_call("f", 3, defaults={"p": False, "r": None}))
+    fill("b", torch_call("f", 4))
+    found = run("diff", "a", "b", "--json")
+    assert found.code == 0
+    assert found.json["a"] == {"path": "a", "instances": 5, "operators": 4, "sources": [], "problems": 0}
+    assert found.json["libraries"] == [
+        {
+            "library": "pytorch", "operators": {"new": 1, "gone": 1, "common": 3}, "instances": {"new": 3, "gone": 2, "common": 3},
+            "new": [{"api": "torch.index", "instances": 1}], "gone": [{"api": "torch.add", "instances": 1}],
+            "changed": [{"api": "torch.f", "a": 2, "b": 3, "new": 2, "gone": 1}],
+            "defaults": [
+                {"api": "torch.f", "parameter": "p", "a": "0", "b": "false"}, {"api": "torch.f", "parameter": "q", "a": "1", "b": None},
+                {"api": "torch.f", "parameter": "r", "a": None, "b": "null"},
+            ],
+        }
+    ]  # fmt: skip
+    table = run("diff", "a", "b").out
+    assert all(title in table for title in ("new operators", "gone operators", "changed operators", "changed defaults"))
+
+
+def test_diff_takes_files_and_workspaces_alike_and_names_versions(run: Run) -> None:
+    fill("a", *VARIOUS)
+    fill("b", *VARIOUS[2:], BIG)
+    with open_workspace(Path("a"), write=True) as space:
+        Corpus(space).record_extraction(Extraction("pytorch", "suite", "2.13.0", 3, 1, 1, {}, 0.1))
+    for name in ("a", "b"):
+        run("export", "jsonl", f"{name}.jsonl", "--workspace", name)
+    expected = run("diff", "a", "b", "--json").json["libraries"]
+    assert expected[1]["instances"] == {"new": 0, "gone": 2, "common": 4}
+    for pair in (("a.jsonl", "b"), ("a", "b.jsonl"), ("a.jsonl", "b.jsonl")):
+        assert run("diff", *pair, "--json").json["libraries"] == expected
+    assert "pytorch/suite 2.13.0" in run("diff", "a", "b").out
+    assert "pytorch/suite 2.13.0" in run("diff", "a.jsonl", "b").out
+
+
+def test_diff_narrows_down_and_refuses_what_is_not_there(run: Run) -> None:
+    fill("a", *VARIOUS)
+    fill("b", *VARIOUS[1:])
+    (only,) = run("diff", "a", "b", "--lib", "onnx", "--json").json["libraries"]
+    assert only["operators"] == {"new": 0, "gone": 0, "common": 1}
+    assert run("diff", "a", "b", "-k", "add", "--json").json["libraries"][0]["gone"] == [{"api": "torch.add", "instances": 1}]
+    assert run("diff", "a", "b", "--lib", "keras").code == 4
+    missing = run("diff", "a", "nowhere")
+    assert (missing.code, missing.out) == (2, "")
+    assert "there is no nowhere" in missing.err
