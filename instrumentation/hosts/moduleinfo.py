@@ -30,12 +30,12 @@ class Entry(NamedTuple):
 def main(argv: Sequence[str]) -> None:
     """Writes the recording of one shard."""
     parser = arguments.parser("moduleinfo")
-    parser.add_argument("--dtypes", default="float32,float64")
+    parser.add_argument("--dtypes", default="all", help="dtypes, or `all` that an entry supports")
     options = parser.parse_args(argv)
     filters = arguments.filters(options)
     seeds.quieten()
     with Stream(options.recording, "pytorch", torch.__version__, options.source) as stream, Recorder(stream, filters) as recorder:
-        for index, entry in arguments.select(_entries(filters.selected, options.dtypes.split(",")), options):
+        for index, entry in arguments.select(_entries(filters.selected, options.dtypes), options):
             stream.enter(index, entry.name)
             if filters.excluded(entry.module):
                 stream.drop("excluded", entry.module)
@@ -44,14 +44,15 @@ def main(argv: Sequence[str]) -> None:
             _run(entry, f"{options.source}::{entry.name}", stream, recorder)
 
 
-def _entries(selected: Callable[[str], bool], dtypes: List[str]) -> List[Entry]:
+def _entries(selected: Callable[[str], bool], dtypes: str) -> List[Entry]:
     """Every class at every dtype that it supports; in both modes where they differ."""
     database = importlib.import_module("torch.testing._internal.common_modules").module_db
     found: List[Entry] = []
     for info in database:
         module = class_name(info.module_cls) or info.module_cls.__name__
-        for dtype in dtypes:
-            if selected(module) and getattr(torch, dtype) in info.dtypes:
+        supported = sorted(str(dtype)[6:] for dtype in info.dtypes)
+        for dtype in supported if dtypes == "all" else dtypes.split(","):
+            if selected(module) and dtype in supported:
                 found.extend(Entry(info, module, dtype, mode) for mode in ((True, False) if info.train_and_eval_differ else (False,)))
     return found
 

@@ -4,47 +4,92 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from typing import Any, List, Sequence, Tuple
+from typing import Any, List, NamedTuple, Optional, Sequence
 
+from ..filters import Filters
 from ..pytorch import Recorder
 from ..stream import Stream
 from . import arguments, seeds
 
 torch: Any = importlib.import_module("torch")
 
+ALL = "all"
+VARIANTS = ("method", "inplace", "noncontiguous")
+"""Ways to call an operator besides the function on contiguous tensors. They do not depend on the dtype, so one dtype is enough."""
+
+
+class Entry(NamedTuple):
+    """An operator at one dtype: as a function, or as one of `VARIANTS`."""
+
+    op: Any
+    dtype: Any
+    variant: str = ""
+
+    @property
+    def name(self) -> str:
+        """The entry's part of a test id."""
+        return f"{self.op.full_name}::{str(self.dtype)[6:]}{f'::{self.variant}' if self.variant else ''}"
+
+    def call(self, sample: Any) -> None:
+        """Calls the operator on a sample."""
+        function = {"method": self.op.method_variant, "inplace": self.op.inplace_variant}.get(self.variant, self.op)
+        if self.variant == "noncontiguous":
+            sample = sample.noncontiguous()
+        elif self.variant == "inplace":
+            sample.input = sample.input.clone()
+        function(sample.input, *sample.args, **sample.kwargs)
+
 
 def main(argv: Sequence[str]) -> None:
     """Writes the recording of one shard."""
     parser = arguments.parser("opinfo")
-    parser.add_argument("--dtypes", default="float32,float64,int64,bool")
+    parser.add_argument("--dtypes", default=ALL, help="dtypes, or `all` that an entry supports on the CPU")
+    parser.add_argument("--variants", default=",".join(VARIANTS), help="further ways to call an operator")
     parser.add_argument("--samples", type=int, default=None, help="at most so many samples per entry")
     options = parser.parse_args(argv)
     filters = arguments.filters(options)
     seeds.quieten()
+    entries = _entries(filters, options.dtypes, [name for name in options.variants.split(",") if name in VARIANTS])
     with Stream(options.recording, "pytorch", torch.__version__, options.source) as stream, Recorder(stream, filters) as recorder:
-        for index, (op, dtype) in arguments.select(_entries(filters, options.dtypes.split(",")), options):
-            name = f"{op.full_name}::{dtype}"
-            stream.enter(index, name)
-            if filters.excluded(op.full_name):
-                stream.drop("excluded", op.full_name)
+        for index, entry in arguments.select(entries, options):
+            stream.enter(index, entry.name)
+            if filters.excluded(entry.op.full_name):
+                stream.drop("excluded", entry.op.full_name)
                 continue
-            seeds.reset(options.seed, name)
-            _run(op, getattr(torch, dtype), f"{options.source}::{name}", stream, recorder, options.samples)
+            seeds.reset(options.seed, entry.name)
+            _run(entry, f"{options.source}::{entry.name}", stream, recorder, options.samples)
 
 
-def _entries(filters: Any, dtypes: List[str]) -> List[Tuple[Any, str]]:
-    """Operator and dtype of every entry, in the order of the database."""
+def _entries(filters: Filters, dtypes: str, variants: Sequence[str]) -> List[Entry]:
+    """Every operator at every dtype, in the order of the database; its variants after the dtype at which they run."""
     database = importlib.import_module("torch.testing._internal.common_methods_invocations").op_db
-    chosen = [op for op in database if filters.selected(op.full_name)]
-    return [(op, dtype) for op in chosen for dtype in dtypes if getattr(torch, dtype) in op.supported_dtypes("cpu")]
+    wanted = None if dtypes == ALL else [getattr(torch, name) for name in dtypes.split(",")]
+    found: List[Entry] = []
+    for op in database:
+        if not filters.selected(op.full_name):
+            continue
+        supported = sorted(op.supported_dtypes("cpu"), key=str)
+        chosen = supported if wanted is None else [dtype for dtype in wanted if dtype in supported]
+        found.extend(Entry(op, dtype) for dtype in chosen)
+        usual = torch.float32 if torch.float32 in chosen else next(iter(chosen), None)
+        if usual is not None:
+            found.extend(Entry(op, usual, variant) for variant in variants if _has(op, variant))
+    return found
 
 
-def _run(op: Any, dtype: Any, test: str, stream: Stream, recorder: Recorder, limit: Any) -> None:
-    samples = itertools.islice(seeds.drawn(lambda: op.sample_inputs("cpu", dtype, requires_grad=False), stream, op.full_name), limit)
-    for number, sample in enumerate(samples):
+def _has(op: Any, variant: str) -> bool:
+    if variant == "method":
+        return op.method_variant is not None and not op.full_name.startswith("nn.functional.")
+    return variant != "inplace" or op.inplace_variant is not None
+
+
+def _run(entry: Entry, test: str, stream: Stream, recorder: Recorder, limit: Optional[int]) -> None:
+    op = entry.op
+    drawn = seeds.drawn(lambda: op.sample_inputs("cpu", entry.dtype, requires_grad=False), stream, op.full_name)
+    for number, sample in enumerate(itertools.islice(drawn, limit)):
         stream.begin(f"{test}::{number}")
         try:
             with recorder.watching():
-                op(sample.input, *sample.args, **sample.kwargs)
+                entry.call(sample)
         except Exception as error:
             print(f"{test}::{number}: {type(error).__name__}: {error}", flush=True)

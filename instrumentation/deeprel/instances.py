@@ -1,0 +1,115 @@
+"""The recorded instances of a file, by API; the documents themselves stay in the file."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any, Dict, List, Set, Tuple, cast
+
+from ..docter.constraints import BOOL, BOOLS, DTYPE, FLOAT, FLOATS, INT, INTS, NONE, OTHER, STRING, TENSOR, TENSORS
+from .matching import Slot
+
+Document = Dict[str, Any]
+
+
+class Recorded:
+    """What is known of one API from its recorded calls.
+
+    Attributes:
+        offsets: Where its documents lie.
+        total: How many there are; no more offsets are kept than asked for.
+        behaviour: How often its tensors had each number of dimensions and dtype.
+    """
+
+    def __init__(self) -> None:
+        self.offsets: List[int] = []
+        self.total = 0
+        self.behaviour: Counter[Tuple[int, str]] = Counter()
+        self._kinds: Dict[Tuple[str, str], Set[str]] = {}
+        self._places: Dict[Tuple[str, str], int] = {}
+        self._seen: Counter[Tuple[str, str]] = Counter()
+
+    def add(self, document: Document) -> None:
+        """Takes note of one document."""
+        self.total += 1
+        for part, key in (("build", "init"), ("call", "call")):
+            for place, argument in enumerate(document.get(key) or ()):
+                slot = (part, str(argument["name"]))
+                self._kinds.setdefault(slot, set()).add(kind_of(argument["value"]))
+                self._places.setdefault(slot, place)
+                self._seen[slot] += 1
+                for tensor in _tensors(argument["value"]):
+                    self.behaviour[len(tensor["shape"]), str(tensor["dtype"])] += 1
+
+    def slots(self) -> List[Slot]:
+        """The arguments that its calls had; those of every call count as required."""
+        return [
+            Slot(part, name, frozenset(kinds), self._places[part, name], self._seen[part, name] >= self.total)
+            for (part, name), kinds in self._kinds.items()
+        ]
+
+
+class InstanceFile:
+    """A JSON Lines file of `{"id": ..., "instance": {...}}`, as `opera export jsonl` writes it; headers are passed over."""
+
+    def __init__(self, path: str, limit: int) -> None:
+        """Reads the file at *path* once; *limit* is the most documents that are kept of each API, spread over all of them.
+
+        Raises:
+            ValueError: a line is no instance document.
+        """
+        self.apis: Dict[str, Recorded] = {}
+        self.nothing: Counter[Tuple[int, str]] = Counter()
+        self._path = path
+        offset = 0
+        with open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    content: Document = json.loads(line)
+                    document: Document = content["instance"] if "schema" not in content else {}
+                    if not document:
+                        offset += len(line)
+                        continue
+                    recorded = self.apis.setdefault(str(document["api"]), Recorded())
+                    recorded.add(document)
+                except (ValueError, KeyError, TypeError) as error:
+                    raise ValueError(f"{path}: line {number} is no instance: {error!r}") from error
+                if document.get("outcome") != "raised":
+                    recorded.offsets.append(offset)
+                offset += len(line)
+        for recorded in self.apis.values():
+            step = max(1, -(-len(recorded.offsets) // limit))
+            recorded.offsets = recorded.offsets[::step]
+
+    def documents(self, api: str) -> List[Document]:
+        """The kept documents of *api*."""
+        found: List[Document] = []
+        with open(self._path, "rb") as file:
+            for offset in self.apis[api].offsets:
+                file.seek(offset)
+                found.append(json.loads(file.readline())["instance"])
+        return found
+
+
+def kind_of(value: Any) -> str:
+    """The kind of a value in the form of the instance format."""
+    if isinstance(value, dict):
+        ((tag, content),) = cast("Document", value).items()
+        if tag == "tuple":
+            return kind_of(content)
+        return {"tensor": TENSOR, "dtype": DTYPE, "float": FLOAT, "complex": FLOAT}.get(tag, OTHER)
+    if isinstance(value, list):
+        inner = {kind_of(item) for item in cast("List[Any]", value)}
+        return next((many for one, many in ((TENSOR, TENSORS), (FLOAT, FLOATS), (BOOL, BOOLS)) if one in inner), INTS)
+    if value is None:
+        return NONE
+    return BOOL if isinstance(value, bool) else INT if isinstance(value, int) else FLOAT if isinstance(value, float) else STRING
+
+
+def _tensors(value: Any) -> List[Document]:
+    if isinstance(value, list):
+        return [tensor for item in cast("List[Any]", value) for tensor in _tensors(item)]
+    if isinstance(value, dict):
+        ((tag, content),) = cast("Document", value).items()
+        return [content] if tag == "tensor" else _tensors(content) if tag == "tuple" else []
+    return []
