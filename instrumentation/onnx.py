@@ -24,18 +24,18 @@ def node_document(model: Any, inputs: Sequence[Any], outputs: Sequence[Any]) -> 
     schema = schema_of(node, opsets)
     given = {info.name: values.encode(value) for info, value in zip(model.graph.input, inputs, strict=True)}
     expected: Dict[str, Json] = {info.name: values.encode(value) for info, value in zip(model.graph.output, outputs, strict=True)}
-    context = _context(node, opsets)
+    context = context_of(node, opsets)
     context += _types("input_types", node.input, given, model.graph.input)
     context += _types("output_types", node.output, expected, model.graph.output)
     attributes = sorted(node.attribute, key=lambda item: item.name)
     return {
-        **_head(api_name(node), "node"),
+        **head(api_name(node), "node"),
         "init": [{"name": item.name, "value": values.attribute(item, canonical_graph)} for item in attributes],
         "call": [
-            {"name": _formal_name(schema, position), "value": given.get(name) if name else None} for position, name in enumerate(node.input)
+            {"name": formal_name(schema, position), "value": given.get(name) if name else None} for position, name in enumerate(node.input)
         ],
         "context": context,
-        "defaults": _defaults(schema),
+        "defaults": defaults_of(schema),
         "outcome": "returned",
         "expected": [expected.get(name) for name in node.output],
     }
@@ -47,7 +47,7 @@ def graph_document(model: Any, operator: str, inputs: Sequence[Any], outputs: Se
     given = [values.encode(value) for value in inputs]
     opsets = opset_versions(model)
     return {
-        **_head(operator, "graph"),
+        **head(operator, "graph"),
         "call": [{"name": info.name, "value": value} for info, value in zip(clean.graph.input, given, strict=True)],
         "context": [["graph", values.graph(clean)], ["opset", opsets.get("", 0)]],
         "outcome": "returned",
@@ -74,11 +74,12 @@ def schema_of(node: Any, opsets: Dict[str, int]) -> Any:
         return None
 
 
-def _head(api: str, kind: str) -> Document:
+def head(api: str, kind: str) -> Document:
+    """The beginning of every document."""
     return {"schema": "instance/1", "library": "onnx", "api": api, "kind": kind}
 
 
-def _formal_name(schema: Any, position: int) -> str:
+def formal_name(schema: Any, position: int) -> str:
     """The name of an input slot; a variadic one gives its name to all that follow."""
     formal = [] if schema is None else list(schema.inputs)
     if position < len(formal):
@@ -87,7 +88,8 @@ def _formal_name(schema: Any, position: int) -> str:
     return str(formal[-1].name) if variadic else f"input{position}"
 
 
-def _context(node: Any, opsets: Dict[str, int]) -> List[Json]:
+def context_of(node: Any, opsets: Dict[str, int]) -> List[Json]:
+    """Opset versions, and which outputs the node has."""
     domain = "" if node.domain == "ai.onnx" else node.domain
     context: List[Json] = [["opset", opsets.get(domain, 1)]]
     if len(opsets) > 1:
@@ -109,7 +111,7 @@ def _types(label: str, names: Sequence[str], contents: Dict[str, Json], infos: S
     return [[label, slots]] if any(slot is not None for slot in slots) else []
 
 
-def _defaults(schema: Any) -> List[Json]:
+def defaults_of(schema: Any) -> List[Json]:
     """The attribute defaults of the schema."""
     if schema is None:
         return []

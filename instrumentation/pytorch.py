@@ -13,7 +13,6 @@ import contextlib
 import functools
 import importlib
 import itertools
-import sys
 import threading
 import weakref
 from typing import Any, Callable, Dict, Generator, Hashable, List, NamedTuple, Optional, Sequence, Tuple, cast
@@ -21,11 +20,12 @@ from typing import Any, Callable, Dict, Generator, Hashable, List, NamedTuple, O
 from . import pytorch_parameters as parameters
 from .filters import Filters
 from .pytorch_keys import Keys, NoKey
+from .pytorch_mode import depth, enter_thread, hidden_from, is_followed, mode_class, observed_elsewhere, unwatched
 from .pytorch_names import class_name, function_name
 from .pytorch_parameters import Parameters
 from .pytorch_structure import Natures
 from .pytorch_values import Values, class_of, dtype_name, type_name
-from .sites import Site, Sites
+from .sites import Site
 from .stream import Document, Drops, Loose, Stream, fingerprint
 from .wire import Json, Unrecordable
 
@@ -93,7 +93,7 @@ class Recorder:
         self._natures = Natures()
         self._keys = Keys(self._nested_key, self._natures)
         self._known: Dict[Hashable, int] = {}
-        self._mode = _mode_class()(self._on_function)
+        self._mode = mode_class()(self._on_function)
         self._floods = stream.drops("flood", "*")
 
     def __enter__(self) -> Recorder:
@@ -103,7 +103,7 @@ class Recorder:
         self._replace(torch.nn.Module, "__call__", self._wrap_call(torch.nn.Module.__call__))
         for place, name, _ in UNWATCHED:
             owner: Any = torch.Tensor if place == "torch.Tensor" else importlib.import_module(place)
-            self._replace(owner, name, self._unwatch(getattr(owner, name)))
+            self._replace(owner, name, hidden_from(getattr(owner, name), self._mode))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -116,7 +116,7 @@ class Recorder:
         """Records the calls that are made inside."""
         before, self._watching = self._watching, True
         profile = threading.getprofile()
-        threading.setprofile(functools.partial(_enter_thread, self._mode, profile))
+        threading.setprofile(functools.partial(enter_thread, self._mode, profile))
         try:
             with self._mode:
                 yield
@@ -134,28 +134,33 @@ class Recorder:
         """Sees one call. Most calls of a suite are noise or known: these are only counted, in a microsecond or a few."""
         if not self._watching or self._here.quiet:
             return site.call(function, args, kwargs)
-        if site.floods and site.is_flooded(self._stream.test):
+        if site.floods and site.is_flooded(function, self._stream.test):
             self._floods.calls += 1
             return site.call(function, args, kwargs)
+        key = None
         try:
             api = self._functions[function]
-        except (KeyError, TypeError):
+        except Exception:
             api = None
         if api is not None:
             if api.drops is not None:
                 api.drops.calls += 1
                 return site.call(function, args, kwargs)
-            known = self._known_call(api.name, args, kwargs)
-            if known is not None:
-                self._stream.again(known)
-                return site.call(function, args, kwargs)
-            if self._flooded(api.name, args, kwargs):
-                site.flood(self._stream.test)
-                self._floods.calls += 1
-                return site.call(function, args, kwargs)
+            key = self._quick_key(api.name, args, kwargs)
+            if key is not None:
+                known = self._known.get(key)
+                if known is not None:
+                    site.floods = 0
+                    self._stream.again(known)
+                    return site.call(function, args, kwargs)
+                if self._flooded(api.name, args, kwargs):
+                    site.flood(function, self._stream.test)
+                    self._floods.calls += 1
+                    return site.call(function, args, kwargs)
+            site.floods = 0
         draft = self._begin(
             lambda: self._function(function),
-            lambda api: (api.name, self._keys.of_call(args, kwargs)),
+            lambda api: (api.name, self._keys.of_call(args, kwargs)) if key is None else key,
             lambda api, key: self._draft_function(api, key, args, kwargs),
         )
         return site.call(function, args, kwargs) if draft is None else self._finish(draft, site.call, (function, args, kwargs), {})
@@ -167,12 +172,14 @@ class Recorder:
         except Exception:
             return False
 
-    def _known_call(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[int]:
-        """The number of an instance that was seen before, where a quick look tells; nobody else may be looking on."""
-        if _mode_depth() or _observed_elsewhere():
+    def _quick_key(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Hashable]:
+        """The key of a call where a quick look tells it; nobody else may be looking on."""
+        if depth() or observed_elsewhere():
             return None
         try:
-            return self._known.get((name, self._keys.of_call(args, kwargs)))
+            return name, self._keys.of_call(args, kwargs)
+        except NoKey:
+            return NoKey
         except Exception:
             return None
 
@@ -200,28 +207,12 @@ class Recorder:
     def _dropped(self, name: object, reason: str) -> Api:
         return Api(str(name), Parameters((), None, ()), self._stream.drops(reason, str(name)))
 
-    def _unwatch(self, original: Any) -> Any:
-        """*original*, with the recorder looking away."""
-
-        @functools.wraps(original)
-        def unwatched(*args: Any, **kwargs: Any) -> Any:
-            top = _mode_depth() - 1
-            if top < 0 or torch._C._get_function_stack_at(top) is not self._mode:
-                return original(*args, **kwargs)
-            torch._C._pop_torch_function_stack()
-            try:
-                return original(*args, **kwargs)
-            finally:
-                torch._C._push_on_torch_function_stack(self._mode)
-
-        return unwatched
-
     # Modules
 
     def _wrap_init(self, original: Any) -> Any:
         @functools.wraps(original)
         def init(module: Any, *args: Any, **kwargs: Any) -> None:
-            if id(module) in self._building or _observed_elsewhere():
+            if is_followed() or id(module) in self._building or observed_elsewhere():
                 return original(module, *args, **kwargs)
             ours = class_name(class_of(module)) is not None
             self._building.add(id(module))
@@ -239,7 +230,7 @@ class Recorder:
     def _remember(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         values = Values(self._nested, self._natures)
         try:
-            with _unwatched():
+            with unwatched():
                 arguments = self._module(class_of(module)).parameters.bind(args, kwargs, values.encode)
                 built = Built(arguments, values.loose, fingerprint(arguments))
         except Unrecordable as error:
@@ -257,7 +248,7 @@ class Recorder:
     def _wrap_call(self, original: Any) -> Any:
         @functools.wraps(original)
         def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if self._here.quiet or not self._watching:
+            if is_followed() or self._here.quiet or not self._watching:
                 return original(module, *args, **kwargs)
             kind = class_of(module)
             draft = self._begin(
@@ -322,17 +313,19 @@ class Recorder:
         """Counts a call that is about to be made, or writes it down where it is a new one; None where nothing is left to do."""
         name = "?"
         try:
-            with _unwatched():
+            with unwatched():
                 api = find()
                 name = api.name
                 if api.drops is not None:
                     api.drops.calls += 1
                     return None
-                if _observed_elsewhere():
+                if observed_elsewhere():
                     raise Unrecordable("under-a-tracer")
                 try:
                     key = key_of(api)
                 except NoKey:
+                    key = NoKey
+                if key is NoKey:
                     return draft(api, None)
                 known = self._known.get(key)
                 if known is None:
@@ -349,14 +342,21 @@ class Recorder:
         try:
             result = function(*args, **kwargs)
         except Exception as error:
-            draft.document.update(outcome="raised", exception=type_name(type(error)))
-            self._record(draft)
+            self._record(draft, "raised", type(error))
             raise
-        draft.document["outcome"] = "returned"
-        self._record(draft)
+        self._record(draft, "returned")
         return result
 
-    def _record(self, draft: Draft) -> None:
+    def _record(self, draft: Draft, outcome: str, error: Optional[type] = None) -> None:
+        try:
+            draft.document["outcome"] = outcome
+            if error is not None:
+                draft.document["exception"] = type_name(error)
+            self._write(draft)
+        except Exception as problem:  # a number of more digits than Python writes down, a full disk
+            self._stream.drop(f"recorder-error:{type(problem).__name__}", str(draft.document["api"]))
+
+    def _write(self, draft: Draft) -> None:
         if draft.key is None:
             self._stream.record(draft.document, draft.loose)
             return
@@ -376,46 +376,6 @@ def library_classes() -> List[type]:
         found.append(kind)
         waiting.extend(type.__subclasses__(kind))
     return found
-
-
-def _enter_thread(mode: Any, profile: Any, *_: object) -> None:
-    """Enters *mode* in a thread that has just begun; Python calls it as the thread's profile function, which it then puts right."""
-    sys.setprofile(profile)
-    if threading.current_thread() is not threading.main_thread():
-        torch._C._push_on_torch_function_stack(mode)
-
-
-@functools.cache
-def _mode_class() -> Any:
-    """A `TorchFunctionMode` that hands each call to a function."""
-    base: Any = torch.overrides.TorchFunctionMode
-
-    def initialise(mode: Any, handler: Callable[[Any, Tuple[Any, ...], Dict[str, Any], Site], Any]) -> None:
-        base.__init__(mode)
-        mode.handler = handler
-        mode.sites = Sites()
-
-    def handle(mode: Any, function: Any, _types: Any, args: Tuple[Any, ...] = (), kwargs: Optional[Dict[str, Any]] = None) -> Any:
-        return mode.handler(function, args, kwargs or {}, mode.sites.of(sys._getframe(1)))
-
-    return type("RecordingMode", (base,), {"__init__": initialise, "__torch_function__": handle})
-
-
-def _unwatched() -> Any:
-    """Inside, calls of torch functions reach no mode and no subclass."""
-    return torch._C.DisableTorchFunction()
-
-
-_mode_depth = torch._C._len_torch_function_stack
-_is_compiling = torch.compiler.is_compiling
-_tracing_state = torch._C._get_tracing_state
-_dispatch_depth = torch._C._len_torch_dispatch_stack
-_transform = torch._C._functorch.peek_interpreter_stack
-
-
-def _observed_elsewhere() -> bool:
-    """Whether a tracer, a compiler, a transform or a dispatch mode is at work, which our own look at the values would disturb."""
-    return bool(_dispatch_depth() or _tracing_state() is not None or _transform() is not None or _is_compiling())
 
 
 def _document(api: Api, kind: str, call: List[Json]) -> Document:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, FrozenSet, Hashable, Sequence
 
 from . import tensors
 from .pytorch_structure import Natures, nature
-from .pytorch_values import LARGEST, check, plain, raw
+from .pytorch_values import DEEP, LARGEST, LONG, bounded, check, has_memory, plain, raw
 from .wire import MAX_DEPTH
 
 torch: Any = importlib.import_module("torch")
@@ -54,8 +54,12 @@ class Keys:
         if depth > MAX_DEPTH:
             raise NoKey
         if kind in _SEQUENCES:
+            if depth >= DEEP or len(value) > LONG:
+                bounded(value)
             return kind, tuple([self._key(item, depth + 1) for item in value])
         if kind is dict:
+            if depth >= DEEP or len(value) > LONG:
+                bounded(value)
             return dict, tuple([(self._key(name, depth + 1), self._key(item, depth + 1)) for name, item in value.items()])
         if kind is slice:
             return slice, self._key((value.start, value.stop, value.step), depth + 1)
@@ -111,6 +115,8 @@ def _outline(value: Any, depth: int) -> Hashable:
     if kind in _NUMBERS or depth > MAX_DEPTH:
         return kind
     if kind in _SEQUENCES:
+        if depth >= DEEP or len(value) > LONG:
+            bounded(value)
         return kind, tuple([_outline(item, depth + 1) for item in value])
     if kind is slice:
         return slice, value.start is None, value.stop is None, value.step is None
@@ -126,6 +132,11 @@ def _tensor(tensor: Any, natures: Natures) -> Hashable:
         check(tensor)
     dtype = tensor.dtype
     contiguous = tensor.is_contiguous()
+    if contiguous:
+        if (tensor.storage_offset() + size) * dtype.itemsize > tensor.untyped_storage().nbytes():
+            check(tensor)
+    elif not has_memory(tensor):
+        check(tensor)
     strides = None if contiguous else tensor.stride()
     if not size:
         return dtype, tensor.shape, strides
@@ -135,4 +146,4 @@ def _tensor(tensor: Any, natures: Natures) -> Hashable:
         return (dtype, tensor.shape, strides, data) if integral else (strides, _small.number(dtype, tensor.shape, data, tensor))
     if integral:
         return dtype, tensor.shape, strides
-    return dtype, tensor.shape, strides, natures.of(tensor, plain(tensor)).signs()
+    return dtype, tensor.shape, strides, natures.of(tensor, plain).signs()

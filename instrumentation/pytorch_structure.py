@@ -11,8 +11,7 @@ import importlib
 import math
 import operator
 import struct
-import weakref
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Hashable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .stream import Document
 from .wire import Json
@@ -27,6 +26,8 @@ STRUCTURE_LIMIT = 1 << 18
 """Elements that are looked at: of larger tensors the first ones tell the bounds, and structure is not looked for."""
 REMEMBERED = 1000
 """Tensors whose nature is remembered."""
+EDGE = 64
+"""Bytes at either end of a storage that tell whether somebody has written into it behind PyTorch's back."""
 _CODES = {torch.float16: "e", torch.float32: "f", torch.float64: "d"}
 _NATIVE = (torch.float32, torch.float64)
 
@@ -62,24 +63,31 @@ def _sign(bound: Optional[float]) -> Optional[int]:
 
 
 class Natures:
-    """Remembers the nature of large tensors for as long as they live unchanged: a suite often takes one apart, element by element."""
+    """Remembers the nature of large tensors for as long as they live unchanged: a suite often takes one apart, element by element.
+
+    What is remembered hangs on the storage, and without keeping it: weak references to a tensor are something that a test can see.
+    """
 
     def __init__(self) -> None:
-        self._known: Dict[int, Tuple[Any, int, Nature]] = {}
+        self._known: Dict[Hashable, Tuple[Nature, Any]] = {}
 
-    def of(self, tensor: Any, plain: Any) -> Nature:
-        """The nature of *tensor*, whose detached and contiguous form is *plain*."""
-        if plain.numel() <= SMALL or tensor.is_inference():
-            return nature(plain)
-        known = self._known.get(id(tensor))
-        version = tensor._version
-        if known is not None and known[0]() is tensor and known[1] == version:
-            return known[2]
-        if len(self._known) >= REMEMBERED:
-            self._known.clear()
-        found = nature(plain)
-        self._known[id(tensor)] = (weakref.ref(tensor), version, found)
-        return found
+    def of(self, tensor: Any, plain: Callable[[Any], Any]) -> Nature:
+        """The nature of *tensor*; *plain* gives its detached and contiguous form, as real or complex floats."""
+        size = tensor.numel()
+        if size <= SMALL or tensor.is_inference():
+            return nature(plain(tensor))
+        storage = tensor.untyped_storage()
+        address, offset = tensor.const_data_ptr(), tensor.storage_offset()
+        rest = storage.nbytes() - offset * tensor.itemsize
+        edges = (ctypes.string_at(address, EDGE), ctypes.string_at(address + rest - EDGE, EDGE)) if rest >= EDGE else ()
+        shape = tensor.dtype, tensor.shape, tensor.stride(), tensor.is_neg(), tensor.is_conj()
+        key = (storage._cdata, offset, address, tensor._version, shape, edges)
+        known = self._known.get(key)
+        if known is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            known = self._known[key] = nature(plain(tensor)), torch.multiprocessing.reductions.StorageWeakRef(storage)
+        return known[0]
 
 
 def nature(tensor: Any) -> Nature:

@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import importlib
 import sys
-from typing import Any, Callable, Dict, List, Optional, Tuple, cast
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 from . import tensors, wire
 from .pytorch_structure import STRUCTURE_LIMIT, Natures
@@ -18,6 +18,10 @@ torch: Any = importlib.import_module("torch")
 Nested = Callable[[Any], Json]
 LARGEST = 1 << 28
 """Elements beyond which a call is dropped: no model with such an input can be run."""
+MOST = 100_000
+"""Values in one argument beyond which a call is dropped: lists that share their parts can stand for more than fits on any disk."""
+LONG, DEEP = 1000, 4
+"""From how many parts, or how deep, such lists are looked for."""
 _SCALARS: Tuple[Any, ...] = (int, float, complex, str)
 
 
@@ -32,6 +36,8 @@ class Values:
 
     def encode(self, value: object) -> Json:
         """The JSON form of *value*; raises `Unrecordable` with a reason code."""
+        if isinstance(value, (list, tuple, dict)):
+            bounded(cast("list[object]", value))
         return wire.encode(value, self._foreign)
 
     def _foreign(self, value: Any) -> Json:
@@ -86,7 +92,7 @@ class Values:
                 if size > tensors.KEEP_WRITTEN:
                     self.loose.append((content, {name: value for name, value in content.items() if name != "data"}))
             else:
-                content["constraint"] = self._natures.of(tensor, seen.to(torch.float64)).document()
+                content["constraint"] = self._natures.of(tensor, lambda _: seen.to(torch.float64)).document()
             return
         by_hand = False
         if size <= tensors.KEEP_WRITTEN:
@@ -94,10 +100,30 @@ class Values:
             by_hand = tensors.written(data, dtype, size)
             if by_hand or size <= tensors.KEEP_FLOATS:
                 content["data"] = tensors.encode_bytes(data)
-        content["constraint"] = self._natures.of(tensor, seen).document()
+        content["constraint"] = self._natures.of(tensor, lambda _: seen).document()
         loose = None if by_hand else tensors.loosen(content)
         if loose is not None:
             self.loose.append(loose)
+
+
+def bounded(value: Sequence[object]) -> None:
+    """Raises `Unrecordable` where *value* has too many parts, or too deep ones."""
+    count = 0
+    level: List[object] = [value]
+    for _ in range(wire.MAX_DEPTH + 1):
+        inner: List[object] = []
+        for each in level:
+            if isinstance(each, dict):
+                inner.extend(cast("dict[object, object]", each).values())
+            elif isinstance(each, (list, tuple)):
+                inner.extend(cast("list[object]", each))
+        if not inner:
+            return
+        count += len(inner)
+        if count > MOST:
+            raise Unrecordable("too-many-values")
+        level = inner
+    raise Unrecordable("nested-too-deep")
 
 
 def plain(tensor: Any) -> Any:
@@ -129,8 +155,17 @@ def check(tensor: Any) -> None:
         raise Unrecordable("tensor-quantized")
     if tensor.numel() > LARGEST:
         raise Unrecordable("tensor-too-large")
-    if tensor.numel() and not tensor.const_data_ptr():
+    if tensor.numel() and not (tensor.const_data_ptr() and has_memory(tensor)):
         raise Unrecordable("tensor-without-memory")
+
+
+def has_memory(tensor: Any) -> bool:
+    """Whether all elements lie in memory: the storage under a tensor can be resized."""
+    if tensor.is_contiguous():
+        last = tensor.numel()
+    else:
+        last = 1 + sum([(side - 1) * stride for side, stride in zip(tensor.shape, tensor.stride())])  # noqa: B905
+    return (tensor.storage_offset() + last) * tensor.itemsize <= tensor.untyped_storage().nbytes()
 
 
 def raw(tensor: Any) -> bytes:

@@ -32,12 +32,16 @@ class Recording(Protocol):
         """Of the library."""
         ...
 
-    def Recorder(self, stream: Stream, filters: Optional[Filters] = None) -> Recorder:  # noqa: N802
+    def Recorder(self, stream: Stream, filters: Optional[Filters] = None) -> Recorder:
         """Makes a recorder."""
         ...
 
 
 def recording(library: str) -> Recording:
     """The module that records *library*; it imports the library."""
-    module: Any = importlib.import_module(f".{library}", __package__)
+    module: Any = importlib.import_module(f".{_MODULES.get(library, library)}", __package__)
     return module
+
+
+_MODULES = {"onnx": "onnx_models"}
+"""Libraries whose recorder is not the module of their name."""

@@ -14,7 +14,9 @@ Call = Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]
 
 REMEMBERED = 20_000
 FLOODED = 100
-"""Surplus calls after which a place is not looked at any more in the same test."""
+"""Surplus calls after which those of the same function from the same place in the same test are not looked at any more."""
+LOOK = 64
+"""Of such calls one in so many is looked at nevertheless: it may be another kind of call by now."""
 
 _template: Call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731
 
@@ -24,30 +26,36 @@ class Site:
 
     Attributes:
         call: Calls a function with arguments as if from here.
-        floods: Calls from here, one after the other, that were new but for their numbers only, and too many.
+        floods: Calls of one function from here, one after the other, that were new but for their numbers only, and too many.
     """
 
-    __slots__ = ("_code", "call", "floods", "test")
-
-    def is_flooded(self, test: str) -> bool:
-        """Whether calls from here need not be looked at for the rest of *test*."""
-        if self.floods < FLOODED:
-            return False
-        if self.test == test:
-            return True
-        self.floods = 0
-        return False
-
-    def flood(self, test: str) -> None:
-        """Says that one more call from here was too many."""
-        self.floods, self.test = (self.floods + 1 if self.test == test else 1), test
+    __slots__ = ("_code", "_flooded", "call", "floods")
 
     def __init__(self, frame: Any) -> None:
         self.floods = 0
-        self.test = ""
+        self._flooded: Tuple[Any, str] = (None, "")
         self._code = frame.f_code  # its identity is the key of this place for as long as it lives
         code = _template.__code__.replace(co_filename=self._code.co_filename, co_firstlineno=frame.f_lineno, co_name=self._code.co_name)
         self.call: Call = types.FunctionType(code, frame.f_globals)
+
+    def is_flooded(self, function: Any, test: str) -> bool:
+        """Whether this call of *function* from here need not be looked at."""
+        if self.floods < FLOODED:
+            return False
+        flooded, when = self._flooded
+        if flooded is not function or when is not test:
+            self.floods = 0
+            return False
+        self.floods += 1
+        return self.floods % LOOK != 0
+
+    def flood(self, function: Any, test: str) -> None:
+        """Says that one more call of *function* from here was too many."""
+        flooded, when = self._flooded
+        if flooded is function and when is test:
+            self.floods += 1
+        else:
+            self.floods, self._flooded = 1, (function, test)
 
 
 class Sites:

@@ -23,6 +23,7 @@ _COMMANDS = {
     "import": ("opera.commands.import_", "Add the instances of files, or of another workspace."),
     "diff": ("opera.commands.diff", "Compare two corpora: new, gone and common operators and instances."),
     "ls": ("opera.commands.ls", "List what the workspace holds."),
+    "equipped": ("opera.commands.equipped", "Count what a compiler's own frontend tests cover already."),
     "config": ("opera.commands.config", "Show settings and where they come from."),
 }
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import gzip
 import io
-import os
 import sys
-import tempfile
 import zlib
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, cast
 
+from opera.atomic import replacing
 from opera.corpus.entry import Entry, decode_entry, dump, encode_entry, parse
 from opera.errors import UserError
 
@@ -52,7 +50,7 @@ def write_corpus(path: str, header: dict[str, Any], entries: Iterable[Entry]) ->
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
         return
-    with _replacing(Path(path)) as file:
+    with replacing(Path(path)) as file:
         if path.endswith(".gz"):
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
                 packed.writelines(lines)
@@ -63,27 +61,6 @@ def write_corpus(path: str, header: dict[str, Any], entries: Iterable[Entry]) ->
 def _documents(header: dict[str, Any], entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
     yield header
     yield from (encode_entry(entry) for entry in entries)
-
-
-@contextlib.contextmanager
-def _replacing(path: Path) -> Generator[IO[bytes]]:
-    """A file that takes the place of *path* when the block ends well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def read_header(path: Path) -> dict[str, Any]:

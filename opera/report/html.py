@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from opera import __version__
+from opera.atomic import replacing
 from opera.oracles.verdict import Verdict
 from opera.report.charts import bars, heat_map, trend
 from opera.report.details import Detailer, version_rows
@@ -68,16 +67,8 @@ def write_html(path: Path, workspace: Workspace, name: str, view: Overview) -> N
         view: What to write.
     """
     text = render(workspace, name, view)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".report-")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(text)
-        Path(temporary).chmod(0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", errors="replace"))
 
 
 def render(workspace: Workspace, name: str, view: Overview) -> str:

@@ -101,7 +101,8 @@ class DeclaredSource:
         command += ["--recording", str(request.recording), "--source", self.name, "--seed", str(request.seed)]
         command += ["--shard", f"{request.shard}/{request.shards}", "--after", str(request.after), "--filters", str(filters)]
         command += [f"--only={pattern}" for pattern in request.only]
-        command += [f"--{name}={value}" for name, value in options.items()]
+        shown = "".join(self.description.environment.values())
+        command += [f"--{name}={value}" for name, value in options.items() if f"{{{name}}}" not in shown]
         return command
 
     def environment(self, request: Request) -> dict[str, str]:

@@ -1,0 +1,113 @@
+"""`opera equipped`: counts what a compiler's own frontend tests cover already."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.atomic import replacing
+from opera.config import load_config
+from opera.errors import Exit, NothingSelected
+from opera.instance import Instance, Tensor, digest
+from opera.options import Duration, common, print_json, say
+from opera.report.tables import print_table
+from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
+
+SCHEMA = "equipped-counts/1"
+SOURCE = "frontend-tests"
+
+
+@click.command("equipped")
+@click.option("--compiler", required=True, help="Whose tests they are, e.g. tvm.")
+@click.option("--frontend", required=True, help="The library whose models they load, e.g. onnx.")
+@click.option("--suite", required=True, type=click.Path(path_type=Path), help="The compiler's frontend tests: a folder, or one file.")
+@click.option("--only", multiple=True, metavar="PATTERN", help="Only files that match (repeatable), e.g. test_frontend_onnx.py.")
+@click.option("--origin", default="", help="Where the tests come from, kept beside the counts.")
+@click.option("--compiler-version", "version", default="", help="Version of the compiler that the tests belong to, kept beside the counts.")
+@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the counts to this file.")
+@click.option("--timeout", type=Duration(), help="Time for one file.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Test processes at a time.")
+@common
+def command(
+    compiler: str, frontend: str, suite: Path, only: tuple[str, ...], origin: str, version: str, output: Path | None,
+    timeout: float | None, jobs: int, workspace: Path, seed: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Runs a compiler's own frontend tests under the recorder, and counts tests and parameter settings of each operator.
+
+    Nothing is written into the workspace.
+    """
+    how = Options(python=load_config().python("library", frontend), jobs=jobs, seed=seed, only=only, suite=suite, timeout=timeout)
+    counts = _Counts()
+    with tempfile.TemporaryDirectory() as scratch:
+        items = extract(frontend, scratch=Path(scratch), sources=[SOURCE], how=how)
+        for item in items:
+            counts.add(item)
+    document = {
+        "schema": SCHEMA, "compiler": compiler, "frontend": frontend, "origin": origin, "compiler_version": version,
+        "date": datetime.date.today().isoformat(), "tests": counts.outcomes, "counts": counts.tests(), "settings": counts.settings(),
+    }  # fmt: skip
+    if not document["counts"]:
+        raise NothingSelected(f"no test under {suite} called an operator of {frontend}; {counts.outcomes or 'none was run'}")
+    if output is not None:
+        with replacing(output) as file:
+            file.write((json.dumps(document, indent=1) + "\n").encode())
+        say(f"wrote {output}")
+    if as_json:
+        print_json(document)
+    else:
+        _print(document)
+    return Exit.CLEAN
+
+
+class _Counts:
+    """Tests and distinct parameter settings by operator."""
+
+    def __init__(self) -> None:
+        self._operators: dict[str, str] = {}
+        self._tests: dict[str, set[str]] = defaultdict(set)
+        self._settings: dict[str, set[str]] = defaultdict(set)
+        self.outcomes: dict[str, int] = {}
+
+    def add(self, item: Item) -> None:
+        """Counts one item of an extraction."""
+        if isinstance(item, Recorded):
+            self._operators[item.digest] = item.instance.operator
+            self._tests[item.instance.operator].add(item.occurrence.test)
+            self._settings[item.instance.operator].add(setting(item.instance))
+        elif isinstance(item, Again):
+            self._tests[self._operators[item.digest]].add(item.occurrence.test)
+        elif isinstance(item, SourceSummary) and item.tests is not None:
+            self.outcomes = dict(item.tests.outcomes)
+
+    def tests(self) -> dict[str, int]:
+        """Number of tests that call each operator, most first."""
+        return _counted(self._tests.items())
+
+    def settings(self) -> dict[str, int]:
+        """Number of distinct parameter settings of each operator, most first."""
+        return _counted(self._settings.items())
+
+
+def setting(instance: Instance) -> str:
+    """What distinguishes parameter settings: all arguments that are no tensors, whatever the inputs are."""
+    call = tuple(argument for argument in instance.call if not isinstance(argument.value, Tensor))
+    return digest(replace(instance, call=call, context=()))
+
+
+def _counted(items: Iterable[tuple[str, set[str]]]) -> dict[str, int]:
+    return dict(sorted(((name, len(found)) for name, found in items), key=lambda item: (-item[1], item[0])))
+
+
+def _print(document: dict[str, Any]) -> None:
+    counts, settings = document["counts"], document["settings"]
+    print_table(["operator", "tests", "settings"], [[name, f"{count:,}", f"{settings[name]:,}"] for name, count in counts.items()])
+    outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in document["tests"].items())
+    click.echo(f"{len(counts)} operators; tests: {outcomes}")

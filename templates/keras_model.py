@@ -1,0 +1,272 @@
+"""Keras instances as callables and, where Keras can trace them, as functional models."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import importlib.util
+import os
+import tempfile
+import warnings
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
+from opera.instrumentation.wire import Unrecordable
+from opera.models.arrays import Array, dtype_name
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
+from opera.oracles.compare import Policy, compare
+from opera.templates.keras_arguments import WIDER, Arguments, filled, resolve, widened
+from opera.templates.keras_source import functional_source
+from opera.templates.python_text import imports_of
+
+_BACKENDS = ("torch", "tensorflow", "jax")
+
+
+def _choose_backend() -> None:
+    """Lets Keras run on a library that is installed, where the environment does not say on which; PyTorch first."""
+    found = [name for name in _BACKENDS if importlib.util.find_spec(name) is not None]
+    if found and not os.environ.get("KERAS_BACKEND"):
+        os.environ["KERAS_BACKEND"] = found[0]
+    if "torch" in found:
+        importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order
+
+
+_choose_backend()
+keras: Any = importlib.import_module("keras")
+
+
+class KerasTemplate:
+    """Builds a recorded layer, or takes a recorded function; every tensor among the arguments of the call becomes an input."""
+
+    library = "keras"
+    revision = 1
+
+    def versions(self) -> Mapping[str, str]:
+        backend = str(keras.config.backend())
+        return {"keras": str(keras.__version__), backend: str(importlib.import_module(backend).__version__)}
+
+    def build(self, instance: Instance, key: str, seed: int) -> KerasModel:
+        return KerasModel(instance, key, seed)
+
+
+class KerasModel:
+    """One instance with its inputs drawn; weights follow from the seed."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        if instance.kind not in (Kind.FUNCTION, Kind.MODULE):
+            raise Invalid("not-a-keras-call")
+        try:
+            resolve(instance.api)
+        except (ImportError, AttributeError) as error:
+            raise Invalid("api-not-in-this-version") from error
+        self.instance = instance
+        self._key = key
+        self._seed = seed
+        with settings(instance):
+            self._arrays = Arguments(instance, key, seed, constant).arrays
+
+    @property
+    def inputs(self) -> Sequence[tuple[str, Array]]:
+        return [(f"x{index}", array) for index, array in enumerate(self._arrays)]
+
+    def reference(self) -> Reference:
+        with settings(self.instance):
+            first = self._operator(self.instance, self._seed)
+            self._run(first, self._arrays, self._seed)
+            weights = first.weights()
+            first.restore(weights)
+            outputs = self._run(first, self._arrays, self._seed)
+            other = self._operator(self.instance, self._seed + 1)
+            with _other_kernels():
+                self._run(other, self._arrays, self._seed + 1)
+                other.restore(weights)
+                again = self._run(other, self._arrays, self._seed + 1)
+        undefined = None if compare(outputs, None, again, Policy({})) is None else "library-disagrees-with-itself"
+        return Reference(outputs, self._precise(len(outputs), weights), undefined)
+
+    def run_once(self) -> Any:
+        """The result of one call; raises `Invalid` where the library rejects it."""
+        with settings(self.instance):
+            return self._result(self._operator(self.instance, self._seed), self._arrays, self._seed)
+
+    def artefact(self, kind: str, form: str) -> Artefact:
+        if kind != "keras":
+            raise ValueError(f"Keras models have no artefact of kind {kind!r}")
+        try:
+            with settings(self.instance), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+                warnings.simplefilter("ignore")
+                path = Path(folder) / "model.keras"
+                self.functional().save(path)
+                return Artefact(path.read_bytes())
+        except Invalid:
+            raise
+        except Exception as error:
+            raise Invalid("capture-failed:keras") from error
+
+    def functional(self) -> Any:
+        """The instance as a `keras.Model` with one input per tensor and every tensor of the result as an output."""
+        operator = self._operator(self.instance, self._seed)
+        self._run(operator, self._arrays, self._seed)
+        weights = operator.weights()
+        operator = self._operator(self.instance, self._seed)
+        inputs = [keras.Input(batch_shape=array.shape, dtype=dtype_name(array.dtype), name=name) for name, array in self.inputs]
+        outputs = operator.call(inputs)
+        operator.restore(weights)
+        return keras.Model(inputs, [leaf for leaf in keras.tree.flatten(outputs) if isinstance(leaf, keras.KerasTensor)])
+
+    def source(self, form: str) -> Source:
+        text, expected = functional_source(self.instance, self._arrays, self._seed)
+        backend = f'os.environ["KERAS_BACKEND"] = "{keras.config.backend()}"'
+        return Source((*imports_of(text), "import os", backend, "import keras"), text, expected)
+
+    def _precise(self, count: int, weights: Sequence[Array]) -> list[Array] | None:
+        """The outputs in double precision, with the same weights."""
+        arrays = widened(self._arrays)
+        if arrays is None:
+            return None
+        instance = _in_double(self.instance)
+        try:
+            with settings(instance):
+                operator = self._operator(instance, self._seed)
+                self._run(operator, arrays, self._seed)
+                operator.restore([array.astype(WIDER.get(array.dtype.name, array.dtype.name)) for array in weights])
+                outputs = self._run(operator, arrays, self._seed)
+        except Exception:
+            return None
+        return outputs if len(outputs) == count else None
+
+    def _operator(self, instance: Instance, seed: int) -> _Operator:
+        keras.utils.set_random_seed(seed)
+        return _Operator(instance, Arguments(instance, self._key, self._seed, constant))
+
+    def _result(self, operator: _Operator, arrays: Sequence[Array], seed: int) -> Any:
+        keras.utils.set_random_seed(seed)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return operator.call([_tensor(array) for array in arrays])
+        except Exception as error:
+            raise Invalid(LIBRARY_RAISED) from error
+
+    def _run(self, operator: _Operator, arrays: Sequence[Array], seed: int) -> list[Array]:
+        result = self._result(operator, arrays, seed)
+        outputs = [_array(leaf) for leaf in keras.tree.flatten(result) if keras.ops.is_tensor(leaf)]
+        if not outputs:
+            raise Invalid("no-tensor-output")
+        return outputs
+
+
+class _Operator:
+    """A function, or a layer that was just built, with the arguments of the recorded call."""
+
+    def __init__(self, instance: Instance, arguments: Arguments) -> None:
+        self._positional, self._keywords = arguments.call
+        self._target = resolve(instance.api)
+        self._layer: Any = None
+        if instance.kind is Kind.MODULE:
+            positional, keywords = arguments.init
+            try:
+                self._target = self._layer = self._target(*positional, **keywords)
+            except Exception as error:
+                raise Invalid(LIBRARY_RAISED) from error
+            training = instance.context_value("training")
+            if training is not None:
+                self._keywords = {**self._keywords, "training": bool(training)}
+
+    def call(self, tensors: Sequence[Any]) -> Any:
+        """Calls the operator on *tensors*."""
+        return self._target(*filled(self._positional, tensors), **filled(self._keywords, tensors))
+
+    def weights(self) -> list[Array]:
+        """The weights as they are now."""
+        return [] if self._layer is None else [_array(weight.value) for weight in self._layer.weights]
+
+    def restore(self, weights: Sequence[Array]) -> None:
+        """Sets the weights, where there are as many, and starts a stateful layer anew."""
+        if self._layer is None:
+            return
+        if len(self._layer.weights) == len(weights):
+            for variable, value in zip(self._layer.weights, weights, strict=True):
+                variable.assign(value)
+        if getattr(self._layer, "stateful", False) and hasattr(self._layer, "reset_state"):
+            self._layer.reset_state()
+
+
+@contextlib.contextmanager
+def settings(instance: Instance) -> Generator[None]:
+    """Inside, Keras' global settings are those under which the instance was recorded."""
+    before = keras.config.image_data_format(), keras.config.floatx(), keras.config.dtype_policy()
+    floatx = str(instance.context_value("floatx", "float32"))
+    try:
+        try:
+            _set(str(instance.context_value("image_data_format", "channels_last")), floatx, instance.context_value("dtype_policy", floatx))
+        except ValueError as error:
+            raise Invalid("setting-unknown") from error
+        yield
+    finally:
+        _set(*before)
+
+
+def _set(image_data_format: str, floatx: str, dtype_policy: Any) -> None:
+    keras.config.set_image_data_format(image_data_format)
+    keras.config.set_floatx(floatx)
+    keras.config.set_dtype_policy(dtype_policy)
+
+
+def constant(value: Any) -> Any:
+    """Keras' object for a value that is no tensor."""
+    if isinstance(value, DType):
+        return value.name
+    if isinstance(value, Enum):
+        return getattr(resolve(value.path), value.member)
+    if isinstance(value, Named):
+        return resolve(value.path)
+    if isinstance(value, Opaque):
+        raise Invalid("argument-not-rebuilt")
+    return value
+
+
+def _in_double(instance: Instance) -> Instance:
+    """The instance with double precision as the global setting and in the constructor."""
+    kept = [(name, value) for name, value in instance.context if name not in ("floatx", "dtype_policy")]
+    init = [_wide(argument) if argument.name == "dtype" else argument for argument in instance.init]
+    return replace(instance, init=tuple(init), context=(*kept, ("floatx", "float64"), ("dtype_policy", "float64")))
+
+
+def _wide(argument: Argument) -> Argument:
+    name = argument.value.name if isinstance(argument.value, DType) else argument.value
+    return replace(argument, value=WIDER.get(name, name) if isinstance(name, str) else name)
+
+
+@contextlib.contextmanager
+def _other_kernels() -> Generator[None]:
+    """Inside, PyTorch computes without oneDNN, where Keras runs on it; what that changes is undefined."""
+    if keras.config.backend() != "torch":
+        yield
+        return
+    with importlib.import_module("torch").backends.mkldnn.flags(enabled=False):
+        yield
+
+
+def _tensor(array: Array) -> Any:
+    """A tensor of the backend; an array of strings stays one, as no backend but TensorFlow has such tensors."""
+    if array.dtype.kind == "O":
+        return array.astype(str)
+    if array.dtype.name.startswith("float8"):
+        return keras.ops.cast(keras.ops.convert_to_tensor(array.astype("float32")), array.dtype.name)
+    return keras.ops.convert_to_tensor(array, dtype=array.dtype.name)
+
+
+def _array(tensor: Any) -> Array:
+    from opera.instrumentation.foreign_tensors import array_of
+
+    try:
+        array = array_of(tensor)
+    except Unrecordable as error:
+        raise Invalid("sparse-output") from error
+    if array is None:
+        raise Invalid("no-tensor-output")
+    return array.copy()

@@ -1,0 +1,136 @@
+"""TensorFlow instances as eager calls; every tensor among the arguments becomes an input."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opera.instance import DType, Enum, Instance, Kind, Named, Opaque
+from opera.instrumentation.foreign_tensors import array_of
+from opera.instrumentation.wire import Unrecordable
+from opera.models.arrays import Array
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
+from opera.oracles.compare import Policy, compare
+from opera.templates.keras_arguments import Arguments, filled, resolve, widened
+from opera.templates.python_text import imports_of
+from opera.templates.tensorflow_source import module_source
+
+with contextlib.suppress(ImportError):
+    importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order
+tf: Any = importlib.import_module("tensorflow")
+
+
+class TensorFlowTemplate:
+    """Takes a recorded function with the arguments that are no tensors."""
+
+    library = "tensorflow"
+    revision = 1
+
+    def versions(self) -> Mapping[str, str]:
+        return {"tensorflow": str(tf.__version__)}
+
+    def build(self, instance: Instance, key: str, seed: int) -> TensorFlowModel:
+        return TensorFlowModel(instance, key, seed)
+
+
+class TensorFlowModel:
+    """One instance with its inputs drawn."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        if instance.kind is not Kind.FUNCTION:
+            raise Invalid("not-a-tensorflow-call")
+        try:
+            self._target = resolve(instance.api)
+        except (ImportError, AttributeError) as error:
+            raise Invalid("api-not-in-this-version") from error
+        self.instance = instance
+        self._seed = seed
+        self._arguments = Arguments(instance, key, seed, constant)
+
+    @property
+    def inputs(self) -> Sequence[tuple[str, Array]]:
+        return [(f"x{index}", array) for index, array in enumerate(self._arguments.arrays)]
+
+    def call(self, tensors: Sequence[Any]) -> list[Any]:
+        """Every tensor of the operator's result on *tensors*."""
+        positional, keywords = self._arguments.call
+        result = self._target(*filled(positional, tensors), **filled(keywords, tensors))
+        return [leaf for leaf in tf.nest.flatten(result) if isinstance(leaf, (tf.Tensor, tf.RaggedTensor, tf.SparseTensor))]
+
+    def run_once(self) -> list[Any]:
+        """Every tensor of one call; raises `Invalid` where the library rejects it."""
+        return self._tensors(self._arguments.arrays, self._seed)
+
+    def reference(self) -> Reference:
+        outputs = self._run(self._arguments.arrays, self._seed)
+        again = self._run(self._arguments.arrays, self._seed + 1)
+        undefined = None if compare(outputs, None, again, Policy({})) is None else "library-disagrees-with-itself"
+        return Reference(outputs, self._precise(len(outputs)), undefined)
+
+    def artefact(self, kind: str, form: str) -> Artefact:
+        raise ValueError(f"TensorFlow models have no artefact of kind {kind!r}")
+
+    def source(self, form: str) -> Source:
+        text, expected = module_source(self.instance, self._arguments.arrays)
+        return Source((*imports_of(text), "import tensorflow as tf"), text, expected)
+
+    def _tensors(self, arrays: Sequence[Array], seed: int) -> list[Any]:
+        tf.random.set_seed(seed)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.call([_tensor(array) for array in arrays])
+        except Exception as error:
+            raise Invalid(LIBRARY_RAISED) from error
+
+    def _run(self, arrays: Sequence[Array], seed: int) -> list[Array]:
+        outputs = self._tensors(arrays, seed)
+        if not outputs:
+            raise Invalid("no-tensor-output")
+        return [_array(item) for item in outputs]
+
+    def _precise(self, count: int) -> list[Array] | None:
+        """The outputs in double precision, where the operator takes it."""
+        arrays = widened(self._arguments.arrays)
+        if arrays is None:
+            return None
+        try:
+            outputs = self._run(arrays, self._seed)
+        except Invalid:
+            return None
+        return outputs if len(outputs) == count else None
+
+
+def constant(value: Any) -> Any:
+    """TensorFlow's object for a value that is no tensor."""
+    if isinstance(value, DType):
+        return tf.dtypes.as_dtype(value.name)
+    if isinstance(value, Enum):
+        return getattr(resolve(value.path), value.member)
+    if isinstance(value, Named):
+        return resolve(value.path)
+    if isinstance(value, Opaque):
+        raise Invalid("argument-not-rebuilt")
+    return value
+
+
+def _tensor(array: Array) -> Any:
+    if array.dtype.kind == "O":
+        items = [str(item).encode("utf-8", "surrogateescape") for item in array.reshape(-1).tolist()]
+        return tf.constant(np.array(items, dtype=object).reshape(array.shape), dtype=tf.string)
+    return tf.constant(array)
+
+
+def _array(tensor: Any) -> Array:
+    try:
+        array = array_of(tensor)
+    except Unrecordable as error:
+        raise Invalid("sparse-output") from error
+    if array is None:
+        raise Invalid("no-tensor-output")
+    return array.copy()

@@ -1,0 +1,29 @@
+"""A TensorFlow instance as the source of a module that a person would write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opera.instance import Instance
+from opera.models.arrays import Array
+from opera.templates.keras_source import CallText
+from opera.templates.python_text import array_text
+
+
+def module_source(instance: Instance, arrays: Sequence[Array]) -> tuple[str, str]:
+    """Source that defines `model` (a `tf.Module`) and `inputs` (a list of tensors), and source that defines `expected`."""
+    writer = CallText(dtype="tf.{}".format)
+    call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
+    names = "".join(f", x{place}" for place in range(len(arrays)))
+    lines = [
+        "class Model(tf.Module):",
+        f"    def __call__(self{names}):",
+        f"        return {instance.api}({call})",
+        "",
+        "",
+        "model = Model()",
+        "inputs = [",
+        *(f"    tf.constant({array_text(array)})," for array in arrays),
+        "]",
+    ]
+    return "\n".join(lines), "expected = [leaf.numpy() for leaf in tf.nest.flatten(model(*inputs))]"

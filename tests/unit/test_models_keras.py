@@ -1,0 +1,158 @@
+"""What Keras instances become: layers and functions with inputs, references and saved models."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+import numpy as np
+import pytest
+
+from opera.instance import Argument, Call, DType, Instance, Kind, Named, Opaque, Tensor
+from opera.models.arrays import to_bytes
+from opera.models.registry import template_of
+from opera.models.template import Invalid
+from opera.templates.keras_model import KerasTemplate, keras
+
+X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
+
+
+def tensor(array: Any) -> Tensor:
+    return Tensor(array.shape, array.dtype.name, to_bytes(array))
+
+
+def function(api: str, *call: Argument) -> Instance:
+    return Instance("keras", f"keras.{api}", Kind.FUNCTION, call=call)
+
+
+def layer(name: str, init: dict[str, Any], inputs: Any = X, **call: Any) -> Instance:
+    arguments = tuple(Argument(key, value, keyword=True) for key, value in init.items())
+    keywords = (Argument(key, value, keyword=True) for key, value in call.items())
+    return Instance("keras", f"keras.layers.{name}", Kind.MODULE, arguments, (Argument("inputs", tensor(inputs)), *keywords))
+
+
+def model(instance: Instance, seed: int = 0) -> Any:
+    return KerasTemplate().build(instance, "key", seed)
+
+
+def test_the_template_is_registered_and_says_what_it_runs_on() -> None:
+    assert template_of("keras") == "opera.templates.keras_model:KerasTemplate"
+    assert set(KerasTemplate().versions()) == {"keras", keras.config.backend()}
+
+
+def test_a_function_gives_the_librarys_outputs_and_more_precise_ones() -> None:
+    built = model(function("ops.softmax", Argument("x", tensor(X)), Argument("axis", 0, keyword=True)))
+    reference = built.reference()
+    expected = np.exp(X.astype("float64")) / np.exp(X.astype("float64")).sum(0)
+    assert [name for name, _ in built.inputs] == ["x0"]
+    assert reference.undefined is None
+    assert reference.outputs[0].dtype == np.float32
+    np.testing.assert_allclose(reference.outputs[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(reference.precise[0], expected, rtol=1e-14)
+
+
+def test_nested_tensors_are_inputs_and_nested_outputs_come_in_order() -> None:
+    built = model(function("ops.meshgrid", Argument("x", tensor(X[0])), Argument("x", tensor(X[1]))))
+    assert len(built.inputs) == 2
+    assert [output.shape for output in built.reference().outputs] == [(2, 2), (2, 2)]
+    joined = model(function("ops.concatenate", Argument("xs", [tensor(X), tensor(X)])))
+    assert joined.reference().outputs[0].shape == (4, 2)
+
+
+def test_weights_follow_from_the_seed_and_are_the_same_in_double_precision() -> None:
+    dense = layer("Dense", {"units": 3, "activation": Named("keras.activations.tanh")})
+    first, again, other = model(dense).reference(), model(dense).reference(), model(dense, seed=1).reference()
+    np.testing.assert_array_equal(first.outputs[0], again.outputs[0])
+    assert not np.array_equal(first.outputs[0], other.outputs[0])
+    assert first.precise is not None
+    assert first.precise[0].dtype == np.float64
+    np.testing.assert_allclose(first.outputs[0], first.precise[0], rtol=1e-5, atol=1e-6)
+
+
+def test_objects_among_the_arguments_are_made_anew() -> None:
+    init = {"units": 2, "kernel_initializer": Call("keras.initializers.Constant", (("value", 0.5),)), "dtype": DType("float32")}
+    np.testing.assert_allclose(model(layer("Dense", init)).reference().outputs[0], np.repeat(X.sum(1, keepdims=True) / 2, 2, 1))
+    wrapped = layer("Bidirectional", {"layer": Call("keras.layers.GRU", ((None, 2),))}, np.ones((1, 3, 2), "float32"))
+    assert model(wrapped).reference().outputs[0].shape == (1, 4)
+
+
+def test_settings_hold_for_the_instance_only() -> None:
+    pool = layer("MaxPooling2D", {"pool_size": 2}, np.ones((1, 3, 4, 4), "float32"))
+    first = replace(pool, context=(("image_data_format", "channels_first"),))
+    assert model(first).reference().outputs[0].shape == (1, 3, 2, 2)
+    assert keras.config.image_data_format() == "channels_last"
+    half = replace(layer("Dense", {"units": 2}), context=(("dtype_policy", "mixed_bfloat16"),))
+    assert model(half).reference().outputs[0].dtype.name == "bfloat16"
+    assert keras.config.dtype_policy().name == "float32"
+
+
+def test_the_mode_that_an_outer_layer_imposed_is_kept_and_random_results_are_undefined() -> None:
+    dropout = layer("Dropout", {"rate": 0.5}, np.ones((8, 8), "float32"))
+    assert model(dropout).reference().undefined is None
+    assert model(replace(dropout, context=(("training", True),))).reference().undefined == "library-disagrees-with-itself"
+    assert model(layer("Dropout", {"rate": 0.5}, np.ones((8, 8), "float32"), training=True)).reference().undefined is not None
+
+
+def test_a_layer_with_state_starts_from_the_same_state_in_every_run() -> None:
+    recurrent = layer("LSTM", {"units": 2, "stateful": True}, np.ones((2, 3, 2), "float32"))
+    reference = model(recurrent).reference()
+    assert reference.undefined is None
+    np.testing.assert_allclose(reference.outputs[0], reference.precise[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [layer("Dense", {"units": 3}), function("ops.add", Argument("x1", tensor(X)), Argument("x2", 1.5)), layer("BatchNormalization", {})],
+    ids=["layer", "function", "state"],
+)
+def test_a_saved_model_computes_what_the_reference_says(instance: Instance, tmp_path: Path) -> None:
+    built = model(instance)
+    path = tmp_path / "model.keras"
+    path.write_bytes(built.artefact("keras", "runtime").data)
+    loaded = keras.models.load_model(path)
+    outputs = keras.tree.flatten(loaded([array for _, array in built.inputs]))
+    for output, expected in zip(outputs, built.reference().outputs, strict=True):
+        np.testing.assert_allclose(keras.ops.convert_to_numpy(output), expected, rtol=1e-6)
+
+
+def test_an_artefact_that_does_not_exist_and_one_that_keras_cannot_capture_are_told_apart() -> None:
+    with pytest.raises(ValueError, match="torchscript"):
+        model(layer("Dense", {"units": 3})).artefact("torchscript", "runtime")
+    with pytest.raises(Invalid, match="capture-failed:keras"):
+        model(function("ops.zeros", Argument("shape", (2,)))).artefact("keras", "runtime")
+
+
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        (function("ops.no_such_operator", Argument("x", tensor(X))), "api-not-in-this-version"),
+        (function("ops.matmul", Argument("x1", tensor(X)), Argument("x2", tensor(np.ones((3, 3), "float32")))), "library-raised"),
+        (function("ops.ndim", Argument("x", tensor(X))), "no-tensor-output"),
+        (layer("Dense", {"units": -1}), "library-raised"),
+        (layer("Dense", {"units": 1, "activation": Opaque("Thing", "unrecordable")}), "argument-not-rebuilt"),
+        (layer("Dense", {"units": 1, "activation": Named("os.system")}), "argument-not-rebuilt"),
+        (layer("Dense", {"units": 1, "activation": Named("keras.src.utils.file_utils.shutil.rmtree")}), "argument-not-rebuilt"),
+        (Instance("keras", "keras.ops.add", Kind.NODE), "not-a-keras-call"),
+    ],
+)
+def test_what_cannot_become_a_model_is_invalid_with_a_reason(instance: Instance, reason: str) -> None:
+    with pytest.raises(Invalid, match=reason):
+        model(instance).reference()
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_the_source_computes_what_the_reference_says(seed: int) -> None:
+    instance = replace(
+        layer("Conv2D", {"filters": 2, "kernel_size": (2, 2), "kernel_initializer": "ones"}, np.ones((1, 3, 3, 1), "float32")),
+        context=(("training", False),),
+    )
+    built = model(instance, seed)
+    source = built.source("runtime")
+    names: dict[str, Any] = {"np": np}
+    exec("\n".join((*source.imports, source.text, source.expected)), names)
+    np.testing.assert_allclose(names["expected"][0], built.reference().outputs[0], rtol=1e-6)
+    assert [array.shape for array in names["inputs"]] == [(1, 3, 3, 1)]

@@ -1,0 +1,114 @@
+"""What TensorFlow instances become: eager calls with inputs and references."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+os.environ.setdefault("KERAS_BACKEND", "torch")
+
+import numpy as np
+import pytest
+
+from opera.instance import Argument, DType, Instance, Kind, Named, Opaque, Tensor
+from opera.models.arrays import to_bytes
+from opera.models.registry import template_of
+from opera.models.template import Invalid
+from opera.templates.tensorflow_model import TensorFlowTemplate
+
+X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
+
+
+def tensor(array: Any) -> Tensor:
+    return Tensor(array.shape, "string" if array.dtype.kind == "O" else array.dtype.name, to_bytes(array))
+
+
+def function(api: str, *call: Any, **keywords: Any) -> Instance:
+    positional = tuple(Argument(f"a{place}", value) for place, value in enumerate(call))
+    return Instance(
+        "tensorflow", api, Kind.FUNCTION, call=(*positional, *(Argument(key, item, keyword=True) for key, item in keywords.items()))
+    )
+
+
+def model(instance: Instance, seed: int = 0) -> Any:
+    return TensorFlowTemplate().build(instance, "key", seed)
+
+
+def test_the_template_is_registered_and_says_its_version() -> None:
+    assert template_of("tensorflow") == "opera.templates.tensorflow_model:TensorFlowTemplate"
+    assert TensorFlowTemplate().versions() == {"tensorflow": importlib.import_module("tensorflow").__version__}
+
+
+def test_a_function_gives_the_librarys_outputs_and_more_precise_ones() -> None:
+    built = model(function("tf.nn.softmax", tensor(X), axis=0))
+    reference = built.reference()
+    expected = np.exp(X.astype("float64")) / np.exp(X.astype("float64")).sum(0)
+    assert [name for name, _ in built.inputs] == ["x0"]
+    assert (reference.undefined, reference.outputs[0].dtype) == (None, np.float32)
+    np.testing.assert_allclose(reference.outputs[0], expected, rtol=1e-6)
+    np.testing.assert_allclose(reference.precise[0], expected, rtol=1e-14)
+
+
+def test_operators_slices_and_several_outputs() -> None:
+    np.testing.assert_array_equal(model(function("tf.Tensor.__rsub__", tensor(X), 1.0)).reference().outputs[0], 1 - X)
+    part = function("tf.__operators__.getitem", tensor(X), (0, slice(1, None)))
+    np.testing.assert_array_equal(model(part).reference().outputs[0], X[0, 1:])
+    mean, variance = model(function("tf.nn.moments", tensor(X), axes=[0])).reference().outputs
+    np.testing.assert_allclose(variance, ((X - mean) ** 2).mean(0), rtol=1e-6)
+
+
+def test_data_types_functions_and_raw_operators_are_rebuilt() -> None:
+    cast = model(function("tf.cast", tensor(X), DType("bfloat16"))).reference()
+    assert cast.outputs[0].dtype.name == "bfloat16"
+    folded = model(function("tf.foldl", Named("tf.math.add"), tensor(X))).reference()
+    np.testing.assert_array_equal(folded.outputs[0], X.sum(0))
+    np.testing.assert_allclose(
+        model(function("tf.raw_ops.Softsign", features=tensor(X))).reference().outputs[0], X / (1 + abs(X)), rtol=1e-6
+    )
+
+
+def test_strings_that_are_no_text_survive() -> None:
+    reference = model(function("tf.strings.length", tensor(np.array(["a", "\udcff\udcfe"], object)))).reference()
+    np.testing.assert_array_equal(reference.outputs[0], [1, 2])
+
+
+def test_random_results_are_undefined() -> None:
+    ones = tensor(np.ones((8, 8), "float32"))
+    assert model(function("tf.nn.dropout", ones, rate=0.5)).reference().undefined == "library-disagrees-with-itself"
+    assert model(function("tf.nn.dropout", ones, rate=0.0)).reference().undefined is None
+
+
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        (function("tf.no_such_operator", tensor(X)), "api-not-in-this-version"),
+        (function("tf.sysconfig._os.getcwd"), "api-not-in-this-version"),
+        (function("tf.linalg.matmul", tensor(X), tensor(np.ones((3, 3), "float32"))), "library-raised"),
+        (function("tf.broadcast_static_shape", 1, 2), "library-raised"),
+        (function("tf.sparse.from_dense", tensor(X)), "sparse-output"),
+        (function("tf.no_op"), "no-tensor-output"),
+        (function("tf.foldl", Opaque("Thing", "unrecordable"), tensor(X)), "argument-not-rebuilt"),
+        (Instance("tensorflow", "tf.add", Kind.MODULE), "not-a-tensorflow-call"),
+    ],
+)
+def test_what_cannot_become_a_model_is_invalid_with_a_reason(instance: Instance, reason: str) -> None:
+    with pytest.raises(Invalid, match=reason):
+        model(instance).reference()
+
+
+def test_a_call_without_tensors_in_its_result_still_is_a_call() -> None:
+    assert model(function("tf.no_op")).run_once() == []
+
+
+def test_there_are_no_artefacts_yet() -> None:
+    with pytest.raises(ValueError, match="litert"):
+        model(function("tf.nn.relu", tensor(X))).artefact("litert", "runtime")
+
+
+def test_the_source_computes_what_the_reference_says() -> None:
+    built = model(function("tf.cast", tensor(X), dtype=DType("float16")))
+    source = built.source("runtime")
+    names: dict[str, Any] = {"np": np}
+    exec("\n".join((*source.imports, source.text, source.expected)), names)
+    np.testing.assert_array_equal(names["expected"][0], built.reference().outputs[0])
