@@ -20,7 +20,7 @@ from typing import Any, Callable, Dict, Generator, Hashable, List, NamedTuple, O
 from . import pytorch_parameters as parameters
 from .filters import Filters
 from .pytorch_keys import Keys, NoKey
-from .pytorch_mode import depth, enter_thread, hidden_from, is_followed, mode_class, observed_elsewhere, unwatched
+from .pytorch_mode import depth, enter_thread, hidden_from, instead_of, mode_class, observed_elsewhere, unwatched
 from .pytorch_names import class_name, function_name
 from .pytorch_parameters import Parameters
 from .pytorch_structure import Natures
@@ -163,7 +163,11 @@ class Recorder:
             lambda api: (api.name, self._keys.of_call(args, kwargs)) if key is None else key,
             lambda api, key: self._draft_function(api, key, args, kwargs),
         )
-        return site.call(function, args, kwargs) if draft is None else self._finish(draft, site.call, (function, args, kwargs), {})
+        if draft is None:
+            return site.call(function, args, kwargs)
+        if api is None:
+            self._flooded(str(draft.document["api"]), args, kwargs)  # the first of them counts as well
+        return self._finish(draft, site.call, (function, args, kwargs), {})
 
     def _flooded(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> bool:
         """Whether a new call is one too many of those that differ in numbers only."""
@@ -210,9 +214,8 @@ class Recorder:
     # Modules
 
     def _wrap_init(self, original: Any) -> Any:
-        @functools.wraps(original)
-        def init(module: Any, *args: Any, **kwargs: Any) -> None:
-            if is_followed() or id(module) in self._building or observed_elsewhere():
+        def init(module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
+            if id(module) in self._building or observed_elsewhere():
                 return original(module, *args, **kwargs)
             ours = class_name(class_of(module)) is not None
             self._building.add(id(module))
@@ -225,7 +228,7 @@ class Recorder:
                 self._here.quiet -= ours
                 self._building.discard(id(module))
 
-        return init
+        return instead_of(original, init)
 
     def _remember(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
         values = Values(self._nested, self._natures)
@@ -246,9 +249,8 @@ class Recorder:
         return known
 
     def _wrap_call(self, original: Any) -> Any:
-        @functools.wraps(original)
-        def call(module: Any, *args: Any, **kwargs: Any) -> Any:
-            if is_followed() or self._here.quiet or not self._watching:
+        def call(module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Any:
+            if self._here.quiet or not self._watching:
                 return original(module, *args, **kwargs)
             kind = class_of(module)
             draft = self._begin(
@@ -264,7 +266,7 @@ class Recorder:
             finally:
                 self._here.quiet -= inside
 
-        return call
+        return instead_of(original, call)
 
     def _module_key(self, module: Any) -> Hashable:
         return self._how_built(module).token, *map(repr, _module_context(module))

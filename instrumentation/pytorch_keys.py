@@ -10,11 +10,11 @@ from __future__ import annotations
 import ctypes
 import importlib
 import itertools
-from typing import Any, Callable, Dict, FrozenSet, Hashable, Sequence
+from typing import Any, Callable, Dict, FrozenSet, Hashable, Sequence, Set
 
 from . import tensors
 from .pytorch_structure import Natures, nature
-from .pytorch_values import DEEP, LARGEST, LONG, bounded, check, has_memory, plain, raw
+from .pytorch_values import DEEP, LARGEST, LONG, bounded, check, plain, raw
 from .wire import MAX_DEPTH
 
 torch: Any = importlib.import_module("torch")
@@ -76,9 +76,9 @@ _SEQUENCES: FrozenSet[type] = frozenset({list, tuple, torch.Size})
 _WRITABLE: Dict[Any, str] = {getattr(torch, name): name for name in ("float16", "float32", "float64")}
 _REMEMBERED = 20_000
 
-_strided = torch.strided
-_is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor
-_is_functional = torch._is_functional_tensor
+_dispatch_keys = torch._C._dispatch_keys
+_ordinary: Set[int] = set()
+"""Sets of dispatch keys whose tensors have passed `check`: they tell layout, device, transforms and lazy negation in one look."""
 
 
 class _Small:
@@ -89,16 +89,16 @@ class _Small:
         self._classes: Dict[Hashable, int] = {}
         self._numbers = itertools.count()
 
-    def number(self, dtype: Any, shape: Any, data: bytes, tensor: Any) -> int:
+    def number(self, dtype: Any, shape: Any, strides: Any, data: bytes, tensor: Any) -> int:
         """The same for equal contents that a person wrote, and for random ones of one class."""
-        content = (dtype, shape, data)
+        content = (dtype, shape, strides, data)
         known = self._contents.get(content)
         if known is None:
             if len(self._contents) >= _REMEMBERED:
                 self._contents.clear()
                 self._classes.clear()
             if not tensors.written(data, _WRITABLE[dtype], len(data) // dtype.itemsize):
-                known = self._classes.setdefault((dtype, shape, nature(plain(tensor)).signs()), next(self._numbers))
+                known = self._classes.setdefault((dtype, shape, strides, nature(plain(tensor)).signs()), next(self._numbers))
             else:
                 known = next(self._numbers)
             self._contents[content] = known
@@ -125,25 +125,27 @@ def _outline(value: Any, depth: int) -> Hashable:
 
 def _tensor(tensor: Any, natures: Natures) -> Hashable:
     size = tensor.numel()
-    if not tensor.is_cpu or tensor.layout is not _strided or tensor.is_nested or tensor.is_quantized or size > LARGEST:
+    nature_of_memory = _dispatch_keys(tensor).raw_repr()
+    if nature_of_memory not in _ordinary:
         check(tensor)
-    address = tensor.const_data_ptr()
-    if not address or _is_wrapped(tensor) or _is_functional(tensor):
-        check(tensor)
-    dtype = tensor.dtype
-    contiguous = tensor.is_contiguous()
-    if contiguous:
-        if (tensor.storage_offset() + size) * dtype.itemsize > tensor.untyped_storage().nbytes():
-            check(tensor)
-    elif not has_memory(tensor):
-        check(tensor)
-    strides = None if contiguous else tensor.stride()
+        if not (tensor.is_conj() or tensor.is_neg()):
+            _ordinary.add(nature_of_memory)
+    dtype, shape = tensor.dtype, tensor.shape
     if not size:
-        return dtype, tensor.shape, strides
+        return dtype, shape, None if tensor.is_contiguous() else tensor.stride()
+    address, width = tensor.const_data_ptr(), dtype.itemsize
+    if tensor.is_contiguous():
+        strides, span = None, size
+    else:
+        strides = tensor.stride()
+        span = 1 + sum([(side - 1) * stride for side, stride in zip(shape, strides)])  # noqa: B905
+    if size > LARGEST or not address or (tensor.storage_offset() + span) * width > tensor.untyped_storage().nbytes():
+        check(tensor)
     integral = not (dtype.is_floating_point or dtype.is_complex)
     if size <= tensors.KEEP_WRITTEN and (integral or dtype in _WRITABLE):
-        data = ctypes.string_at(address, size * dtype.itemsize) if contiguous and not tensor.is_neg() else raw(plain(tensor))
-        return (dtype, tensor.shape, strides, data) if integral else (strides, _small.number(dtype, tensor.shape, data, tensor))
+        dense = span == size and nature_of_memory in _ordinary  # then the same memory and strides are the same elements
+        data = ctypes.string_at(address, size * width) if dense else raw(plain(tensor))
+        return (dtype, shape, strides, data) if integral else _small.number(dtype, shape, strides, data, tensor)
     if integral:
-        return dtype, tensor.shape, strides
-    return dtype, tensor.shape, strides, natures.of(tensor, plain).signs()
+        return dtype, shape, strides
+    return dtype, shape, strides, natures.of(tensor, plain).signs()

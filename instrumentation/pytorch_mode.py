@@ -68,6 +68,16 @@ def observed_elsewhere() -> bool:
     return bool(_dispatch_depth() or _tracing_state() is not None or _transform() is not None or _is_profiled() or _is_compiling())
 
 
+def instead_of(original: Any, watch: Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]) -> Any:
+    """A method that *watch* answers in place of *original*, but for a compiler of bytecode, which must not find the recorder in it."""
+
+    @functools.wraps(original)
+    def method(module: Any, *args: Any, **kwargs: Any) -> Any:
+        return original(module, *args, **kwargs) if is_followed() else watch(module, args, kwargs)
+
+    return method
+
+
 def hidden_from(original: Any, mode: Any) -> Any:
     """*original*, during which *mode* sees nothing."""
 

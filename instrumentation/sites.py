@@ -15,7 +15,7 @@ Call = Callable[[Any, Tuple[Any, ...], Dict[str, Any]], Any]
 REMEMBERED = 20_000
 FLOODED = 100
 """Surplus calls after which those of the same function from the same place in the same test are not looked at any more."""
-LOOK = 64
+LOOK = 512
 """Of such calls one in so many is looked at nevertheless: it may be another kind of call by now."""
 
 _template: Call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731

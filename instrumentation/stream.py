@@ -35,9 +35,12 @@ Loose = Tuple[Document, Document]
 """The content of a tensor whose values were drawn at random, and the part of it that tells instances apart."""
 
 
+_encode = json.JSONEncoder(separators=(",", ":"), ensure_ascii=True, allow_nan=False, check_circular=False).encode
+
+
 def dump(tree: Json) -> str:
     """Compact JSON in one line."""
-    return json.dumps(tree, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    return _encode(tree)
 
 
 def fingerprint(tree: Json) -> bytes:

@@ -23,6 +23,8 @@ KEEP_FLOATS = 64
 KEEP_WRITTEN = 256
 """Also the bound under which identity takes written floats by value."""
 SHORT_DIGITS = 4
+LARGEST_SHORT = 10**SHORT_DIGITS
+"""Integers below have that few digits."""
 _FORMATS: Dict[str, str] = {"float16": "e", "float32": "f", "float64": "d"}
 
 
@@ -35,7 +37,7 @@ def written(data: bytes, dtype: str, size: int) -> bool:
 
 
 def _short(number: float, code: str) -> bool:
-    if not math.isfinite(number):
+    if not math.isfinite(number) or (-LARGEST_SHORT < number < LARGEST_SHORT and number == int(number)):
         return True
     try:
         (rounded,) = struct.unpack(f"<{code}", struct.pack(f"<{code}", float(f"{number:.{SHORT_DIGITS - 1}e}")))

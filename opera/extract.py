@@ -11,11 +11,13 @@ from pathlib import Path
 import click
 
 from opera.config import load_config
+from opera.corpus.replayable import write_replayable
 from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Instance, Occurrence
 from opera.options import Duration, common, print_json, say, stage
 from opera.report.extraction import document, show
-from opera.sources import FileEnded, Item, Options, Progress, Recorded, SourceSummary, extract, libraries
+from opera.report.text import plural
+from opera.sources import FileEnded, Item, Options, Progress, Recorded, SourceSummary, describe, extract, libraries
 from opera.sources.constraints import read_constraints
 from opera.sources.description import RUNNERS
 from opera.store import Corpus, Workspace
@@ -24,6 +26,9 @@ from opera.store.database import open_workspace
 from opera.store.extractions import EndedFile, ExtractionProgress
 
 _BATCH = 500
+_INSTANCES = "instances"
+_FILES = ("constraints", _INSTANCES)
+"""Options that name a file. Hosts run in folders of their own, so they get absolute paths."""
 _FOLDER = click.Path(path_type=Path)
 
 
@@ -62,6 +67,8 @@ def command(
         overrides = dict(_option(text) for text in options)
         if constraints is not None:
             overrides["constraints"] = str(_constraints(constraints, library, Path(scratch) / "constraints.json"))
+        if not overrides.get(_INSTANCES) and (replaying := _replaying(library, named)):
+            overrides[_INSTANCES] = str(_instances(space, library, replaying, seed, Path(scratch) / "instances.jsonl"))
         how = Options(
             python=load_config().python("library", library), jobs=jobs, seed=seed, only=only, options=overrides, suite=suite or scripts,
             runner=runner or "", arguments=arguments, timeout=timeout, ended=progress.ended,
@@ -84,6 +91,10 @@ def _option(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not equals or not name:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
+    if name in _FILES and value:
+        if not Path(value).is_file():
+            raise UserError(f"--option {name}: there is no file {value}")
+        value = str(Path(value).resolve())
     return name, value
 
 
@@ -93,6 +104,18 @@ def _constraints(folder: Path, library: str, path: Path) -> Path:
     found.write(path)
     say(f"constraints of {len(found.apis)} APIs; {sum(found.ignored.values())} constraints were not understood and are left out")
     return path
+
+
+def _replaying(library: str, named: Sequence[str]) -> str | None:
+    """The name of the first source of *named* that makes recorded calls again."""
+    return next((source.name for source in describe(library).sources if source.name in named and _INSTANCES in source.options), None)
+
+
+def _instances(space: Workspace, library: str, source: str, seed: int, path: Path) -> Path:
+    """Writes the calls that *source* makes again to *path*."""
+    count = write_replayable(space, library, source, seed, path)
+    say(f"{source}: {plural(count, 'recorded call')} of {library} from the workspace")
+    return path.resolve()
 
 
 class _Progress:

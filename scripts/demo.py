@@ -13,12 +13,12 @@ from pathlib import Path
 
 BROKEN_ENVIRONMENT = 3
 STEPS = [
-    "extract --lib onnx",
+    "extract --lib onnx --option inner=no",
     "prioritize --compiler tvm --frontend onnx --show 5",
     "run --compiler onnxruntime --frontend onnx --exit-zero",
     "run --compiler openvino --frontend onnx --exit-zero",
     "run --compiler tvm --frontend onnx --exit-zero",
-    "extract --lib pytorch",
+    "extract --lib pytorch --source opinfo --source moduleinfo --option dtypes=float32,float64,int64,bool --option variants=",
     "run --compiler tvm --frontend pytorch --limit 150 --exit-zero",
     "run --compiler openvino --frontend pytorch --limit 60 --exit-zero",
     "run --compiler inductor --frontend pytorch --limit 40 --exit-zero",

@@ -35,11 +35,14 @@ class Recorded:
         for part, key in (("build", "init"), ("call", "call")):
             for place, argument in enumerate(document.get(key) or ()):
                 slot = (part, str(argument["name"]))
-                self._kinds.setdefault(slot, set()).add(kind_of(argument["value"]))
+                kinds = self._kinds.setdefault(slot, set())
+                kinds.add(kind_of(argument["value"]))
                 self._places.setdefault(slot, place)
                 self._seen[slot] += 1
                 for tensor in _tensors(argument["value"]):
                     self.behaviour[len(tensor["shape"]), str(tensor["dtype"])] += 1
+                    if tensor["dtype"] == STRING:
+                        kinds.add(STRING)  # a tensor of texts goes where a text goes
 
     def slots(self) -> List[Slot]:
         """The arguments that its calls had; those of every call count as required."""
@@ -52,8 +55,8 @@ class Recorded:
 class InstanceFile:
     """A JSON Lines file of `{"id": ..., "instance": {...}}`, as `opera export jsonl` writes it; headers are passed over."""
 
-    def __init__(self, path: str, limit: int) -> None:
-        """Reads the file at *path* once; *limit* is the most documents that are kept of each API, spread over all of them.
+    def __init__(self, path: str, library: str, limit: int) -> None:
+        """Reads what the file at *path* has of *library*, once; *limit* is the most documents that are kept of each API, spread over all.
 
         Raises:
             ValueError: a line is no instance document.
@@ -67,7 +70,7 @@ class InstanceFile:
                 try:
                     content: Document = json.loads(line)
                     document: Document = content["instance"] if "schema" not in content else {}
-                    if not document:
+                    if not document or document["library"] != library:
                         offset += len(line)
                         continue
                     recorded = self.apis.setdefault(str(document["api"]), Recorded())

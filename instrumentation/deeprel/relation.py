@@ -66,8 +66,11 @@ class Pair:
         self._guard = guard
 
     def verify(self, documents: List[Document], least: int) -> Optional[Relation]:
-        """The relation that *documents* show, None where there is none or fewer than *least* of them can be made with both."""
-        values = made = 0
+        """The relation that *documents* show.
+
+        None where there is none, where fewer than *least* of them can be made with both, and where both do nothing but raise.
+        """
+        values = made = returned = 0
         for document in documents:
             replay = self.replay(document)
             if replay is None:
@@ -76,8 +79,9 @@ class Pair:
             if one.returned != other.returned:
                 return None
             made += 1
+            returned += one.returned
             values += one.returned and self._library.equal(one.result, other.result)
-        if made < least:
+        if made < least or not returned:
             return None
         return Relation(VALUE if values == made else STATUS, made)
 

@@ -16,7 +16,7 @@ from . import arguments
 from .limits import Late, alarm, limit_memory
 
 SCOPE = ["functions", "methods", "modules"]
-LIBRARIES = ("pytorch",)
+LIBRARIES = ("keras", "pytorch", "tensorflow")
 
 
 class Budget(NamedTuple):
@@ -58,7 +58,7 @@ def main(argv: Sequence[str]) -> None:
             stream.drop("no-sample:NoInstances", "?")
             print("no file of recorded instances was given: --instances FILE", flush=True)
             return
-        file = InstanceFile(options.instances, max(budget.verify, budget.replays))
+        file = InstanceFile(options.instances, bench.library, max(budget.verify, budget.replays))
         apis = _apis(bench, [name for name in bench.names(SCOPE) if filters.noise(name) is None and not filters.excluded(name)])
         likeness = _likeness(bench, file, apis)
         chosen = sorted(name for name in file.apis if filters.selected(name) and file.apis[name].offsets)
@@ -103,7 +103,17 @@ class _Entry:
         self._recorder = recorder
         self._name = name
         self._slots = file.apis[name].slots()
-        self._documents = file.documents(name)
+        self._documents = [document for document in file.documents(name) if self._can_be_rebuilt(document)]
+
+    def _can_be_rebuilt(self, document: Document) -> bool:
+        self._bench.reset(0, self._name)
+        try:
+            with alarm():
+                self._bench.arguments(document)
+        except (Exception, Late) as error:
+            self._stream.drop(f"no-sample:{type(error).__name__}", self._name)
+            return False
+        return True
 
     def run(self, relatives: List[Tuple[float, Api]], budget: Budget) -> None:
         """Verifies up to the budget's number of relatives and replays on those that pass."""

@@ -30,14 +30,18 @@ class Entry(NamedTuple):
         """The entry's part of a test id."""
         return f"{self.op.full_name}::{str(self.dtype)[6:]}{f'::{self.variant}' if self.variant else ''}"
 
-    def call(self, sample: Any) -> None:
-        """Calls the operator on a sample."""
-        function = {"method": self.op.method_variant, "inplace": self.op.inplace_variant}.get(self.variant, self.op)
+    @property
+    def function(self) -> Any:
+        """What is called."""
+        return {"method": self.op.method_variant, "inplace": self.op.inplace_variant}.get(self.variant, self.op)
+
+    def prepared(self, sample: Any) -> Any:
+        """The sample as this variant takes it."""
         if self.variant == "noncontiguous":
-            sample = sample.noncontiguous()
-        elif self.variant == "inplace":
+            return sample.noncontiguous()
+        if self.variant == "inplace":
             sample.input = sample.input.clone()
-        function(sample.input, *sample.args, **sample.kwargs)
+        return sample
 
 
 def main(argv: Sequence[str]) -> None:
@@ -89,7 +93,8 @@ def _run(entry: Entry, test: str, stream: Stream, recorder: Recorder, limit: Opt
     for number, sample in enumerate(itertools.islice(drawn, limit)):
         stream.begin(f"{test}::{number}")
         try:
+            sample = entry.prepared(sample)
             with recorder.watching():
-                entry.call(sample)
+                entry.function(sample.input, *sample.args, **sample.kwargs)
         except Exception as error:
             print(f"{test}::{number}: {type(error).__name__}: {error}", flush=True)

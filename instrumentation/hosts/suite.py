@@ -20,6 +20,8 @@ from ..stream import Stream
 from . import arguments
 
 MESSAGE = 300
+_ORDERLY = (0, 1, 5)
+"""Exit statuses of pytest: all passed, some failed, none was there. Others mean that it gave up."""
 
 
 def main(argv: Sequence[str]) -> None:
@@ -30,6 +32,7 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--root", required=True, help="folder of the suite")
     parser.add_argument("--file", required=True, help="path of the file within it")
     parser.add_argument("--runner", choices=("auto", "pytest", "unittest", "script"), default="auto")
+    parser.add_argument("--pytest", action="append", default=[], metavar="ARGUMENT", help="of pytest only; what follows -- is for any")
     parser.add_argument("--shim", help="pytest plug-in in instrumentation/shims that is loaded first")
     parser.add_argument("--unwatched", action="store_true", help="run the file without a recorder, to compare")
     options = parser.parse_args(own)
@@ -46,10 +49,11 @@ def main(argv: Sequence[str]) -> None:
         with watch:
             runner = _runner(path) if options.runner == "auto" else options.runner
             if runner == "pytest":
-                _pytest(path, options.root, extra, [*plugins, _Watcher(stream, test)])
+                _pytest(path, options.root, [*options.pytest, *extra], [*plugins, _Watcher(stream, test)])
+            elif runner == "unittest":
+                _unittest(path, stream, test, extra)
             else:
-                sys.path.insert(0, os.path.dirname(path))
-                (_unittest if runner == "unittest" else _script)(path, stream, test)
+                _script(path, stream, test)
 
 
 @contextlib.contextmanager
@@ -88,7 +92,28 @@ def _pytest(path: str, root: str, extra: Sequence[str], plugins: Sequence[Any]) 
     own = ["-p", "no:cacheprovider", "--rootdir", root, "--continue-on-collection-errors", "-q"]
     if importlib.util.find_spec("xdist") is not None:
         own += ["-n", "0"]  # its workers would be processes that nobody watches
-    pytest.main([path, *own, *extra], plugins=list(plugins))
+    said = _Copy(sys.stderr)
+    with contextlib.redirect_stderr(said):
+        status = int(pytest.main([path, *own, *extra], plugins=list(plugins)))
+    watcher: _Watcher = plugins[-1]
+    if status not in _ORDERLY or watcher.stopped:
+        watcher.stop(said.text or f"pytest ended with exit status {status}")
+
+
+class _Copy:
+    """Standard error, and the end of what is written to it."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self.text = ""
+
+    def write(self, text: str) -> int:
+        """As that of the stream."""
+        self.text = (self.text + text)[-MESSAGE * 10 :]
+        return int(self._stream.write(text))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class _Watcher:
@@ -100,11 +125,24 @@ class _Watcher:
         self._outcome = ""
         self._message = ""
         self._seconds = 0.0
+        self.stopped = ""
 
     def pytest_collectreport(self, report: Any) -> None:
-        """A file or class that cannot be collected."""
-        if report.failed:
-            self._stream.outcome(self._file, "error", 0.0, _last_line(report.longreprtext))
+        """A file or class that cannot be collected, or asks to be left out."""
+        if report.failed or report.skipped:
+            self._stream.outcome(self._file, "error" if report.failed else "skipped", 0.0, _last_line(report.longreprtext))
+
+    def pytest_internalerror(self, excrepr: Any) -> None:
+        """Pytest itself, or a plug-in or conftest of the suite, has failed."""
+        self.stopped = str(excrepr)
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        """A test has ended the whole run."""
+        self.stopped = f"{excinfo.typename}: {excinfo.value}"
+
+    def stop(self, message: str) -> None:
+        """Says that the rest of the file was not run."""
+        self._stream.outcome(self._file, "error", 0.0, _last_line(self.stopped or message))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """A test begins."""
@@ -119,6 +157,8 @@ class _Watcher:
             self._message = _last_line(report.longreprtext)
         elif report.skipped:
             self._outcome = "skipped"
+        if report.when == "call" and hasattr(report, "wasxfail") and not report.failed:
+            self._outcome = "xfailed" if report.skipped else "xpassed"
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         """All of a test has ended."""
@@ -157,9 +197,19 @@ class _Result(unittest.TestResult):
         if not hasattr(test, "_testMethodName"):
             self._recording.outcome(self._file, "error", 0.0, _last_line(repr(err[1])))
 
+    def addExpectedFailure(self, test: unittest.TestCase, err: Any) -> None:
+        super().addExpectedFailure(test, err)
+        self._outcome = "xfailed"
+
+    def addUnexpectedSuccess(self, test: unittest.TestCase) -> None:
+        super().addUnexpectedSuccess(test)
+        self._outcome = "failed"
+
     def addSkip(self, test: unittest.TestCase, reason: str) -> None:
         super().addSkip(test, reason)
         self._outcome = "skipped"
+        if not hasattr(test, "_testMethodName"):
+            self._recording.outcome(self._file, "skipped", 0.0, _last_line(reason))
 
     def addSubTest(self, test: unittest.TestCase, subtest: unittest.TestCase, err: Any) -> None:
         super().addSubTest(test, subtest, err)
@@ -170,8 +220,9 @@ class _Result(unittest.TestResult):
         return f"{self._file}::{'::'.join(test.id().split('.')[-2:])}"
 
 
-def _unittest(path: str, stream: Stream, test: str) -> None:
+def _unittest(path: str, stream: Stream, test: str, extra: Sequence[str]) -> None:
     """Runs the tests of a file as `python -m unittest` does."""
+    sys.path.insert(0, os.path.dirname(path))
     name = os.path.splitext(os.path.basename(path))[0]
     spec = importlib.util.spec_from_file_location(name, path)
     try:
@@ -180,24 +231,38 @@ def _unittest(path: str, stream: Stream, test: str) -> None:
         module = importlib.util.module_from_spec(spec)
         sys.modules[name] = module
         spec.loader.exec_module(module)
-        unittest.defaultTestLoader.loadTestsFromModule(module).run(_Result(stream, test))
+        unittest.main(module, argv=[path, *extra], testRunner=_Runner(stream, test), exit=False)
     except BaseException as error:
         _complain(error, stream, test)
+
+
+class _Runner:
+    """What `unittest` hands its tests to."""
+
+    def __init__(self, stream: Stream, file: str) -> None:
+        self._result = _Result(stream, file)
+
+    def run(self, tests: Any) -> unittest.TestResult:
+        """Runs them."""
+        tests(self._result)
+        return self._result
 
 
 def _script(path: str, stream: Stream, test: str) -> None:
     """Runs a file as `python FILE` does."""
+    sys.path.insert(0, os.path.dirname(path))
     began = time.monotonic()
     stream.begin(test)
+    outcome, message = "passed", ""
     try:
         runpy.run_path(path, run_name="__main__")
     except SystemExit as leave:
         if leave.code not in (None, 0):
-            print(f"{path}: exit status {leave.code}", flush=True)
+            outcome, message = "failed", f"exit status {leave.code}"
     except BaseException as error:
         _complain(error, stream, test)
         return
-    stream.outcome(test, "passed", time.monotonic() - began)
+    stream.outcome(test, outcome, time.monotonic() - began, _last_line(message))
 
 
 def _complain(error: BaseException, stream: Stream, test: str) -> None:

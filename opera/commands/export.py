@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from opera.corpus.entry import Entry
-from opera.corpus.jsonlines import STDOUT, write_corpus
-from opera.corpus.selection import Chosen, Selection, choose, instance_of
-from opera.corpus.summary import header
+from opera.corpus.export import export
+from opera.corpus.jsonlines import STDOUT
+from opera.corpus.selection import Selection
 from opera.errors import Exit, UserError
 from opera.instance import Outcome
 from opera.options import Size, common, print_json, say
 from opera.report.text import plural
-from opera.store import Corpus, Workspace
 from opera.store.database import open_workspace
 
 SCHEMA = "export/1"
@@ -51,18 +48,10 @@ def jsonl(
         raise UserError(f"{file} is a folder; name a file, e.g. {Path(file) / 'corpus.jsonl'}")
     selection = Selection(library, source, keyword, test, outcome, cap, limit, max_size)
     with open_workspace(workspace, write=False) as space:
-        rows = choose(space, selection, seed)
-        first = header(space, rows, selection, seed)
-        write_corpus(file, first, _entries(space, rows))
+        first = export(space, selection, seed, file)
     if as_json:
         print_json({"schema": SCHEMA, "file": file, **{name: first[name] for name in ("instances", "operators", "sources", "selection")}})
     else:
         target = "standard output" if file == STDOUT else file
-        say(f"{plural(len(rows), 'instance')} of {plural(first['operators'], 'operator')} written to {target}")
+        say(f"{plural(first['instances'], 'instance')} of {plural(first['operators'], 'operator')} written to {target}")
     return Exit.CLEAN
-
-
-def _entries(space: Workspace, rows: list[Chosen]) -> Iterator[Entry]:
-    corpus = Corpus(space)
-    for row in rows:
-        yield Entry(instance_of(corpus, row.id), tuple(corpus.provenance(row.id)))

@@ -28,6 +28,7 @@ class Selection:
         cap: Most instances per API.
         limit: Most instances.
         max_size: Most bytes of an instance's document.
+        besides: Only instances that a source other than this one has given.
     """
 
     library: str | None = None
@@ -38,6 +39,7 @@ class Selection:
     cap: int | None = None
     limit: int | None = None
     max_size: int | None = None
+    besides: str | None = None
 
     def document(self) -> dict[str, Any]:
         """What was asked for, by name."""
@@ -105,7 +107,7 @@ def _matching(workspace: Workspace, selection: Selection) -> list[Chosen]:
         if value is not None:
             where.append(f"{column} = ?")
             values.append(value)
-    seen = [("source = ?", selection.source), ("test GLOB ?", selection.test)]
+    seen = [("source = ?", selection.source), ("test GLOB ?", selection.test), ("source != ?", selection.besides)]
     if given := [(condition, value) for condition, value in seen if value is not None]:
         conditions = " AND ".join(condition for condition, _ in given)
         where.append(f"EXISTS (SELECT 1 FROM occurrences WHERE instance = id AND {conditions})")

@@ -90,7 +90,8 @@ class FileSource:
         line += ["--shard", f"{request.shard}/{request.shards}", "--root", str(self.files.root)]
         line += [f"--file={self.files.names[request.shard]}", "--runner", request.runner or self.suite.runner]
         line += ["--shim", self.suite.shim] if self.suite.shim else []
-        return [*line, "--", *self.suite.arguments, *request.arguments]
+        line += [f"--pytest={argument}" for argument in self.suite.arguments]
+        return [*line, "--", *request.arguments]
 
 
 def settings_of(request: Request) -> str:

@@ -17,11 +17,12 @@ from opera.errors import EnvironmentBroken
 from opera.worker.processes import MARK, kill_tree, resident
 
 LOG_TAIL = 2000
+ENFORCE_SECONDS = 0.02
 OUTPUT = 256 << 20
 """Bytes that one host may print."""
 MEMORY = 8 << 30
 """Resident bytes that one host and all its children may take."""
-_PINNED = {
+PINNED = {
     "PYTHONHASHSEED": "0",
     "PYTHONUNBUFFERED": "1",
     "PYTHONNOUSERSITE": "1",
@@ -42,9 +43,23 @@ class Host:
     """
 
     def __init__(
-        self, command: Sequence[str], recording: Path, timeout: float, stall: float, environment: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        recording: Path,
+        timeout: float,
+        stall: float,
+        environment: Mapping[str, str] | None = None,
+        memory: int = MEMORY,
     ) -> None:
-        """Starts *command*; *timeout* and *stall* are in seconds, *environment* is added to that of this process.
+        """Starts *command*.
+
+        Args:
+            command: The command line.
+            recording: The file that it writes; the log gets its name.
+            timeout: Seconds that it may take.
+            stall: Seconds for which the recording may stay as it is.
+            environment: Added to that of this process.
+            memory: Resident bytes that it and all its children may take.
 
         Raises:
             EnvironmentBroken: the interpreter cannot be started.
@@ -54,6 +69,8 @@ class Host:
         self._folder = tempfile.mkdtemp(prefix="cwd-", dir=recording.parent)
         self._timeout = timeout
         self._stall = stall
+        self._memory = memory
+        self._enforced = 0.0
         self._started = self._moved = time.monotonic()
         self._size = -1
         self._verdict: str | None = None
@@ -84,6 +101,9 @@ class Host:
 
     def _enforce(self) -> None:
         now = time.monotonic()
+        if now - self._enforced < ENFORCE_SECONDS:
+            return
+        self._enforced = now
         size = self.recording.stat().st_size if self.recording.exists() else 0
         if size != self._size:
             self._size, self._moved = size, now
@@ -93,8 +113,8 @@ class Host:
             self._end(f"no progress for {self._stall:g} s")
         elif self._log.stat().st_size > OUTPUT:
             self._end(f"printed more than {OUTPUT >> 20} MiB")
-        elif resident(self._process.pid) > MEMORY:
-            self._end(f"more than {MEMORY >> 30} GiB of memory")
+        elif resident(self._process.pid) > self._memory:
+            self._end(f"more than {self._memory / (1 << 30):g} GiB of memory")
 
     def _end(self, verdict: str) -> None:
         self._verdict = verdict
@@ -106,7 +126,7 @@ def start(
     command: Sequence[str], stdout: IO[bytes], cwd: str | Path, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
     """Starts *command* in a session of its own, with one thread and no GPU."""
-    whole: Mapping[str, str] = {**os.environ, **_PINNED, MARK: str(os.getpid()), **(environment or {})}
+    whole: Mapping[str, str] = {**os.environ, **PINNED, MARK: str(os.getpid()), **(environment or {})}
     try:
         return subprocess.Popen(
             list(command),

@@ -19,7 +19,10 @@ from opera.sources.items import FailedShard
 from opera.sources.recording import Line, RecordingReader
 from opera.sources.source import DeclaredSource, Request, Source
 
-RESTARTS = 20
+FRUITLESS = 20
+"""Hosts in a row that may die in the first entry that they begin; after that the trouble is no matter of single entries."""
+RESTARTS = 200
+"""Hosts of one shard that may die in all."""
 POLL_SECONDS = 0.03
 
 
@@ -47,6 +50,7 @@ class Shard:
         self._request = request
         self._host: Host | None = None
         self._file = file
+        self._begun = self._fruitless = 0
         self._entry = (request.after if file is None else request.shard, file or "")
 
     @property
@@ -57,6 +61,7 @@ class Shard:
     def start(self) -> None:
         """Starts a host."""
         self.started = True
+        self._begun = 0
         limits = self._source.description
         timeout = self._request.timeout or limits.timeout
         environment = self._source.environment(self._request) if isinstance(self._source, (DeclaredSource, FileSource)) else {}
@@ -88,6 +93,7 @@ class Shard:
                 wait()
             elif "entry" in line:
                 self._entry = (int(line["entry"]), str(line.get("name", "")))
+                self._begun += 1
             else:
                 yield Row(*self._entry, self._request.recording.name, line)
         reader.close()
@@ -100,7 +106,8 @@ class Shard:
         """Ends the shard, or starts the host that goes on."""
         number, name = self._entry
         resumable = not (self._file or complete or number <= self._request.after or cause.startswith("longer"))
-        resumable = resumable and len(self.failures) < RESTARTS
+        self._fruitless = self._fruitless + 1 if self._begun <= 1 else 0
+        resumable = resumable and self._fruitless <= FRUITLESS and len(self.failures) < RESTARTS
         if cause:
             part = f"{self._request.shard}/{self._request.shards}"
             self.failures.append(FailedShard(part, cause, name, resumable, host.log_tail()))
@@ -125,6 +132,7 @@ class Shards:
             self.all = [Shard(source, _part(request, index), name) for index, name in files.items()]
         self._in_turn = files is not None
         self._jobs = jobs
+        self._looked = 0.0
         self._heard: Callable[[], None] = lambda: None
 
     def __enter__(self) -> Shards:
@@ -139,10 +147,14 @@ class Shards:
         self._heard = heard
         self._fill()
         rows = [shard.rows(self._wait) for shard in self.all]
-        yield from itertools.chain.from_iterable(rows) if self._in_turn else heapq.merge(*rows, key=lambda row: row.entry)
+        for row in itertools.chain.from_iterable(rows) if self._in_turn else heapq.merge(*rows, key=lambda row: row.entry):
+            if time.monotonic() - self._looked > POLL_SECONDS:
+                self._fill()
+            yield row
 
     def _fill(self) -> None:
-        """Starts hosts while there is room."""
+        """Looks after the hosts that run, and starts others while there is room."""
+        self._looked = time.monotonic()
         free = self._jobs - sum(shard.running for shard in self.all)
         for shard in self.all:
             if free > 0 and not shard.started:

@@ -8,11 +8,12 @@ import random
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from fake.corpora import fill, runner
 
 from opera.instance import Argument, DType, Instance, Kind, Outcome, Tensor, decode_instance, encode_instance
 from opera.instrumentation.deeprel.assignment import assign
@@ -189,3 +190,126 @@ def test_without_recorded_instances_nothing_is_made_and_that_is_counted(tmp_path
     run = host(tmp_path)
     assert [line.get("dropped") for line in run.lines if "dropped" in line] == ["no-sample:NoInstances"]
     assert "--instances" in run.log
+
+
+# The host, in Keras and TensorFlow
+
+
+def of_keras() -> list[Instance]:
+    def call(api: str, *arguments: Argument, kind: Kind = Kind.FUNCTION, **more: Any) -> Instance:
+        return Instance("keras", api, kind, call=arguments, outcome=Outcome.RETURNED, **more)
+
+    tensors = [Tensor(shape, "float32") for shape in ((2, 3), (4,), (1, 2, 3), (5, 1))]
+    found = [call("keras.ops.relu6", Argument("x", tensor)) for tensor in tensors]
+    found += [call("keras.ops.cosh", Argument("x", tensor)) for tensor in tensors]
+    slope = (Argument("alpha", 0.3, True),)
+    found += [call("keras.layers.ELU", Argument("inputs", tensor), kind=Kind.MODULE, init=slope) for tensor in tensors]
+    images = [Tensor((2, side, 4, 3), "float32") for side in (3, 4, 5)]
+    first = (("image_data_format", "channels_first"),)
+    for image in images:
+        size = Argument("pool_size", 2, True)
+        found.append(call("keras.layers.AveragePooling2D", Argument("inputs", image), kind=Kind.MODULE, init=(size,), context=first))
+    return found
+
+
+def of_tensorflow() -> list[Instance]:
+    def call(api: str, *arguments: Argument) -> Instance:
+        return Instance("tensorflow", api, Kind.FUNCTION, call=arguments, outcome=Outcome.RETURNED)
+
+    tensors = [Tensor(shape, "float32") for shape in ((2, 3), (4, 2), (1, 2, 3), (5, 1))]
+    found = [call("tf.math.cosh", Argument("x", tensor)) for tensor in tensors]
+    found += [call("tf.math.reduce_sum", Argument("input_tensor", tensor), Argument("axis", 0, True)) for tensor in tensors]
+    words = Tensor((2,), "string", json.dumps(["a", "B"]).encode())
+    found += [call("tf.strings.lower", Argument("input", words)) for _ in range(3)]
+    return found
+
+
+def generated(folder: Path, library: str, instances: list[Instance]) -> Run:
+    path = folder / "instances.jsonl"
+    foreign = [recorded()[0]]
+    lines = [{"id": str(number), "instance": encode_instance(instance)} for number, instance in enumerate([*instances, *foreign])]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return host(folder, "--library", library, "--instances", str(path))
+
+
+@pytest.fixture(scope="module")
+def keras_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return generated(tmp_path_factory.mktemp("keras"), "keras", of_keras())
+
+
+@pytest.fixture(scope="module")
+def tensorflow_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return generated(tmp_path_factory.mktemp("tensorflow"), "tensorflow", of_tensorflow())
+
+
+def test_functions_of_keras_are_related_to_other_functions_and_to_layers(keras_run: Run) -> None:
+    assert keras_run.tests["keras.ops.relu6->keras.activations.relu6"] == {"value"}
+    assert keras_run.tests["keras.ops.cosh->keras.ops.cos"] == {"status"}
+    assert keras_run.tests["keras.layers.ELU->keras.activations.elu"] == {"value"}
+    assert {instance.library for api in ("keras.activations.elu",) for instance in keras_run.instances(api)} == {"keras"}
+
+
+def test_a_layers_settings_are_those_of_its_recorded_calls(keras_run: Run) -> None:
+    pooled = keras_run.instances("keras.layers.MaxPooling2D")
+    assert pooled
+    assert {instance.context_value("image_data_format") for instance in pooled} == {"channels_first"}
+
+
+def test_functions_of_tensorflow_are_related_texts_among_them(tensorflow_run: Run) -> None:
+    assert tensorflow_run.tests["tf.math.cosh->tf.math.cos"] == {"status"}
+    assert tensorflow_run.tests["tf.math.reduce_sum->tf.math.reduce_mean"] == {"status"}
+    assert tensorflow_run.tests["tf.strings.lower->tf.strings.upper"] == {"status"}
+    assert {instance.outcome for instance in tensorflow_run.instances("tf.math.reduce_mean")} == {Outcome.RETURNED}
+
+
+def test_recorded_calls_of_another_library_are_passed_over(keras_run: Run, tensorflow_run: Run) -> None:
+    sources = {pair.partition("->")[0] for run in (keras_run, tensorflow_run) for pair in run.tests}
+    assert sources
+    assert not any(source.startswith("torch.") for source in sources)
+
+
+# The driver
+
+
+@pytest.fixture
+def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
+    monkeypatch.chdir(tmp_path)
+    return runner(capfd)
+
+
+REPLAY = ("extract", "--lib", "pytorch", "--source", "deeprel", "--only", "torch.cosh", "-j", "1", "--json")
+
+
+def test_the_workspaces_own_calls_are_replayed(command: Any) -> None:
+    fill(".opera", *recorded())
+    done = command(*REPLAY)
+    assert done.code == 0, done.err
+    source = done.json["sources"]["deeprel"]
+    assert source["distinct"] > 0
+    assert "17 recorded calls" in done.err
+    again = command(*REPLAY)
+    assert again.json["sources"]["deeprel"] == {**source, "seconds": again.json["sources"]["deeprel"]["seconds"]}
+
+
+def test_what_raised_when_it_was_recorded_is_not_replayed(command: Any) -> None:
+    fill(".opera", *(replace(instance, outcome=Outcome.RAISED) for instance in recorded()))
+    done = command(*REPLAY)
+    assert done.code == 2
+    assert "record some first with `opera extract --lib pytorch" in done.err
+
+
+def test_a_workspace_without_calls_is_answered_with_what_to_do(command: Any) -> None:
+    done = command(*REPLAY)
+    assert (done.code, done.out) == (2, "")
+    assert "record some first with `opera extract --lib pytorch" in done.err
+    assert "--option instances=FILE" in done.err
+
+
+def test_a_file_of_recorded_calls_may_be_named_from_where_the_user_is(command: Any, file: Path, tmp_path: Path) -> None:
+    (tmp_path / "calls.jsonl").write_bytes(file.read_bytes())
+    done = command(*REPLAY, "--option", "instances=calls.jsonl")
+    assert done.code == 0, done.err
+    assert done.json["sources"]["deeprel"]["distinct"] > 0
+    missing = command(*REPLAY, "--option", "instances=call.jsonl")
+    assert missing.code == 2
+    assert "there is no file call.jsonl" in missing.err

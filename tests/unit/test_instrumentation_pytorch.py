@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -280,3 +282,344 @@ def test_values_round_trip_as_tensors(seen: dict[str, Seen]) -> None:
     for part in seen.values():
         for instance in part.instances.values():
             assert all(isinstance(tensor, Tensor) for tensor in instance.tensors())
+
+
+# What a test can do to a recorder, and what a recorder must not do to a test: each of these also passes without one.
+
+HARD = r"""
+import os, threading, warnings, weakref
+import pytest, torch
+import torch.nn.functional as F
+from torch import nn
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+class Rude(int):
+    def _no(self, *_): raise RuntimeError("no")
+    __repr__ = __str__ = __format__ = __eq__ = __hash__ = __bool__ = _no
+
+class Ruder:
+    def _no(self, *_): raise RuntimeError("no")
+    __repr__ = __str__ = __format__ = __eq__ = __hash__ = __bool__ = __len__ = __iter__ = __getattr__ = _no
+
+class Functions(TorchFunctionMode):
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append((function.__name__, len(args), dict(kwargs or {})))
+        return function(*args, **(kwargs or {}))
+
+class Kernels(TorchDispatchMode):
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.seen.append(str(function))
+        return function(*args, **(kwargs or {}))
+
+def some_calls():
+    x = torch.randn(300, requires_grad=True)
+    torch.sin(x)
+    F.dropout(x, 0.5, training=False)
+    nn.Linear(300, 2)(x).sum().backward()
+    x[3]
+
+def test_rude_objects():
+    assert torch.sum(torch.ones(2, 2), Rude(1)).tolist() == [2, 2]
+    with pytest.raises((TypeError, RuntimeError)): torch.add(torch.ones(2), Ruder())
+    torch.asinh(torch.ones(2))
+
+def test_function_without_a_hash():
+    class Function:
+        __name__ = "function"
+        def __hash__(self): raise RuntimeError("no")
+        def __call__(self, x): return 5
+    class Sub(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, *_): return 5
+    assert torch.overrides.handle_torch_function(Function(), (torch.ones(2).as_subclass(Sub),), torch.ones(2)) == 5
+
+def test_number_of_5000_digits():
+    with pytest.raises(Exception) as caught: torch.add(torch.ones(2), 10 ** 5000)
+    assert "4300" not in str(caught.value)
+
+def test_40_nested_lists():
+    nested = 1.0
+    for _ in range(40): nested = [nested]
+    assert torch.tensor(nested).dim() == 40
+
+def test_lists_that_share_their_parts():
+    shared = [1]
+    for _ in range(40): shared = [shared, shared]
+    with pytest.raises(Exception): F.interpolate(torch.ones(1, 1, 2, 2), shared)
+    with pytest.raises(Exception): F.interpolate(torch.ones(1, 1, 2, 2), [object(), shared])
+    with pytest.raises(Exception): F.interpolate(torch.ones(1, 1, 2, 2), {"a": shared})
+    own = []
+    own.append(own)
+    with pytest.raises(Exception): F.pad(torch.ones(2), own)
+
+def test_long_list():
+    assert torch.ones(3)[[0, 1, 2] * 300_000].shape == (900_000,)
+
+def test_unhashable_default():
+    def function(x, sizes=[1, 2]): return torch.reshape(x, sizes)
+    assert function(torch.ones(2)).shape == (1, 2)
+
+def test_subclass():
+    class Sub(torch.Tensor): pass
+    assert type(torch.neg(torch.ones(2).as_subclass(Sub))) is Sub
+
+def test_exceptions_keep_type_and_arguments():
+    class Odd(Exception): pass
+    error = Odd(1, "two")
+    class Sub(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, *_): raise error
+    with pytest.raises(Odd) as caught: torch.sin(torch.ones(2).as_subclass(Sub))
+    assert caught.value is error
+    assert caught.value.args == (1, "two")
+    with pytest.raises(RuntimeError, match="mat1 and mat2 shapes cannot be multiplied"): torch.mm(torch.ones(2, 3), torch.ones(2, 3))
+
+def test_10_gigabytes():
+    x = torch.zeros(1).expand(50_000, 50_000)
+    assert (x.t().shape, x[0, :2].tolist()) == ((50_000, 50_000), [0, 0])
+    y = torch.zeros(1).expand(16_000, 16_000)
+    assert y.t().shape == (16_000, 16_000)
+
+def test_zero_tensor():
+    assert torch.add(torch._efficientzerotensor((3,)), torch.ones(3)).tolist() == [1, 1, 1]
+
+def test_storage_that_was_resized():
+    for size in (100, 1 << 22):
+        for left in (0, 8):
+            x = torch.randn(size)
+            part = x[::2]
+            x.untyped_storage().resize_(left)
+            torch.ones_like(x)
+            torch.ones_like(part)
+
+def test_lazy_copies_stay_lazy():
+    x = torch._lazy_clone(torch.randn(300))
+    torch.cos(x)
+    assert torch._C._is_cow_tensor(x)
+
+def test_lazy_negation_and_conjugation():
+    z = torch.tensor([1 + 2j, 3 - 4j])
+    assert torch.view_as_real(z.conj().resolve_conj())[0].tolist() == [1, -2]
+    assert (z.conj().imag.is_neg(), (z.conj().imag + 1).tolist()) == (True, [-1, 5])
+
+def test_swapping_tensors():
+    a, b = torch.randn(300), torch.zeros(300)
+    torch.sin(a), torch.sin(b)
+    torch.utils.swap_tensors(a, b)
+    assert a.tolist() == [0] * 300
+
+def test_nothing_is_kept_alive():
+    x, m = torch.randn(500), nn.Linear(500, 2)
+    m(torch.sin(x))
+    seen = [weakref.ref(x), weakref.ref(m)]
+    del x, m
+    assert [each() for each in seen] == [None, None]
+
+def test_own_modes_see_what_they_see_without_recorder():
+    kernels, functions = Kernels(), Functions()
+    kernels.seen, functions.seen = [], []
+    with kernels: some_calls()
+    with functions: some_calls()
+    assert len(kernels.seen) > 5
+    assert "sin" in [name for name, _, _ in functions.seen]
+    with open(os.environ["SEEN"], "w") as file: file.write(repr((kernels.seen, functions.seen)))
+
+def test_profiler_sees_only_the_test():
+    from torch.profiler import ProfilerActivity, profile
+    x = torch.randn(500)
+    with profile(activities=[ProfilerActivity.CPU]) as profiled: torch.cos(x)
+    assert {event.key for event in profiled.key_averages()} == {"aten::cos"}
+
+def test_saved_tensors():
+    packed = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda x: packed.append(1) or x, lambda x: x):
+        torch.sin(torch.randn(300, requires_grad=True)).sum()
+    assert packed == [1]
+
+def test_random_numbers():
+    torch.manual_seed(0)
+    first = torch.rand(400)
+    torch.manual_seed(0)
+    torch.matmul(torch.eye(20), torch.eye(20))
+    assert torch.equal(torch.rand(400), first)
+
+def test_forward_mode():
+    from torch.autograd import forward_ad
+    with forward_ad.dual_level():
+        assert forward_ad.unpack_dual(torch.sin(forward_ad.make_dual(torch.randn(100), torch.ones(100)))).tangent is not None
+
+def test_transforms():
+    assert torch.vmap(torch.sinh)(torch.zeros(3, 4)).shape == (3, 4)
+    assert torch.func.grad(lambda x: torch.sinh(x).sum())(torch.zeros(3)).tolist() == [1, 1, 1]
+
+def test_fake_tensors():
+    from torch._subclasses import FakeTensorMode
+    with FakeTensorMode(): y = nn.Linear(3, 3)(torch.tanh(torch.ones(3)))
+    assert torch.cosh(y).shape == (3,)
+
+def test_meta():
+    assert torch.tan(torch.ones(3, device="meta")).is_meta
+    with torch.device("meta"): assert nn.Linear(2, 2).weight.is_meta
+
+def test_compiled():
+    @torch.compile(backend="eager", fullgraph=True)
+    def function(x): return F.softplus(torch.sin(x)).relu() + 1
+    assert function(torch.zeros(3)).shape == (3,)
+    class Mine(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(2, 2)
+        def forward(self, x): return nn.Tanh()(self.inner(x))
+    assert torch.compile(Mine(), backend="eager", fullgraph=True)(torch.zeros(3, 2)).shape == (3, 2)
+
+def test_scripted_traced_and_exported():
+    layer = nn.Sequential(nn.Linear(2, 2), nn.ReLU())
+    torch.jit.script(layer)(torch.zeros(3, 2))
+    torch.jit.trace(layer, (torch.zeros(3, 2),))
+    torch.fx.symbolic_trace(layer)(torch.zeros(3, 2))
+    assert "linear" in str(torch.export.export(layer, (torch.zeros(3, 2),)).graph)
+
+def test_warnings_have_file_and_line_of_the_test():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.ones(2, 3, 4).T  # line
+        F.softmax(torch.ones(2, 3))  # line
+    lines = [number for number, text in enumerate(open(__file__), 1) if text.endswith("# line\n")]
+    assert [(each.filename, each.lineno) for each in caught] == [(__file__, number) for number in lines]
+
+def test_threads():
+    def run(): torch.arccos(torch.zeros(7))
+    thread = threading.Thread(target=run)
+    thread.start(), thread.join()
+
+def test_flood():
+    x = torch.arange(10_000.0)
+    for i in range(10_000): x[i]
+    for i in range(400): x.index_select(0, torch.tensor([i]))
+    for operator in (torch.add, torch.sub, torch.mul):
+        for i in range(400): operator(x, i)
+    torch.atanh(x)
+
+def test_writing_behind_its_back():
+    x = torch.zeros(300)
+    torch.erf(x)
+    x.data.fill_(-7.0)
+    torch.erf(x)
+
+@pytest.mark.parametrize("number", range(15))
+def test_many(number): torch.logit(torch.full((2, 2), 0.25))
+"""
+
+
+@dataclass
+class Hard:
+    """What came of the file above, without a recorder and with it."""
+
+    outcomes: list[dict[str, str]]
+    modes: list[str]
+    seen: dict[str, Seen]
+    dropped: dict[tuple[str, str], int]
+
+
+@pytest.fixture(scope="module")
+def hard(tmp_path_factory: pytest.TempPathFactory) -> Hard:
+    folder = tmp_path_factory.mktemp("hard")
+    (folder / "test_hard.py").write_text(HARD)
+    both = [_watch(folder, "unwatched", "--unwatched"), _watch(folder, "watched")]
+    seen: dict[str, Seen] = {}
+    dropped: dict[tuple[str, str], int] = {}
+    for line in both[1]:
+        part = seen.setdefault(str(line.get("test")).rpartition("::")[2], Seen())
+        if "instance" in line:
+            part.documents.append(line["instance"])
+        elif "again" in line:
+            part.again += line["calls"]
+        elif "dropped" in line:
+            place = line["api"], line["dropped"]
+            dropped[place] = dropped.get(place, 0) + line["calls"]
+    outcomes = [{line["test"]: line["outcome"] for line in lines if "outcome" in line} for lines in both]
+    return Hard(outcomes, [(folder / name).read_text() for name in ("unwatched.modes", "watched.modes")], seen, dropped)
+
+
+def _watch(folder: Path, name: str, *arguments: str) -> list[dict[str, Any]]:
+    recording = folder / f"{name}.jsonl"
+    command = [sys.executable, str(INSTRUMENTATION / "__main__.py"), "suite", "--library", "pytorch", "--recording", str(recording)]
+    command += ["--root", str(folder), "--file", "test_hard.py", "--runner", "pytest", *arguments]
+    environment = {**os.environ, "SEEN": str(folder / f"{name}.modes"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " failed" not in done.stdout, done.stdout
+    return [json.loads(line) for line in recording.read_text().splitlines()]
+
+
+def test_no_test_ends_differently_under_the_recorder(hard: Hard) -> None:
+    assert set(hard.outcomes[0].values()) == {"passed"}
+    assert hard.outcomes[0] == hard.outcomes[1]
+    assert len(hard.outcomes[1]) > 40
+
+
+def test_modes_of_a_test_see_what_they_see_without_the_recorder(hard: Hard) -> None:
+    assert hard.modes[0] == hard.modes[1]
+
+
+@pytest.mark.parametrize(
+    ("api", "reason"),
+    [
+        ("torch.sum", "unrecordable:test_hard.test_rude_objects.<locals>.Rude"),
+        ("torch.add", "unrecordable:test_hard.Ruder"),
+        ("torch.add", "recorder-error:ValueError"),
+        ("torch.tensor", "nested-too-deep"),
+        ("torch.nn.functional.interpolate", "too-many-values"),
+        ("torch.Tensor.__getitem__", "too-many-values"),
+        ("torch.nn.functional.pad", "nested-too-deep"),
+        ("torch.neg", "tensor-subclass"),
+        ("torch.Tensor.t", "tensor-too-large"),
+        ("torch.add", "tensor-without-memory"),
+        ("torch.ones_like", "tensor-without-memory"),
+        ("torch.cos", "under-a-tracer"),
+        ("torch.sinh", "under-a-tracer"),
+        ("torch.tanh", "under-a-tracer"),
+        ("torch.cosh", "tensor-subclass"),
+        ("torch.tan", "tensor-device:meta"),
+    ],
+)
+def test_what_a_test_does_to_itself_is_dropped_with_a_reason(hard: Hard, api: str, reason: str) -> None:
+    assert hard.dropped.get((api, reason))
+
+
+def test_the_calls_around_what_was_dropped_are_recorded(hard: Hard) -> None:
+    assert "torch.asinh" in hard.seen["test_rude_objects"].instances
+    assert hard.seen["test_exceptions_keep_type_and_arguments"].instances["torch.mm"].exception == "RuntimeError"
+    assert "torch.reshape" in hard.seen["test_unhashable_default"].instances
+
+
+def test_calls_in_threads_are_recorded(hard: Hard) -> None:
+    assert "torch.arccos" in hard.seen["test_threads"].instances
+
+
+def test_a_huge_view_is_recorded_without_being_copied(hard: Hard) -> None:
+    view = values(hard.seen["test_10_gigabytes"].instances["torch.Tensor.t"])["input"]
+    assert (view.shape, view.data) == ((16_000, 16_000), None)
+
+
+def test_a_flood_is_cut_and_counted_and_what_follows_it_is_recorded(hard: Hard) -> None:
+    documents = hard.seen["test_flood"].documents
+    apis = Counter(document["api"] for document in documents)
+    assert apis["torch.Tensor.__getitem__"] == apis["torch.Tensor.index_select"] == 256
+    assert apis["torch.add"] == apis["torch.sub"] == apis["torch.mul"] == 256, "one place that calls many functions"
+    assert apis["torch.atanh"] == 1
+    assert hard.dropped["*", "flood"] >= 10_000 - 256 + 4 * (400 - 256)
+
+
+def test_values_that_change_behind_the_library_are_looked_at_again(hard: Hard) -> None:
+    documents = [document for document in hard.seen["test_writing_behind_its_back"].documents if document["api"] == "torch.erf"]
+    assert [decode_instance(document).call[0].value.constraint.low for document in documents] == [0.0, -7.0]
+
+
+def test_an_instance_names_ten_tests_and_sums_up_the_others(hard: Hard) -> None:
+    documents = hard.seen["test_many[0]"].documents
+    assert "torch.logit" in [document["api"] for document in documents]
+    named = [name for name, part in hard.seen.items() if name.startswith("test_many") and (part.again or part.documents)]
+    assert len(named) == 10
+    assert hard.seen["*"].again >= 5

@@ -27,6 +27,7 @@ from opera.sources import (
     describe,
     extract,
     libraries,
+    shards,
 )
 
 DOCUMENT = '{"schema": "instance/1", "library": "onnx", "api": "a.Op%d", "kind": "node", "call": []}'
@@ -146,7 +147,7 @@ def test_an_interpreter_without_the_library_is_answered_with_what_to_install(tmp
 
 def test_onnx_node_tests(tmp_path: Path) -> None:
     seen: list[Progress] = []
-    items = run(tmp_path, only=["test_add*", "test_gelu_*"], progress=seen.append)
+    items = run(tmp_path, only=["test_add*", "test_gelu_*"], progress=seen.append, options={"inner": "no"})
     assert {item.instance.api for item in recorded(items)} == {"ai.onnx.Add", "ai.onnx.Gelu"}
     assert {item.instance.kind for item in recorded(items)} == {Kind.NODE, Kind.GRAPH}
     assert all(item.occurrence.test.startswith("node-tests::test_") for item in recorded(items))
@@ -217,6 +218,38 @@ def test_a_host_that_dies_is_reported_its_records_are_kept_and_the_rest_still_ru
     (failure,) = summary(items).failed_shards
     assert (failure.cause, failure.entry, failure.resumed, failure.shard) == (cause, "entry2", True, "0/1")
     assert "last words" in failure.log or "exit" not in cause
+
+
+MANY_ENTRIES = """
+for number in range(NUMBER):
+    if number <= after: continue
+    say('{"entry": %d, "name": "entry%d"}' % (number, number))
+    if number % EVERY == 0: os._exit(9)
+    say(LINE % (number, number))
+say('{"calls": {"fake": 10}}')
+"""
+
+
+def test_hosts_that_get_on_are_replaced_for_as_long_as_it_takes(tmp_path: Path, plug: Any) -> None:
+    plug(Script(MANY_ENTRIES.replace("NUMBER", "60").replace("EVERY", "2")))
+    items = run(tmp_path, sources=["fake"])
+    assert [item.instance.api for item in recorded(items)] == [f"a.Op{n}" for n in range(1, 60, 2)]
+    assert len(summary(items).failed_shards) == 30
+    assert all(failure.resumed for failure in summary(items).failed_shards)
+
+
+def test_a_source_whose_every_entry_kills_its_host_is_given_up(tmp_path: Path, plug: Any) -> None:
+    plug(Script(MANY_ENTRIES.replace("NUMBER", "60").replace("EVERY", "1")))
+    failures = summary(run(tmp_path, sources=["fake"])).failed_shards
+    assert [failure.entry for failure in failures] == [f"entry{n}" for n in range(21)]
+    assert [failure.resumed for failure in failures] == [True] * 20 + [False]
+
+
+def test_the_hosts_of_one_shard_are_not_replaced_without_end(tmp_path: Path, plug: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "RESTARTS", 4)
+    plug(Script(MANY_ENTRIES.replace("NUMBER", "60").replace("EVERY", "2")))
+    failures = summary(run(tmp_path, sources=["fake"])).failed_shards
+    assert [failure.resumed for failure in failures] == [True] * 4 + [False]
 
 
 def test_a_host_past_its_time_is_killed_with_everything_that_it_started(tmp_path: Path, plug: Any) -> None:

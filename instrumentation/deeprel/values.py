@@ -1,0 +1,103 @@
+"""Recorded calls made anew, and whether two results are equal: what all libraries share in that.
+
+Unlike a recorder this runs in no test's process, and it needs the driver's own reading of instances: it imports `opera`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple, cast
+
+from ..foreign_tensors import array_of
+from ..wire import Unrecordable
+
+np: Any = importlib.import_module("numpy")
+
+RELATIVE, ABSOLUTE = 1e-3, 1e-4
+"""How far apart equal floating-point results may be: relations are between formulas, not between kernels."""
+
+
+class Arguments(NamedTuple):
+    """Arguments of one recorded call, made anew: (part, name, value, by keyword), and the call's context."""
+
+    items: List[Tuple[str, str, Any, bool]]
+    context: Dict[str, Any]
+
+
+class Values:
+    """Makes the values of instance documents.
+
+    Attributes:
+        template: The module of the library's template.
+    """
+
+    def __init__(self, template: str, tensor: Callable[[Any, Any, str], Any]) -> None:
+        """*template* names the library's template; *tensor* makes a tensor of its description, its values and the part of the call."""
+        _find_opera(__file__)
+        self.template: Any = importlib.import_module(f"opera.templates.{template}")
+        self._instance: Any = importlib.import_module("opera.instance")
+        self._sampling: Any = importlib.import_module("opera.models.sampling")
+        self._tensor = tensor
+
+    def arguments(self, document: Dict[str, Any]) -> Arguments:
+        """The arguments of the recorded call *document*; equal for every call of this."""
+        instance = self._instance.decode_instance(document)
+        items: List[Tuple[str, str, Any, bool]] = []
+        for part, given in (("build", instance.init), ("call", instance.call)):
+            for number, argument in enumerate(given):
+                value = self._made(argument.value, f"{instance.api}:{part}:{number}", part)
+                items.append((part, argument.name, value, argument.keyword))
+        return Arguments(items, dict(instance.context))
+
+    def _made(self, value: Any, key: str, part: str) -> Any:
+        if isinstance(value, self._instance.Tensor):
+            return self._tensor(value, self._sampling.sample(value, key, 0), part)
+        if isinstance(value, (list, tuple)):
+            items = [self._made(item, f"{key}.{place}", part) for place, item in enumerate(cast("List[Any]", value))]
+            return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, dict):
+            return {name: self._made(item, f"{key}.{name}", part) for name, item in cast("Dict[Any, Any]", value).items()}
+        if isinstance(value, slice):
+            ends = cast("Tuple[Any, ...]", (value.start, value.stop, value.step))
+            return slice(*(self._made(end, f"{key}.{place}", part) for place, end in enumerate(ends)))
+        if isinstance(value, self._instance.Call):
+            positional = [self._made(item, key, part) for name, item in value.arguments if name is None]
+            keywords = {name: self._made(item, key, part) for name, item in value.arguments if name is not None}
+            return self.template.resolve(value.api)(*positional, **keywords)
+        return self.template.constant(value)
+
+
+def equal(one: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether the leaves of two results are as many and nearly the same; two results without any are not."""
+    return len(one) == len(other) and bool(one) and all(_equal(left, right) for left, right in zip(one, other, strict=True))
+
+
+def _equal(one: Any, other: Any) -> bool:
+    try:
+        left, right = array_of(one), array_of(other)
+    except Unrecordable:
+        return False
+    if left is None and right is None:
+        return type(one) is type(other) and bool(one == other)
+    if left is None or right is None or left.shape != right.shape:
+        return False
+    if left.dtype.kind in "OSU" or right.dtype.kind in "OSU":
+        return bool(np.array_equal(left, right))
+    if (left.dtype.kind == "c") != (right.dtype.kind == "c"):
+        return False
+    kind = "complex128" if left.dtype.kind == "c" else "float64"
+    return bool(np.allclose(left.astype(kind), right.astype(kind), rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True))
+
+
+def _find_opera(place: str) -> None:
+    """Puts the folder that holds the package `opera` on the module search path."""
+    folder = os.path.dirname(os.path.abspath(place))
+    while not os.path.isfile(os.path.join(folder, "opera", "instance", "__init__.py")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            raise ImportError("deeprel rebuilds recorded values with the package opera, which is in no folder above this one")
+        folder = above
+    if folder not in sys.path:
+        sys.path.append(folder)

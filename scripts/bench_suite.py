@@ -1,0 +1,176 @@
+"""What the recorder costs a test suite: each file runs with and without it, in turn, under the same host.
+
+python scripts/bench_suite.py --lib pytorch --suite CHECKOUT/test --file nn/test_convolution.py --file test_indexing.py --repeat 3
+
+Of each file it prints how its tests ended both ways and which ended differently, calls seen, distinct instances, wall and CPU seconds
+(medians of the repetitions), the ratios of the two, and calls per minute. CPU seconds include those of child processes. Wall seconds mean
+something on an idle machine only. Arguments after `--` go to pytest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from opera.config import load_config
+from opera.sources.description import describe
+from opera.sources.files import FileSource, find_files
+from opera.sources.host import PINNED
+from opera.sources.recording import RecordingReader
+from opera.sources.source import DeclaredSource, Request, select
+
+
+@dataclasses.dataclass
+class Run:
+    """One run of one file."""
+
+    wall: float
+    cpu: float
+    outcomes: dict[str, str]
+    calls: int
+    distinct: int
+    ended: str
+
+
+@dataclasses.dataclass
+class Figures:
+    """What the runs of one file come to. *differing* maps a test to its outcomes without and with the recorder."""
+
+    file: str
+    plain: dict[str, int]
+    watched: dict[str, int]
+    differing: dict[str, list[str]]
+    calls: int
+    distinct: int
+    plain_wall: float
+    watched_wall: float
+    plain_cpu: float
+    watched_cpu: float
+    wall_ratio: float
+    cpu_ratio: float
+    calls_per_minute: float
+    ended: list[str]
+
+
+def main() -> int:
+    """Runs the files and prints the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--lib", required=True, help="library")
+    parser.add_argument("--source", default="suite", help="the source of the library that the suite belongs to")
+    parser.add_argument("--suite", type=Path, help="folder of the suite; without it the installed package's")
+    parser.add_argument("--file", action="append", required=True, help="file within it (repeatable; a shell pattern)")
+    parser.add_argument("--repeat", type=int, default=3, help="runs of each kind")
+    parser.add_argument("--json", action="store_true", help="one JSON document")
+    parser.add_argument("arguments", nargs="*", metavar="-- PYTEST ARGUMENT")
+    options = parser.parse_args()
+    found = [bench(options, source, name, Path(folder)) for source, name, folder in places(options)]
+    if options.json:
+        print(json.dumps({"schema": "bench-suite/1", "repeat": options.repeat, "files": [dataclasses.asdict(each) for each in found]}))
+    return 1 if any(each.differing or any(each.ended) for each in found) else 0
+
+
+def places(options: argparse.Namespace) -> Any:
+    """Each file with the source that runs it and a folder for what it leaves behind."""
+    python = load_config().python("library", options.lib)
+    (base,) = select(describe(options.lib), [options.source])
+    assert isinstance(base, DeclaredSource)
+    suite = base.description.suite
+    if suite is None:
+        raise SystemExit(f"{options.source} is no suite")
+    with tempfile.TemporaryDirectory() as folder:
+        request = Request(
+            python=python, recording=Path(folder) / "r.jsonl", scratch=Path(folder), only=tuple(options.file),
+            suite=options.suite, arguments=tuple(options.arguments),
+        )  # fmt: skip
+        files = find_files(base, suite, request)
+        for number, name in enumerate(files.names):
+            part = dataclasses.replace(request, shard=number, shards=len(files.names))
+            yield (FileSource(base, suite, files), part), name, folder
+
+
+def bench(options: argparse.Namespace, how: tuple[FileSource, Request], name: str, folder: Path) -> Figures:
+    """The figures of one file."""
+    source, request = how
+    plain: list[Run] = []
+    watched: list[Run] = []
+    for _ in range(options.repeat):
+        plain.append(run(source, request, folder, unwatched=True))
+        watched.append(run(source, request, folder, unwatched=False))
+    figures = compare(name, plain, watched)
+    if not options.json:
+        show(figures)
+    return figures
+
+
+def run(source: FileSource, request: Request, folder: Path, *, unwatched: bool) -> Run:
+    """Runs a file once."""
+    command = source.command(request)
+    at = command.index("--")
+    command = [*command[:at], *(["--unwatched"] if unwatched else []), *command[at:]]
+    environment = {**os.environ, **PINNED, **source.environment(request)}
+    with tempfile.TemporaryDirectory(dir=folder) as place:
+        before, began = os.times(), time.monotonic()
+        done = subprocess.run(command, cwd=place, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        wall, after = time.monotonic() - began, os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    outcomes: dict[str, str] = {}
+    calls = distinct = 0
+    reader = RecordingReader(request.recording)
+    while (line := reader.next()) is not None:
+        distinct += "instance" in line
+        if "outcome" in line:
+            outcomes[str(line["test"])] = str(line["outcome"])
+        elif isinstance(line.get("calls"), dict):
+            calls = sum(line["calls"].values())
+    reader.close()
+    ended = "" if reader.complete else f"exit code {done.returncode}: {done.stdout[-300:].decode(errors='replace')}"
+    return Run(wall, cpu, outcomes, calls, distinct, ended)
+
+
+def compare(name: str, plain: Sequence[Run], watched: Sequence[Run]) -> Figures:
+    """Medians; a test differs where the outcomes that it had without the recorder and with it are not the same set."""
+    both = {test for each in (*plain, *watched) for test in each.outcomes}
+    differing: dict[str, list[str]] = {}
+    for test in sorted(both):
+        without, within = ({each.outcomes.get(test, "not run") for each in runs} for runs in (plain, watched))
+        if without != within:
+            differing[test] = ["/".join(sorted(without)), "/".join(sorted(within))]
+    walls = [statistics.median(each.wall for each in runs) for runs in (plain, watched)]
+    cpus = [statistics.median(each.cpu for each in runs) for runs in (plain, watched)]
+    last = watched[-1]
+    return Figures(
+        file=name,
+        plain=dict(Counter(plain[-1].outcomes.values()).most_common()), watched=dict(Counter(last.outcomes.values()).most_common()),
+        differing=differing, calls=last.calls, distinct=last.distinct,
+        plain_wall=walls[0], watched_wall=walls[1], plain_cpu=cpus[0], watched_cpu=cpus[1],
+        wall_ratio=walls[1] / walls[0], cpu_ratio=cpus[1] / cpus[0], calls_per_minute=60 * last.calls / walls[1],
+        ended=[each.ended for each in (*plain, *watched) if each.ended],
+    )  # fmt: skip
+
+
+def show(figures: Figures) -> None:
+    """Prints one file's figures."""
+    print(f"{figures.file}: {figures.calls:,} calls, {figures.distinct:,} distinct, {figures.calls_per_minute:,.0f} calls a minute")
+    for title, outcomes in (("without", figures.plain), ("with", figures.watched)):
+        print(f"  {title:8} {', '.join(f'{count:,} {outcome}' for outcome, count in outcomes.items()) or 'no test'}")
+    print(f"  wall {figures.plain_wall:.1f} -> {figures.watched_wall:.1f} s, ratio {figures.wall_ratio:.2f};", end=" ")
+    print(f"CPU {figures.plain_cpu:.1f} -> {figures.watched_cpu:.1f} s, ratio {figures.cpu_ratio:.2f}", flush=True)
+    for test, (without, within) in figures.differing.items():
+        print(f"  differs: {test}: {without} without, {within} with the recorder")
+    for ended in figures.ended:
+        print(f"  did not come to its end: {ended}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
