@@ -70,8 +70,9 @@ class Instance:
 
     @property
     def operator(self) -> str:
-        """The short name of the operator (`conv2d`, `Conv`)."""
-        return self.api.rsplit(".", 1)[-1]
+        """The short name of the operator (`conv2d`, `Conv`); of an overload (`torch.ops.aten.add.Tensor`) that of its operator."""
+        parts = self.api.split(".")
+        return parts[3] if len(parts) == 5 and parts[:2] == ["torch", "ops"] else parts[-1]
 
     def arguments(self) -> Iterator[Argument]:
         """All arguments, the constructor's first."""
