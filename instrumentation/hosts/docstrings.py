@@ -103,9 +103,25 @@ def _owners(place: str) -> Iterator[Tuple[str, Any]]:
         seen.add(id(module))
         yield name, module
         for member in sorted(dir(module)):
-            value = getattr(module, member, None) if not member.startswith("_") else None
-            if isinstance(value, types.ModuleType) and value.__name__.split(".")[0] == module.__name__.split(".")[0]:
+            value = None if member.startswith("_") else _member(module, member)
+            if isinstance(value, types.ModuleType) and _package(value) == _package(module):
                 waiting.append((f"{name}.{member}", value))
+
+
+def _member(module: Any, name: str) -> Any:
+    """A member of a module; None for one that is loaded lazily and cannot be."""
+    try:
+        return getattr(module, name)
+    except Exception:
+        return None
+
+
+def _package(module: Any) -> str:
+    """The package that a module belongs to."""
+    try:
+        return str(module.__name__).split(".")[0]
+    except Exception:
+        return ""
 
 
 def _documentation(value: Any) -> str:
@@ -151,9 +167,11 @@ def _undo_pytorch(seed: int) -> Iterator[None]:
 @contextlib.contextmanager
 def _undo_tensorflow(seed: int) -> Iterator[None]:
     tf: Any = importlib.import_module("tensorflow")
-    tf.random.set_seed(seed)
+    context: Any = importlib.import_module("tensorflow.python.eager.context")
     try:
-        yield
+        with context.eager_mode():  # an example may have switched to graphs for good
+            tf.random.set_seed(seed)
+            yield
     finally:
         tf.config.run_functions_eagerly(False)
 
