@@ -15,7 +15,7 @@ import sys
 import types
 import warnings
 import zlib
-from typing import Any, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Dict, Generator, Iterator, List, Sequence, Tuple, cast
 
 from ..recorders import recording
 from ..stream import Stream
@@ -78,7 +78,7 @@ def _objects(places: Sequence[str]) -> List[Tuple[str, str]]:
     texts: set[str] = set()
     for place in places:
         for name, owner in _owners(place.strip()):
-            for member, value in sorted(vars(owner).items()):
+            for member, value in sorted(cast("Dict[str, Any]", vars(owner)).items()):
                 if member.startswith("_") or id(value) in known or isinstance(value, types.ModuleType):
                     continue
                 known.add(id(value))
@@ -134,7 +134,7 @@ def _documentation(value: Any) -> str:
 
 
 @contextlib.contextmanager
-def _undone(library: str, seed: int, name: str) -> Iterator[None]:
+def _undone(library: str, seed: int, name: str) -> Generator[None]:
     """Runs an object's examples with seeds of their own, and undoes what they leave set."""
     number = zlib.crc32(f"{seed}:{name}".encode())
     random.seed(number)
@@ -146,7 +146,7 @@ def _undone(library: str, seed: int, name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _undo_pytorch(seed: int) -> Iterator[None]:
+def _undo_pytorch(seed: int) -> Generator[None]:
     torch: Any = importlib.import_module("torch")
     torch.manual_seed(seed)
     before = torch.get_default_dtype(), torch.is_grad_enabled(), torch.get_num_threads()
@@ -165,7 +165,7 @@ def _undo_pytorch(seed: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _undo_tensorflow(seed: int) -> Iterator[None]:
+def _undo_tensorflow(seed: int) -> Generator[None]:
     tf: Any = importlib.import_module("tensorflow")
     context: Any = importlib.import_module("tensorflow.python.eager.context")
     try:
@@ -177,7 +177,7 @@ def _undo_tensorflow(seed: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _undo_keras(seed: int) -> Iterator[None]:
+def _undo_keras(seed: int) -> Generator[None]:
     keras: Any = importlib.import_module("keras")
     keras.utils.set_random_seed(seed)
     floatx, image, policy = keras.config.floatx(), keras.config.image_data_format(), keras.config.dtype_policy()
@@ -191,7 +191,7 @@ def _undo_keras(seed: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _nothing(seed: int) -> Iterator[None]:
+def _nothing(seed: int) -> Generator[None]:
     del seed
     yield
 

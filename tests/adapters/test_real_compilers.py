@@ -34,7 +34,20 @@ def onnx_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def pytorch_workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     workspace = tmp_path_factory.mktemp("pytorch")
     only = [part for entry in PYTORCH_ENTRIES for part in ("--only", entry)]
-    opera("extract", "--lib", "pytorch", "--source", "opinfo", *only, "--option", "dtypes=float32", "--quiet", workspace=workspace)
+    opera(
+        "extract",
+        "--lib",
+        "pytorch",
+        "--source",
+        "opinfo",
+        *only,
+        "--option",
+        "dtypes=float32",
+        "--option",
+        "variants=",
+        "--quiet",
+        workspace=workspace,
+    )
     return workspace
 
 
