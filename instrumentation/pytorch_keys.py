@@ -44,7 +44,7 @@ class Keys:
         return _outline(args, 0), tuple([(name, _outline(value, 0)) for name, value in kwargs.items()])
 
     def _key(self, value: Any, depth: int) -> Hashable:
-        kind = type(value)
+        kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
         if kind is torch.Tensor or kind is torch.nn.Parameter:
             return _tensor(value, self._natures)
         if kind in _PLAIN:
@@ -109,7 +109,7 @@ _small = _Small()
 
 
 def _outline(value: Any, depth: int) -> Hashable:
-    kind = type(value)
+    kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
     if kind is torch.Tensor or kind is torch.nn.Parameter:
         return value.dtype, value.shape
     if kind in _NUMBERS or depth > MAX_DEPTH:

@@ -38,7 +38,7 @@ class Values:
         """The JSON form of *value*; raises `Unrecordable` with a reason code."""
         if isinstance(value, (list, tuple, dict)):
             bounded(cast("list[object]", value))
-        return wire.encode(value, self._foreign)
+        return wire.encode(cast(object, value), self._foreign)
 
     def _foreign(self, value: Any) -> Json:
         if isinstance(value, torch.Tensor):

@@ -20,6 +20,7 @@ import hashlib
 import json
 import os
 import threading
+import time
 import weakref
 from typing import Any, Dict, Hashable, Sequence, Tuple
 
@@ -28,6 +29,8 @@ from .wire import Json
 FORMAT = 1
 FLOOD = 256
 """New instances that a recording takes of calls which differ in nothing but numbers: a loop over the elements of a tensor has no end."""
+FLUSH_SECONDS = 5.0
+"""What is only summed up is written at least so often, between two tests, so that little of it dies with the process."""
 TESTS = 10
 OTHERS = "*"
 Document = Dict[str, Json]
@@ -73,7 +76,8 @@ class Stream:
         self._others: Dict[int, int] = {}
         self._dropped: Dict[Tuple[str, str], Drops] = {}
         self._outlines: Dict[int, int] = {}
-        self._calls = 0
+        self._calls = self._first = 0
+        self._flushed = time.monotonic()
         self._test = ""
         self._write({"recording": FORMAT, "library": library, "version": version, "source": source})
         os.register_at_fork(after_in_child=_silencer(self))
@@ -95,9 +99,12 @@ class Stream:
     def begin(self, test: str) -> None:
         """Names the test under which the following calls are made."""
         if test != self._test:
+            if time.monotonic() - self._flushed > FLUSH_SECONDS:
+                self._flush()
             with self._lock:
                 self._flush_again()
                 self._test = test
+                self._first = len(self._tests)
 
     @property
     def test(self) -> str:
@@ -162,6 +169,7 @@ class Stream:
             os.close(nowhere)
 
     def _flush(self) -> None:
+        self._flushed = time.monotonic()
         with self._lock:
             self._flush_again()
             for index, calls in self._others.items():
@@ -177,8 +185,8 @@ class Stream:
         pending, self._again = self._again, {}
         for index, calls in pending.items():
             self._calls += calls
-            if self._tests[index] < TESTS:
-                self._tests[index] += 1
+            if index >= self._first or self._tests[index] < TESTS:
+                self._tests[index] += index < self._first  # the test that was the first to call it is counted already
                 self._write({"again": index, "test": self._test, "calls": calls})
             else:
                 self._others[index] = self._others.get(index, 0) + calls

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -174,8 +173,15 @@ def _store(space: Workspace, library: str, items: Iterator[Item], progress: _Pro
 
 
 def _batched(items: Iterator[Item]) -> Iterator[tuple[Item, ...]]:
-    while batch := tuple(itertools.islice(items, _BATCH)):
-        yield batch
+    """A batch also ends with each file of a suite, which is behind us from then on, however long the next one takes."""
+    batch: list[Item] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) >= _BATCH or isinstance(item, FileEnded):
+            yield tuple(batch)
+            batch = []
+    if batch:
+        yield tuple(batch)
 
 
 class _Watcher:

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def main() -> int:
     parser.add_argument("--lib", required=True, help="library")
     parser.add_argument("--source", default="suite", help="the source of the library that the suite belongs to")
     parser.add_argument("--suite", type=Path, help="folder of the suite; without it the installed package's")
-    parser.add_argument("--file", action="append", required=True, help="file within it (repeatable; a shell pattern)")
+    parser.add_argument("--file", action="append", required=True, help="path of a file within it (repeatable; a shell pattern)")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each kind")
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument("arguments", nargs="*", metavar="-- PYTEST ARGUMENT")
@@ -95,6 +96,8 @@ def places(options: argparse.Namespace) -> Any:
         )  # fmt: skip
         files = find_files(base, suite, request)
         for number, name in enumerate(files.names):
+            if not any(fnmatchcase(name, pattern) for pattern in options.file):
+                continue  # the same name in another folder
             part = dataclasses.replace(request, shard=number, shards=len(files.names))
             yield (FileSource(base, suite, files), part), name, folder
 

@@ -13,7 +13,7 @@ import time
 import traceback
 import unittest
 import warnings
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple, cast
 
 from ..recorders import recording
 from ..stream import Stream
@@ -36,8 +36,9 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--shim", help="pytest plug-in in instrumentation/shims that is loaded first")
     parser.add_argument("--unwatched", action="store_true", help="run the file without a recorder, to compare")
     options = parser.parse_args(own)
-    path = os.path.join(options.root, options.file)
+    path = os.path.join(str(options.root), str(options.file))
     plugins = [importlib.import_module(f"..shims.{options.shim}", __package__)] if options.shim else []
+    told = [argument for plugin in plugins if hasattr(plugin, "arguments") for argument in plugin.arguments(options.root)]
     library = recording(options.library)
     with Stream(options.recording, options.library, library.version(), options.source) as stream:
         stream.enter(options.shard[0], options.file)
@@ -49,7 +50,7 @@ def main(argv: Sequence[str]) -> None:
         with watch:
             runner = _runner(path) if options.runner == "auto" else options.runner
             if runner == "pytest":
-                _pytest(path, options.root, [*options.pytest, *extra], [*plugins, _Watcher(stream, test)])
+                _pytest(path, options.root, [*options.pytest, *told, *extra], [*plugins, _Watcher(stream, test)])
             elif runner == "unittest":
                 _unittest(path, stream, test, extra)
             else:
@@ -93,7 +94,7 @@ def _pytest(path: str, root: str, extra: Sequence[str], plugins: Sequence[Any]) 
     if importlib.util.find_spec("xdist") is not None:
         own += ["-n", "0"]  # its workers would be processes that nobody watches
     said = _Copy(sys.stderr)
-    with contextlib.redirect_stderr(said):
+    with contextlib.redirect_stderr(cast(Any, said)):
         status = int(pytest.main([path, *own, *extra], plugins=list(plugins)))
     watcher: _Watcher = plugins[-1]
     if status not in _ORDERLY or watcher.stopped:

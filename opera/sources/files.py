@@ -15,6 +15,8 @@ from opera.sources.description import INSTRUMENTATION, SourceDescription, SuiteD
 from opera.sources.host import kill_group, start
 from opera.sources.source import DeclaredSource, Request
 
+_NOT_RUN = ("__init__.py", "conftest.py")
+"""What Python and pytest load by themselves."""
 _FIND = "import importlib.util, sys; print('\\n' + (importlib.util.find_spec(sys.argv[1]).submodule_search_locations or [''])[0])"
 
 
@@ -110,7 +112,7 @@ def _matching(folder: Path, root: Path, suite: SuiteDescription) -> list[str]:
     for path in folder.rglob("*.py"):
         name = path.relative_to(root)
         hidden = any(piece.startswith(".") or piece == "__pycache__" for piece in name.parts)
-        if not hidden and path.is_file() and any(fnmatchcase(path.name, pattern) for pattern in suite.files):
+        if not hidden and path.name not in _NOT_RUN and path.is_file() and any(fnmatchcase(path.name, pattern) for pattern in suite.files):
             found.append(name.as_posix())
     return found
 

@@ -23,8 +23,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert extracted.returncode == 0, extracted.stderr
     figures = json.loads(extracted.stdout)
     assert figures["instances"] >= 1550
-    assert figures["operators"] >= 195
-    assert figures["sources"]["node-tests"]["calls"] == 1884
+    assert figures["operators"] >= 200
+    assert figures["sources"]["node-tests"]["calls"] > 1884, "the tests, and the nodes inside those of several"
     ranked = run("-m", "opera.prioritize", "--compiler", "onnxruntime", "--frontend", "onnx", "--json", cwd=folder)
     assert ranked.returncode == 0, ranked.stderr
     assert json.loads(ranked.stdout)["ranked"] == figures["instances"]
