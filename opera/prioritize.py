@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, plugin
 from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Outcome
@@ -22,8 +23,8 @@ DEFAULT_STRATEGY = StrategyName.OPERA.value
 
 
 @click.command("prioritize")
-@click.option("--compiler", required=True, help="Compiler to test: tvm, openvino, onnxruntime, inductor.")
-@click.option("--frontend", required=True, help="Model format it loads: onnx, pytorch.")
+@click.option("--compiler", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
+@click.option("--frontend", required=True, help="Model format it loads, e.g. onnx, pytorch, keras.")
 @click.option(
     "--strategy", default=DEFAULT_STRATEGY, show_default=True, help="How to order: " + ", ".join(s.value for s in StrategyName) + "."
 )
@@ -31,11 +32,11 @@ DEFAULT_STRATEGY = StrategyName.OPERA.value
 @common
 def command(compiler: str, frontend: str, strategy: str, show: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Orders the extracted instances, those likely to reveal different bugs first."""
-    choose_route(plugin(compiler).load(), frontend, None)
+    route = choose_route(plugin(compiler).load(), frontend, None)
     get_strategy(strategy)
     with open_workspace(workspace, write=True) as space:
         corpus = Corpus(space)
-        ranking = rank(corpus, compiler, frontend, strategy, seed)
+        ranking = rank(corpus, compiler, route, strategy, seed)
         order = corpus.ranked(ranking.id)
         first = [(key, corpus.get(key)) for key in order[:show]]
     document = {
@@ -53,23 +54,23 @@ def command(compiler: str, frontend: str, strategy: str, show: int, workspace: P
     return Exit.CLEAN
 
 
-def rank(corpus: Corpus, compiler: str, frontend: str, strategy: str, seed: int) -> Ranking:
-    """Ranks all instances of *frontend*'s library that did not raise in their own test, and keeps the ranking.
+def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int) -> Ranking:
+    """Ranks all instances of *route*'s library that did not raise in their own test, and keeps the ranking.
 
     Raises:
         UserError: unknown strategy.
         NothingSelected: the workspace has none.
     """
     chosen = get_strategy(strategy)
-    instances = [(key, instance) for key, instance in corpus.instances(frontend) if runnable(instance)]
+    instances = [(key, instance) for key, instance in corpus.instances(route.library) if runnable(instance)]
     if not instances:
-        raise NothingSelected(f"the workspace has no {frontend} instances; run `opera extract --lib {frontend}` first")
+        raise NothingSelected(f"the workspace has no {route.library} instances; run `opera extract --lib {route.library}` first")
     started = time.perf_counter()
-    context = Context(equipped_counts(compiler, frontend), seed)
+    context = Context(equipped_counts(compiler, route.frontend), seed)
     order = [(each.id, each.score) for each in chosen.rank([Candidate(key, instance) for key, instance in instances], context)]
     seconds = time.perf_counter() - started
-    number = corpus.add_ranking(frontend, compiler, strategy, seed, seconds, order)
-    return Ranking(number, frontend, compiler, strategy, seed, seconds)
+    number = corpus.add_ranking(route.frontend, compiler, strategy, seed, seconds, order)
+    return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
 
 
 def runnable(instance: Instance) -> bool:

@@ -12,6 +12,7 @@ from opera.campaign.campaign import Summary, run_campaign
 from opera.campaign.progress import CampaignProgress
 from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
+from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.errors import Exit, NothingSelected
@@ -29,8 +30,8 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 
 
 @click.command("run")
-@click.option("--compiler", required=True, help="Compiler to test: tvm, openvino, onnxruntime, inductor.")
-@click.option("--frontend", required=True, help="Model format it loads: onnx, pytorch.")
+@click.option("--compiler", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
+@click.option("--frontend", required=True, help="Model format it loads, e.g. onnx, pytorch, keras.")
 @click.option("--route", help="Conversion chain; by default the first that the adapter names.")
 @click.option(
     "--input-form", type=click.Choice(list(_FORMS)), default="both", show_default=True, help="Shape-like inputs at run time, baked in."
@@ -57,7 +58,7 @@ def command(
 ) -> int:  # fmt: skip
     """Drives a compiler with the extracted instances. The same command, run again, continues."""
     adapter = plugin(compiler).load()
-    choose_route(adapter, frontend, route)
+    chosen = choose_route(adapter, frontend, route)
     check_level(adapter, level)
     selector(keyword)
     if strategy is not None:
@@ -68,7 +69,7 @@ def command(
     )  # fmt: skip
     with open_workspace(workspace, write=True) as space:
         corpus = Corpus(space)
-        order = _ranked(corpus, settings)
+        order = _ranked(corpus, settings, chosen)
         progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
         summary = run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress)
     if as_json:
@@ -82,15 +83,15 @@ def command(
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
 
 
-def _ranked(corpus: Corpus, settings: Settings) -> list[str]:
+def _ranked(corpus: Corpus, settings: Settings, route: Route) -> list[str]:
     """The newest ranking for the subject, made anew when the corpus has changed since."""
     found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.seed, settings.strategy)
     if found is not None:
         order = corpus.ranked(found.id)
-        if set(order) == corpus.runnable(settings.frontend):
+        if set(order) == corpus.runnable(route.library):
             return order
     strategy = settings.strategy or (found.strategy if found is not None else DEFAULT_STRATEGY)
-    return corpus.ranked(rank(corpus, settings.compiler, settings.frontend, strategy, settings.seed).id)
+    return corpus.ranked(rank(corpus, settings.compiler, route, strategy, settings.seed).id)
 
 
 def _print(settings: Settings, summary: Summary, workspace: str) -> None:

@@ -24,7 +24,7 @@ from opera.campaign.campaign import run_campaign
 from opera.campaign.plan import make_plan
 from opera.campaign.rig import Rig
 from opera.campaign.settings import Settings
-from opera.compilers.adapter import Subject
+from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.extract import command as extract_command
@@ -128,7 +128,7 @@ def warm(folder: str, compiler: str) -> None:
 def order_of(space: Workspace, compiler: str) -> Callable[[], Iterator[tuple[str, Instance]]]:
     """Hash and instance of the corpus in ranked order."""
     corpus = Corpus(space)
-    found = corpus.newest_ranking("onnx", compiler, 0) or rank(corpus, compiler, "onnx", "round-robin", 0)
+    found = corpus.newest_ranking("onnx", compiler, 0) or rank(corpus, compiler, Route("onnx", "onnx", "onnx"), "round-robin", 0)
     keys = corpus.ranked(found.id)
     return lambda: ((key, corpus.get(key)) for key in keys)
 

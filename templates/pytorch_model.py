@@ -254,7 +254,7 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
     class SingleOperator(torch.nn.Module):
         def operator_result(self, *tensors: Any) -> Any:
             values = [tensor.clone() for tensor in tensors] if in_place else tensors
-            result = self.operator(*_filled(positional, values), **{name: _filled(item, values) for name, item in keywords.items()})
+            result = self.operator(*filled(positional, values), **{name: filled(item, values) for name, item in keywords.items()})
             return values[0] if result is None and in_place else result
 
         def forward(self, *tensors: Any) -> tuple[Any, ...]:
@@ -264,19 +264,21 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
     module: Any = SingleOperator()
     module.operator = target
     module.in_place = in_place
+    module.positional, module.keywords = positional, keywords
     return module
 
 
-def _filled(value: Any, tensors: Sequence[Any]) -> Any:
+def filled(value: Any, tensors: Sequence[Any]) -> Any:
+    """*value* with *tensors* in place of the slots."""
     if isinstance(value, _Slot):
         return tensors[value.index]
     if isinstance(value, (list, tuple)):
-        items = [_filled(item, tensors) for item in cast("list[Any]", value)]
+        items = [filled(item, tensors) for item in cast("list[Any]", value)]
         return tuple(items) if isinstance(value, tuple) else items
     if isinstance(value, dict):
-        return {key: _filled(item, tensors) for key, item in cast("dict[Any, Any]", value).items()}
+        return {key: filled(item, tensors) for key, item in cast("dict[Any, Any]", value).items()}
     if isinstance(value, slice):
-        return slice(*(_filled(end, tensors) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
+        return slice(*(filled(end, tensors) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
     return value
 
 

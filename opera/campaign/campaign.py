@@ -170,12 +170,13 @@ class _Campaign:
         identity = self._rig.prove(lambda: self._stop.reason is not None)
         tests = make_plan(make_order(), identity, self._settings.forms, wanted, limit=self._settings.limit, cap=self._settings.cap)
         if not tests:
-            raise NothingSelected(f"no {self._settings.frontend} instance is selected; check -k, or extract more")
+            raise NothingSelected(f"no {self._rig.route.library} instance is selected; check -k, or extract more")
         versions = {
             "template": identity.template,
             "library": dict(identity.library),
             "compiler": dict(identity.versions),
             "route": identity.route.name,
+            "adapter": self._rig.adapter.declarations(),
         }
         campaign = self._campaigns.begin(
             self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions

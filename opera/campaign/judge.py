@@ -51,6 +51,8 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     result = event.result
     if result["status"] == "raised":
         return _raised(result, event.seconds)
+    if result["status"] == "invalid":
+        return Judgement(Verdict.INVALID, None, str(result["reason"]), None, {"failure": result["failure"]}, event.seconds)
     difference = result["difference"]
     if difference is None:
         if undefined is not None:

@@ -36,18 +36,18 @@ class Rig:
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
         self._settings = settings
-        template = template_of(settings.frontend)
-        caches = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor")}
+        template = template_of(self.route.library)
+        environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"), **dict(self.route.environment)}
         library = WorkerSpec(
-            settings.frontend, "opera.models.role:Materialiser", {"template": template, "cache": str(cache)},
-            config.python("library", settings.frontend), search_path(template), caches,
+            self.route.library, "opera.models.role:Materialiser", {"template": template, "cache": str(cache)},
+            config.python("library", self.route.library), search_path(template), environment,
         )  # fmt: skip
         options: dict[str, Any] = {"adapter": registered.target, "template": template, "cache": str(cache), "chebyshev": settings.chebyshev}
         if settings.level is not None:
             options["settings"] = {"level": settings.level}
         compiler = WorkerSpec(
             settings.compiler, "opera.compilers.role:CompilerWorker", options, config.python("compiler", settings.compiler),
-            (*registered.search_path(), *search_path(template)), {**caches, **self.adapter.environment},
+            (*registered.search_path(), *search_path(template)), {**environment, **self.adapter.environment},
         )  # fmt: skip
         posts = {
             Role.LIBRARY: Post(library),
@@ -68,7 +68,7 @@ class Rig:
             KeyboardInterrupt: *interrupted* says so.
         """
         self._interrupted = interrupted
-        instance = canary(self._settings.frontend)
+        instance = canary(self.route.library)
         document = encode_instance(instance)
 
         def only(_: str) -> Any:
@@ -79,7 +79,7 @@ class Rig:
         make = tasks.materialise(test, reference=True)
         made = self._one(Role.LIBRARY, make)
         if not isinstance(made, Done) or made.result["status"] != "ready":
-            raise EnvironmentBroken(f"{self._settings.frontend} fails on the canary model: {_why(made)}; look at `opera doctor`")
+            raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {_why(made)}; look at `opera doctor`")
         task = tasks.compile(test, made.result, made.result)
         event = self._one(Role.COMPILER, task)
         judgement = judge_compilation(event, test, made.result["undefined"])

@@ -7,7 +7,10 @@ top. Everything from `start` on runs in a worker process of the compiler's own.
 from __future__ import annotations
 
 import enum
+import hashlib
+import inspect
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -17,6 +20,10 @@ from opera.instance import Instance
 
 class CannotFeed(Exception):
     """The compiler's Python API has no way to pass or fetch such a value. Nothing is learned of the compiler: counted as unsupported."""
+
+
+class CannotCapture(Exception):
+    """The library's own capture of a live module failed before the compiler saw it. The message names it; the test is invalid."""
 
 
 Stage = Callable[[str], None]
@@ -37,14 +44,27 @@ class Route:
     """A chain from a library to the compiler.
 
     Attributes:
-        frontend: The library whose instances it takes (`onnx`, `pytorch`).
+        frontend: The model format that the compiler loads (`onnx`, `pytorch`, `keras`, `tflite`).
         name: `onnx`, `exported-program`, `torchscript`, `dynamo` ...
         artefact: Kind of artefact that the compiler loads; None when it needs the live module, built in its own worker.
+        library: The library whose instances become such models; by default it is called as the frontend is.
+        environment: Environment variables of both workers, as pairs: the backend on which Keras runs, for instance.
     """
 
     frontend: str
     name: str
     artefact: str | None
+    library: str = ""
+    environment: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.library:
+            object.__setattr__(self, "library", self.frontend)
+
+
+def on_backend(backend: str) -> tuple[tuple[str, str], ...]:
+    """The environment in which Keras runs on *backend* (`torch`, `tensorflow`, `jax`)."""
+    return (("KERAS_BACKEND", backend),)
 
 
 @dataclass(frozen=True)
@@ -120,8 +140,9 @@ class Adapter:
 
     @classmethod
     def declarations(cls) -> str:
-        """What decides verdicts, as text: a test whose adapter has new rules is another test."""
-        return repr((cls.unsupported, sorted(cls.computes_as.items())))
+        """A hash of what decides verdicts: a test whose adapter has new rules or other code is another test."""
+        source = inspect.getsource(sys.modules[cls.__module__])
+        return hashlib.sha256(repr((cls.unsupported, sorted(cls.computes_as.items()), source)).encode()).hexdigest()[:12]
 
     def start(self) -> Mapping[str, str]:
         """Imports the compiler, pins its settings, and returns versions and settings; raises where it cannot work."""

@@ -1,6 +1,6 @@
-"""The canary: one addition per frontend. An adapter on which it does not pass is broken, and no campaign starts on it.
+"""The canary: one addition per library. An adapter on which it does not pass is broken, and no campaign starts on it.
 
-Canaries are found by entry point (`opera.canaries`, the frontend's name to an `Instance`). The driver imports them, so the module that
+Canaries are found by entry point (`opera.canaries`, the library's name to an `Instance`). The driver imports them, so the module that
 holds one must not import the library.
 """
 
@@ -20,23 +20,25 @@ _LEFT, _RIGHT = (Tensor((2, 3), "float32", struct.pack("<6f", *numbers)) for num
 ONNX = Instance(
     "onnx", "ai.onnx.Add", Kind.NODE, call=(Argument("A", _LEFT), Argument("B", _RIGHT)), context=(("opset", 13), ("outputs", [True]))
 )
+KERAS = Instance("keras", "keras.ops.add", Kind.FUNCTION, call=(Argument("x1", _LEFT), Argument("x2", _RIGHT)))
+TENSORFLOW = Instance("tensorflow", "tf.add", Kind.FUNCTION, call=(Argument("x", _LEFT), Argument("y", _RIGHT)))
 PYTORCH = Instance("pytorch", "torch.add", Kind.FUNCTION, call=(Argument("input", _LEFT), Argument("other", _RIGHT)))
 
 
-def canary(frontend: str) -> Instance:
-    """The canary instance of *frontend*.
+def canary(library: str) -> Instance:
+    """The canary instance of *library*.
 
     Raises:
         UserError: none is registered.
         EnvironmentBroken: it cannot be imported, or is no instance.
     """
-    target = registered(GROUP).get(frontend)
+    target = registered(GROUP).get(library)
     if target is None:
-        raise UserError(f"no canary model for frontend {frontend!r}; register one under {GROUP}")
+        raise UserError(f"no canary model for library {library!r}; register one under {GROUP}")
     try:
-        found = metadata.EntryPoint(frontend, target, GROUP).load()
+        found = metadata.EntryPoint(library, target, GROUP).load()
     except Exception as error:
-        raise EnvironmentBroken(f"the canary of {frontend} ({target}) cannot be imported: {error}; reinstall it") from error
+        raise EnvironmentBroken(f"the canary of {library} ({target}) cannot be imported: {error}; reinstall it") from error
     if not isinstance(found, Instance):
-        raise EnvironmentBroken(f"the canary of {frontend} ({target}) is no opera.instance.Instance")
+        raise EnvironmentBroken(f"the canary of {library} ({target}) is no opera.instance.Instance")
     return found

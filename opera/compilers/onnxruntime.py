@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from opera.compilers import onnx_format
-from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule
+from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models.arrays import Array, dtype_name, pack, packed_size, unpack
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
@@ -28,7 +28,12 @@ class OnnxRuntimeAdapter(Adapter):
     """ONNX Runtime's CPU provider, one thread."""
 
     name = "onnxruntime"
-    routes = (Route("onnx", "onnx", "onnx"), Route("pytorch", "onnx", "onnx"))
+    routes = (
+        Route("onnx", "onnx", "onnx"),
+        Route("pytorch", "onnx", "onnx"),
+        Route("keras", "onnx", "onnx", environment=on_backend("torch")),
+        Route("keras", "tf2onnx", "onnx", environment=on_backend("tensorflow")),
+    )
     packages = ("onnxruntime", "onnx")
     levels = ("all", "none")
     project = ("onnxruntime.", "onnxruntime/")
@@ -57,17 +62,13 @@ class OnnxRuntimeAdapter(Adapter):
     def load(self, subject: Subject, stage: Stage) -> Any:
         model = onnx_format.lower(onnx_format.parse(subject.data), _NEWEST_OPSET, _NEWEST_IR)
         session = self._ort.InferenceSession(model.SerializeToString(), self._session_options, providers=["CPUExecutionProvider"])
-        baked = {initializer.name for initializer in model.graph.initializer}
-        names = [entry.name for entry in model.graph.input if entry.name not in baked]
-        return session, names
+        return session, onnx_format.feeds(model, subject.inputs)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         return loaded
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
-        session, names = compiled
-        inputs = subject.inputs if subject.route.frontend == "onnx" else dict(zip(names, subject.inputs.values(), strict=False))
-        feeds = {name: inputs[name] for name in names}
+        session, feeds = compiled
         if all(_is_plain(value) for value in feeds.values()) and all(_plain_type(entry.type) for entry in session.get_outputs()):
             return cast("list[Any]", session.run(None, feeds))
         values = {name: self._ort_value(value) for name, value in feeds.items()}

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from opera.compilers.adapter import Adapter, CannotFeed, Route, Subject, UnsupportedRule, declined
+from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
 from opera.instance import Instance, decode_instance
 from opera.models import bundle
 from opera.oracles.compare import Policy, compare
@@ -23,8 +23,9 @@ _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array
 class CompilerWorker:
     """Handles `{"instance", "key", "seed", "route": [frontend, name], "bundle", "artefact"}`.
 
-    Answers `{"status": "compared", "difference"}`, `{"status": "raised", "stage", "failure", "unsupported", "converter"}` or
-    `{"status": "damaged"}` when a file of the cache has to be made again.
+    Answers `{"status": "compared", "difference"}`, `{"status": "raised", "stage", "failure", "unsupported", "converter"}`,
+    `{"status": "invalid", "reason", "failure"}` where the library cannot capture a live module, or `{"status": "damaged"}` when a file of
+    the cache has to be made again.
     """
 
     def __init__(self, options: Message) -> None:
@@ -58,6 +59,8 @@ class CompilerWorker:
             compiled = self._adapter.compile(loaded, subject, stages.enter)
             stages.enter("run")
             outputs = self._adapter.run(compiled, subject, stages.enter)
+        except CannotCapture as error:
+            return {"status": "invalid", "reason": f"capture-failed:{error}", "failure": describe(error.__cause__ or error)}
         except BaseException as error:  # a panic of a compiler in Rust, and sys.exit(), are no Exception
             stages.leave()
             return self._failed(describe(error), stages.current, subject)

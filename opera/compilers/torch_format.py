@@ -1,4 +1,4 @@
-"""What several compilers need of saved PyTorch programs."""
+"""What several compilers need of PyTorch programs."""
 
 from __future__ import annotations
 
@@ -6,17 +6,36 @@ import importlib
 import io
 from typing import Any
 
-from opera.compilers.adapter import Subject
+from opera.compilers.adapter import CannotCapture, Subject
 
 _MOST_NAMED = 3
 
 
-def operators_of(subject: Subject) -> str:
-    """The ATen operators of a saved exported program, joined by `+`; the instance's own operator where they are many."""
+def functions_of(subject: Subject) -> list[str]:
+    """Names of the functions that a program calls, in order: `add.Tensor` of a saved program, `add` of a graph of a live module."""
+    if subject.route.artefact is None:
+        return [
+            str(getattr(node.target, "__name__", node.target)) for node in graph_module(subject).graph.nodes if node.op == "call_function"
+        ]
     torch: Any = importlib.import_module("torch")
     nodes = torch.export.load(io.BytesIO(subject.data)).graph.nodes
-    names = [str(node.target.__name__) for node in nodes if node.op == "call_function"]
-    distinct = [name for name in dict.fromkeys(names) if name != "getitem"]
+    return [str(node.target.__name__) for node in nodes if node.op == "call_function"]
+
+
+def operators_of(subject: Subject) -> str:
+    """The ATen operators of a saved exported program, joined by `+`; the instance's own operator where they are many."""
+    if subject.route.artefact is None:
+        return subject.instance.operator
+    distinct = [name for name in dict.fromkeys(functions_of(subject)) if name != "getitem"]
     if len(distinct) > _MOST_NAMED:
         return f"{subject.instance.operator} (decomposed)"
     return "+".join(distinct) or "identity"
+
+
+def graph_module(subject: Subject) -> Any:
+    """The live module as a `torch.fx.GraphModule`; raises CannotCapture where the operator is no node of such a graph."""
+    template: Any = importlib.import_module("opera.templates.pytorch_graph")
+    try:
+        return template.graph_module(subject.module)
+    except Exception as error:
+        raise CannotCapture("fx") from error

@@ -1,4 +1,4 @@
-"""Apache TVM (Relax): from exported PyTorch programs and from ONNX models, to native code by LLVM."""
+"""Apache TVM (Relax): from PyTorch programs, ONNX models and TFLite models, to native code by LLVM."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from opera.compilers import onnx_format
-from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule
-from opera.compilers.torch_format import operators_of
+from opera.compilers import litert_format, onnx_format, torch_format, tvm_converters
+from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance.values import DTYPE_BITS
 from opera.models.arrays import Array, dtype_name
 
-_FRONTEND = "tvm.relax.frontend"
 _EVERYWHERE = ("load", "optimize", "codegen", "run")
 _DECLINES = (
     r"(?i)\bnot (yet )?(supported|implemented|handled)\b|\bunsupported\b|\bonly \w[\w ,'-]* (currently )?supported\b"
@@ -27,7 +25,12 @@ class TvmAdapter(Adapter):
     name = "tvm"
     routes = (
         Route("pytorch", "exported-program", "exported-program-decomposed"),
+        Route("pytorch", "fx", None),
         Route("onnx", "onnx", "onnx"),
+        Route("keras", "exported-program", "exported-program-decomposed", environment=on_backend("torch")),
+        Route("keras", "onnx", "onnx", environment=on_backend("torch")),
+        Route("keras", "litert", "tflite", environment=on_backend("tensorflow")),
+        Route("tflite", "litert", "tflite", library="tensorflow"),
     )
     packages = ("apache-tvm",)
     levels = ("default", "zero")
@@ -42,7 +45,7 @@ class TvmAdapter(Adapter):
             r"\bUnsupported \w+|\bnot supported\b|\bonly supports? \w",
             stages=_EVERYWHERE,
         ),
-        UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", _FRONTEND),
+        UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", tvm_converters.FRONTEND),
         UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `object`", "tvm"),
     )
 
@@ -56,23 +59,32 @@ class TvmAdapter(Adapter):
         return {"tvm": str(self._tvm.__version__), "target": "llvm", "pipeline": self._level}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
-        if subject.route.frontend == "onnx":
+        """The module, and the values that its main function takes, in order."""
+        if subject.route.name == "onnx":
             return self._from_onnx(subject)
+        if subject.route.name == "litert":
+            return self._from_tflite(subject)
+        frontend: Any = importlib.import_module("tvm.relax.frontend.torch")
+        if subject.route.name == "fx":
+            graph = torch_format.graph_module(subject)
+            information = [(list(value.shape), dtype_name(value.dtype)) for value in subject.inputs.values()]
+            return frontend.from_fx(graph, information), list(subject.inputs.values())
         torch: Any = importlib.import_module("torch")
         program = torch.export.load(io.BytesIO(subject.data))
-        frontend: Any = importlib.import_module("tvm.relax.frontend.torch")
         with torch.no_grad():
             module = frontend.from_exported_program(program, run_ep_decomposition=False)
-        names = [spec.arg.name for spec in program.graph_signature.input_specs if spec.kind.name == "USER_INPUT"]
-        return module, list(zip(names, subject.inputs.values(), strict=True))
+        return module, list(subject.inputs.values())
 
     def _from_onnx(self, subject: Subject) -> Any:
         frontend: Any = importlib.import_module("tvm.relax.frontend.onnx")
         model = onnx_format.parse(subject.data)
         module = frontend.from_onnx(model, keep_params_in_input=False)
-        baked = {initializer.name for initializer in model.graph.initializer}
-        feeds = [(entry.name, subject.inputs[entry.name]) for entry in model.graph.input if entry.name not in baked]
-        return module, feeds
+        return module, list(onnx_format.feeds(model, subject.inputs).values())
+
+    def _from_tflite(self, subject: Subject) -> Any:
+        frontend: Any = importlib.import_module("tvm.relax.frontend.tflite")
+        module = frontend.from_tflite(litert_format.parse(subject.data))
+        return module, [subject.inputs[name] for name in litert_format.input_names(subject.data)]
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         module, feeds = loaded
@@ -85,8 +97,8 @@ class TvmAdapter(Adapter):
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
         executable, feeds = compiled
         machine = self._relax.VirtualMachine(executable, self._tvm.cpu())
-        result = machine["main"](*(self._tensor(value) for _, value in feeds))
-        if subject.route.frontend == "onnx" and subject.outputs == 1:
+        result = machine["main"](*(self._tensor(value) for value in feeds))
+        if subject.route.name == "onnx" and subject.outputs == 1:
             return [self._output(result)]
         output = self._output(result)
         return cast("list[Any]", output) if isinstance(output, list) else [output]
@@ -109,16 +121,13 @@ class TvmAdapter(Adapter):
         return [self._output(item) for item in value]
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
-        """The method of the importer that the failing call went through, else the entry of its table for the operator."""
-        for module, _, _, function in (failure or {}).get("frames", ()):
-            owner, _, method = str(function).rpartition(".")
-            if str(module).startswith(f"{_FRONTEND}.onnx") and method.startswith("_impl_v"):
-                return f"{owner}.{method}"
-            if str(module).startswith(f"{_FRONTEND}.torch") and method not in _PLUMBING and method.startswith("_"):
-                return method
-        if subject.route.frontend == "onnx":
-            return onnx_format.operator_of(subject)
-        return operators_of(subject)
-
-
-_PLUMBING = frozenset({"_translate_fx_graph", "_check_unsupported_func_type", "_import_branch_subgraph", "_process_derived_symbol"})
+        """The method of the importer that the failing call went through, else what its tables say of the operator."""
+        found = tvm_converters.of_frames((failure or {}).get("frames", ()))
+        if found is not None:
+            return found
+        if subject.route.name == "onnx":
+            return tvm_converters.of_onnx(subject.data) or onnx_format.operator_of(subject)
+        if subject.route.name == "litert":
+            return litert_format.operators_of(subject)
+        names = torch_format.functions_of(subject)
+        return tvm_converters.of_torch(names, subject.route.name) or torch_format.operators_of(subject)

@@ -102,7 +102,7 @@ def census(workspace: Workspace, selection: Selection) -> Census:
     """
     check(workspace, selection.library, selection.source)
     stored = Campaigns(workspace)
-    ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.frontend))
+    ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.library))
     if not Corpus(workspace).libraries() and not ran:
         raise NothingSelected("the workspace is empty; `opera extract --lib onnx` fills it")
     libraries = tuple(_libraries(workspace, selection))

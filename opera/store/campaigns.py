@@ -59,6 +59,11 @@ class Campaign:
     stopped_by: str | None
     started: str
 
+    @property
+    def library(self) -> str:
+        """The library whose instances it runs."""
+        return str(self.versions.get("template", self.frontend)).partition("/")[0]
+
 
 class Campaigns:
     """The campaigns of an open workspace."""

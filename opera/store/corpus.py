@@ -37,10 +37,10 @@ class Extraction:
 
 @dataclass(frozen=True)
 class Ranking:
-    """An order of a library's instances for a compiler. *seconds* is what it took to make."""
+    """An order of the instances that a frontend of a compiler takes. *seconds* is what it took to make."""
 
     id: int
-    library: str
+    frontend: str
     compiler: str
     strategy: str
     seed: int
@@ -162,28 +162,30 @@ class Corpus:
     def _decode(self, document: bytes) -> Instance:
         return decode_instance(json.loads(zlib.decompress(document)), self._workspace.get_blob)
 
-    def add_ranking(self, library: str, compiler: str, strategy: str, seed: int, seconds: float, order: Sequence[tuple[str, float]]) -> int:
+    def add_ranking(
+        self, frontend: str, compiler: str, strategy: str, seed: int, seconds: float, order: Sequence[tuple[str, float]]
+    ) -> int:
         """Keeps an order of instances with their scores, in place of an earlier one of the same kind; returns its number."""
         with self._workspace.transaction() as database:
             database.execute(
-                "DELETE FROM rankings WHERE library = ? AND compiler = ? AND strategy = ? AND seed = ?",
-                (library, compiler, strategy, seed),
+                "DELETE FROM rankings WHERE frontend = ? AND compiler = ? AND strategy = ? AND seed = ?",
+                (frontend, compiler, strategy, seed),
             )
             number = database.execute(
-                "INSERT INTO rankings (library, compiler, strategy, seed, seconds) VALUES (?, ?, ?, ?, ?)",
-                (library, compiler, strategy, seed, seconds),
+                "INSERT INTO rankings (frontend, compiler, strategy, seed, seconds) VALUES (?, ?, ?, ?, ?)",
+                (frontend, compiler, strategy, seed, seconds),
             ).lastrowid
             assert number is not None
             rows = ((number, place, key, score) for place, (key, score) in enumerate(order))
             database.executemany("INSERT INTO ranked VALUES (?, ?, ?, ?)", rows)
         return number
 
-    def newest_ranking(self, library: str, compiler: str, seed: int, strategy: str | None = None) -> Ranking | None:
+    def newest_ranking(self, frontend: str, compiler: str, seed: int, strategy: str | None = None) -> Ranking | None:
         """The newest ranking for a subject under *seed*, made by *strategy* where given."""
         row = self._database.execute(
-            "SELECT id, library, compiler, strategy, seed, seconds FROM rankings"
-            " WHERE library = ? AND compiler = ? AND seed = ? AND (? IS NULL OR strategy = ?) ORDER BY id DESC LIMIT 1",
-            (library, compiler, seed, strategy, strategy),
+            "SELECT id, frontend, compiler, strategy, seed, seconds FROM rankings"
+            " WHERE frontend = ? AND compiler = ? AND seed = ? AND (? IS NULL OR strategy = ?) ORDER BY id DESC LIMIT 1",
+            (frontend, compiler, seed, strategy, strategy),
         ).fetchone()
         return None if row is None else Ranking(*row)
 

@@ -13,7 +13,7 @@ from opera.errors import EnvironmentBroken, UserError
 from opera.models import bundle
 from opera.store.migrations import STEPS
 
-VERSION = 2
+VERSION = 3
 _APPLICATION_ID = 0x4F504552
 
 

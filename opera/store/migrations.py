@@ -45,5 +45,10 @@ def _shapes(key: str, document: bytes, blobs: Path) -> str:
         return key
 
 
-STEPS: Mapping[int, Step] = {1: _to_2}
+def _to_3(database: sqlite3.Connection, blobs: Path) -> None:
+    """A ranking belongs to a frontend: several may take the instances of one library."""
+    database.execute("ALTER TABLE rankings RENAME COLUMN library TO frontend")
+
+
+STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3}
 """From which version each step starts."""

@@ -34,7 +34,7 @@ CREATE TABLE extractions (          -- the newest extraction of each source
 
 CREATE TABLE rankings (
     id       INTEGER PRIMARY KEY,
-    library  TEXT NOT NULL,
+    frontend TEXT NOT NULL,
     compiler TEXT NOT NULL,
     strategy TEXT NOT NULL,
     seed     INTEGER NOT NULL,

@@ -9,6 +9,7 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"0x[0-9a-fA-F]+"), "ADDR"),
     (re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)"), r"\1"),
     (re.compile(r"\b[0-9a-f]{12,}\b"), "HASH"),
+    (re.compile(r"\b(v?tensor|memref|vector)<(?:(?:[?\d]+x)*|\[[^\]]*\],)(\w+)>"), r"\1<\2>"),
     (re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"), "N"),
     (re.compile(r"(\b[A-Za-z]+)_?\d+\b"), r"\1N"),
     (re.compile(r"[(\[{]\s*(?:N|True|False|None)(?:\s*,\s*(?:N|True|False|None))*\s*,?\s*[)\]}]"), "LIST"),
@@ -19,12 +20,15 @@ _NOISE = re.compile(
     r"|-- .* with a message:$|Summary:$|-- Conversion is failed for: .*$|While validating .*$|Traceback \(most recent call last\):$"
     r"|Exception happened during conversion of operation .*$|This is OpenVINO internal type\..*$"
     r"|Failed to convert the exported program.*$|- If there is .*$|- Create an error report .*$|## Exception summary$"
-    r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$)\n?"
+    r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$"
+    r"|Error invoking IREE compiler tool .*$|Error code: \d+$|Diagnostics:$|%\d+(?::\d+)? = .*$|\^$|Invoked with:$|iree-compile .*$"
+    r"|Need more information\? .*$)\n?"
 )
 """Lines that say where a compiler noticed a failure, and nothing of the failure."""
 _WHERE = re.compile(
     r"^(?:\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : |Check '.*' failed at \S+:\d+:\s*|Exception during initialization: "
-    r"|Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: |\S+\.(?:cc|cpp|h):\d+ )"
+    r"|Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: |\S+\.(?:cc|cpp|h):\d+ "
+    r"|<(?:stdin|unknown)>:\d+(?::\d+)?: error: |Error invoking function: \S+:\d+: )"
 )
 _LIMIT = 400
 _READ = 65_536

@@ -26,6 +26,11 @@ from opera.triage.normalise import summary, template
         ("too   many\n  spaces", "too many spaces"),
         ("kernel 8f14e45fceea167a5a36dedd4bea2543 failed", "kernel c9f0f895fb98ab9159f51fd0297e236d failed"),
         ("flags [True, False]", "flags [False, False, True]"),
+        ("operand type 'tensor<?x1xi1>' is wrong", "operand type 'tensor<2x3x4xi1>' is wrong"),
+        (
+            "Diagnostics:\n<stdin>:5:10: error: no cast\n    %1 = torch.op %2\n    ^",
+            "Diagnostics:\n<stdin>:7:9: error: no cast\n  %8 = x\n   ^",
+        ),
     ],
 )
 def test_what_changes_from_run_to_run_makes_no_difference(one: str, other: str) -> None:

@@ -1,0 +1,151 @@
+"""IREE: ONNX models and StableHLO modules, compiled to native code by LLVM and run by the runtime's synchronous CPU driver."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+import numpy as np
+
+from opera.compilers import onnx_format
+from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.models.arrays import Array, dtype_name
+
+_TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
+_OLDEST_OPSET = 17
+"""Opset to which older models are converted, as IREE's documentation asks for."""
+_FED = frozenset(
+    {
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    }
+)
+
+
+@dataclass(frozen=True)
+class _Program:
+    """MLIR text with the dialect that it is in, the name of its entry function, and the values that it takes."""
+
+    text: str
+    dialect: str
+    entry: str
+    values: Sequence[Any]
+
+    def unsigned_results(self, count: int) -> list[bool]:
+        """Which results the entry function declares as unsigned: IREE's own integers have no sign, and come back signed."""
+        signature = re.search(rf"func\.func (?:public )?@{re.escape(self.entry)}\(.*?\) *-> *(.*?)\{{\s*$", self.text, re.MULTILINE)
+        types = re.findall(r"tensor<(?:[^<>]*[x,])?(\w+)>", signature[1]) if signature else []
+        return [name.startswith("ui") for name in types] if len(types) == count else [False] * count
+
+
+def _signed_as(array: Array, unsigned: bool) -> Array:
+    return array.view(array.dtype.name.replace("int", "uint")) if unsigned and array.dtype.kind == "i" else array
+
+
+class IreeAdapter(Adapter):
+    """The `iree-compile` binary of the wheel, for this machine's CPU."""
+
+    name = "iree"
+    routes = (
+        Route("onnx", "onnx", "onnx"),
+        Route("keras", "stablehlo", "stablehlo", environment=on_backend("jax")),
+        Route("stablehlo", "jax", "stablehlo", library="keras", environment=on_backend("jax")),
+    )
+    packages = ("iree-base-compiler", "iree-base-runtime", "onnx")
+    levels = ("default", "O0")
+    fork = Fork.STARTED
+    project = ("iree.", "iree/", "torch_mlir", "/compiler/src/")
+    unsupported = (
+        UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),
+        UnsupportedRule(_TOOL, "type", r"error: unhandled torch type: ", stages=("codegen",)),
+        UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
+        UnsupportedRule(("iree.compiler.extras.onnx_importer.OnnxImportError",), "not-imported"),
+    )
+
+    def start(self) -> Mapping[str, str]:
+        self._compiler: Any = importlib.import_module("iree.compiler")
+        self._runtime: Any = importlib.import_module("iree.runtime")
+        self._level = str(self.options.get("level", "default"))
+        self._config = self._runtime.Config("local-sync")
+        versions: Any = importlib.import_module("iree.compiler.version")
+        return {"iree": str(versions.VERSION), "target": "llvm-cpu", "cpu": "host", "optimization": self._level}
+
+    def load(self, subject: Subject, stage: Stage) -> Any:
+        if subject.route.name != "onnx":
+            return _Program(subject.data.decode(), "stablehlo", "main", list(subject.inputs.values()))
+        model = self._modern(onnx_format.parse(subject.data))
+        values = list(onnx_format.feeds(model, subject.inputs).values())
+        importer: Any = importlib.import_module("iree.compiler.extras.onnx_importer")
+        information = importer.ModelInfo(model)
+        with importlib.import_module("iree.compiler.ir").Context() as context:
+            module = information.create_module(context=context).operation
+            importer.NodeImporter.define_function(information.main_graph, module).import_all()
+            return _Program(module.get_asm(), "onnx", str(model.graph.name), values)
+
+    def _modern(self, model: Any) -> Any:
+        """The model with every shape inferred, in an opset that the importer is made for."""
+        onnx: Any = importlib.import_module("onnx")
+        if not any(entry.domain in ("", "ai.onnx") for entry in model.opset_import):  # the importer looks for no other domain's version
+            model.opset_import.append(onnx.helper.make_opsetid("", _OLDEST_OPSET))
+        if any(entry.domain in ("", "ai.onnx") and entry.version < _OLDEST_OPSET for entry in model.opset_import):
+            try:
+                model = importlib.import_module("onnx.version_converter").convert_version(model, _OLDEST_OPSET)
+            except Exception:  # the converter knows few operators: the model goes in as it is
+                return model
+        try:
+            return onnx.shape_inference.infer_shapes(model, data_prop=True)
+        except Exception:
+            return model
+
+    def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
+        program: _Program = loaded
+        stage("codegen")
+        arguments = ["--iree-llvmcpu-target-cpu=host", "--iree-input-demote-f64-to-f32=false"]
+        if self._level != "default":
+            arguments.append(f"--iree-opt-level={self._level}")
+        binary = self._compiler.compile_str(program.text, target_backends=["llvm-cpu"], input_type=program.dialect, extra_args=arguments)
+        return program, binary
+
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        program, binary = compiled
+        context = self._runtime.SystemContext(config=self._config)
+        context.add_vm_module(self._runtime.VmModule.copy_buffer(context.instance, binary))
+        result = context.modules.module[program.entry](*(self._fed(value) for value in program.values))
+        results = list(cast("tuple[Any, ...]", result)) if isinstance(result, (tuple, list)) else [result]
+        arrays = [np.asarray(item.to_host() if hasattr(item, "to_host") else item) for item in results]
+        return [_signed_as(array, declared) for array, declared in zip(arrays, program.unsigned_results(len(arrays)), strict=True)]
+
+    def _fed(self, value: Any) -> Any:
+        if value is None or isinstance(value, list):
+            raise CannotFeed("IREE's Python API takes no optionals or sequences")
+        name = dtype_name(cast(Array, value).dtype)
+        if name not in _FED:
+            raise CannotFeed(f"IREE's Python API takes no {name} array")
+        return value
+
+    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        """The operation that the compiler's diagnostic is about, else the operator of the model."""
+        message = str((failure or {}).get("message", ""))
+        named = (
+            re.search(r'"(onnx\.\w+)"', message)
+            or re.search(r"error: '([\w.]+)' op", message)
+            or re.search(r"operation '([\w.]+)'", message)
+        )
+        if named is not None:
+            return named[1]
+        return onnx_format.operator_of(subject) if subject.route.name == "onnx" else subject.instance.operator
