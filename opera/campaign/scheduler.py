@@ -7,7 +7,7 @@ has no result, and is done by the next run of the same command.
 from __future__ import annotations
 
 import heapq
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -18,7 +18,7 @@ from opera.campaign.plan import Test
 from opera.errors import EnvironmentBroken
 from opera.models.exporters import declined_by_exporter
 from opera.models.role import REFERENCE
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Stage, Verdict
 from opera.worker.process import Done, Lost, Raised
 from opera.worker.protocol import Message
 
@@ -26,6 +26,8 @@ AHEAD = 64
 """Tests that may be materialised and not yet compiled."""
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
+MOST_LOWERED = 3
+"""Tests of one fingerprint that are run at the lowest optimisation level as well."""
 _SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
 
 Answer = Mapping[str, Any]
@@ -39,6 +41,7 @@ class Job:
     Attributes:
         test: The test.
         first: The judgements that a fresh process is asked to confirm, the earliest first.
+        confirmed: A failure that was confirmed, and is now run at the lowest optimisation level.
         seconds: Stage seconds of the materialiser, which belong to the test as well.
         force: Whether to make again what the cache claims to have.
         remade: How often its files were made again because the compiler's worker found them damaged.
@@ -46,6 +49,7 @@ class Job:
 
     test: Test
     first: tuple[Judgement, ...] = ()
+    confirmed: Judgement | None = None
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     force: bool = False
     remade: int = 0
@@ -59,6 +63,8 @@ class Tasks:
     kind: str | None
     route: tuple[str, str]
     seed: int
+    lowest: str | None = None
+    """The compiler's lowest optimisation level, where the campaign runs at a higher one."""
 
     def materialise(self, test: Test, *, reference: bool) -> Message:
         """For the materialiser."""
@@ -67,11 +73,11 @@ class Tasks:
             "form": test.form.value, "reference": reference,
         }  # fmt: skip
 
-    def compile(self, test: Test, reference: Answer, artefact: Answer) -> Message:
-        """For the compiler."""
+    def compile(self, test: Test, reference: Answer, artefact: Answer, level: str | None = None) -> Message:
+        """For the compiler; *level* None is the campaign's."""
         return {
             "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "route": list(self.route),
-            "bundle": reference["bundle"], "artefact": artefact.get("artefact"),
+            "bundle": reference["bundle"], "artefact": artefact.get("artefact"), "level": level,
         }  # fmt: skip
 
 
@@ -131,6 +137,7 @@ class Scheduler:
         self._on_result = on_result
         self._in_progress = 0
         self._confirm = confirm
+        self._lowered: Counter[str] = Counter()
 
     @property
     def finished(self) -> bool:
@@ -207,7 +214,8 @@ class Scheduler:
         if role.is_library:
             return self._tasks.materialise(job.test, reference=job.force or reference is None)
         assert reference is not None
-        return self._tasks.compile(job.test, reference, self._cache.get(job.test.artefact_key) or {})
+        level = self._tasks.lowest if job.confirmed is not None else None
+        return self._tasks.compile(job.test, reference, self._cache.get(job.test.artefact_key) or {}, level)
 
     def _finish(self, job: Job, judgement: Judgement) -> None:
         seconds = {**(job.seconds), **judgement.seconds}
@@ -261,6 +269,9 @@ class Scheduler:
             return
         reference = self._cache.get(job.test.reference_key) or {}
         artefact = self._cache.get(job.test.artefact_key) or {}
+        if job.confirmed is not None:
+            self._at_lowest(job, job.confirmed, judge_compilation(event, job.test, reference.get("undefined"), artefact.get("suspect")))
+            return
         judgement = judge_compilation(event, job.test, reference.get("undefined"), artefact.get("suspect"))
         if job.first or (judgement.verdict.is_failure and self._confirm):
             self._confirmed(job, judgement, Role.COMPILER_FRESH)
@@ -273,13 +284,29 @@ class Scheduler:
             self._finish(job, replace(job.first[0], verdict=Verdict.FLAKY, reason=f"{judgement.verdict.value} in a fresh process"))
             return False
         if any(self._same(earlier, judgement) for earlier in job.first):
-            self._finish(job, judgement)
+            if role is Role.COMPILER_FRESH and self._worth_lowering(judgement):
+                self._fresh[role].append(replace(job, first=(), confirmed=judgement))
+            else:
+                self._finish(job, judgement)
             return True
         if len(job.first) < MOST_RUNS - 1:
             self._fresh[role if not job.first else _SPAWNED[role]].append(replace(job, first=(*job.first, judgement)))
             return False
         self._finish(job, replace(judgement, verdict=Verdict.FLAKY, reason="fails in another way each time"))
         return False
+
+    def _worth_lowering(self, judgement: Judgement) -> bool:
+        """Whether a confirmed failure is run at the lowest optimisation level as well: the first few of each kind are, past loading."""
+        if self._tasks.lowest is None or judgement.exporter is not None or judgement.stage in (Stage.EXPORT, Stage.LOAD):
+            return False
+        fingerprint = judgement.symptom(self._subject).fingerprint
+        self._lowered[fingerprint] += 1
+        return self._lowered[fingerprint] <= MOST_LOWERED
+
+    def _at_lowest(self, job: Job, confirmed: Judgement, lowest: Judgement) -> None:
+        """Finishes a confirmed failure with what became of it at the lowest optimisation level."""
+        level = {"name": self._tasks.lowest, "verdict": lowest.verdict.value, "vanishes": lowest.verdict is Verdict.PASS}
+        self._finish(job, replace(confirmed, detail={**confirmed.detail, "lowest_level": level}))
 
     def _same(self, one: Judgement, other: Judgement) -> bool:
         return one.symptom(self._subject).fingerprint == other.symptom(self._subject).fingerprint

@@ -131,7 +131,7 @@ class Adapter:
     project: ClassVar[tuple[str, ...]] = ()
     """Prefixes of modules and parts of file paths that belong to the compiler: frames worth showing."""
     levels: ClassVar[tuple[str, ...]] = ()
-    """Names of its optimisation levels, the default first; `options["level"]` is one of them."""
+    """Names of its optimisation levels, the default first, the lowest last; `options["level"]` is one of them."""
     fork: ClassVar[Fork] = Fork.WARM
     """When a process may be copied for a test of its own."""
 

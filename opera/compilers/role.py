@@ -21,7 +21,7 @@ _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array
 
 
 class CompilerWorker:
-    """Handles `{"instance", "key", "seed", "route": [frontend, name], "bundle", "artefact"}`.
+    """Handles `{"instance", "key", "seed", "route": [frontend, name], "bundle", "artefact", "level"}`.
 
     Answers `{"status": "compared", "difference"}`, `{"status": "raised", "stage", "failure", "unsupported", "converter"}`,
     `{"status": "invalid", "reason", "failure"}` where the library cannot capture a live module, or `{"status": "damaged"}` when a file of
@@ -32,18 +32,27 @@ class CompilerWorker:
         self._options = options
         self._cache = Path(options["cache"])
         self._built: dict[str, Any] = {}
+        self._adapters: dict[str | None, Adapter] = {}
 
     def ready(self) -> Message:
         module, _, attribute = str(self._options["adapter"]).partition(":")
-        factory: type[Adapter] = getattr(importlib.import_module(module), attribute)
-        self._adapter = factory(self._options.get("settings", {}))
-        versions = dict(self._adapter.start())
+        self._factory: type[Adapter] = getattr(importlib.import_module(module), attribute)
+        versions = self._at_level(None)
         chebyshev = self._options.get("chebyshev")
-        self._policy = Policy(dict(factory.computes_as), chebyshev)
+        self._policy = Policy(dict(self._factory.computes_as), chebyshev)
         return {"versions": versions, "python": sys.version.split()[0]}
+
+    def _at_level(self, level: str | None) -> dict[str, str]:
+        """Has the adapter work at an optimisation level, None being the campaign's; returns versions and settings."""
+        settings = self._options.get("settings", {})
+        adapter = self._adapters.get(level) or self._factory(settings if level is None else {**settings, "level": level})
+        self._adapters[level] = self._adapter = adapter
+        return dict(adapter.start())
 
     def handle(self, task: Message, stages: Stages) -> Message:
         stages.enter("read")
+        if self._adapters.get(task.get("level")) is not self._adapter:
+            self._at_level(task.get("level"))
         try:
             tree = bundle.parse(bundle.fetch(self._cache, task["bundle"]))
             data = bundle.fetch(self._cache, task["artefact"]) if task["artefact"] is not None else b""

@@ -43,13 +43,14 @@ def of_onnx(data: bytes) -> str | None:
     return f"{nodes[0].op_type}.{table[nodes[0].op_type].get_converter(opset).__name__}"
 
 
-def of_torch(names: Sequence[str], route: str) -> str | None:
-    """The converters of the named functions of a graph, joined by `+`; None where they are many."""
+def of_torch(names: Sequence[Any], route: str) -> str | None:
+    """The converters of the functions and layers of a graph, joined by `+`; None where they are many."""
     distinct = [name for name in dict.fromkeys(names) if name != "getitem"]
     if not distinct or len(distinct) > _MOST_NAMED:
         return None
     table = _torch_table(route)
-    return "+".join(_name(table[name], name) if name in table else name for name in distinct)
+    labels = [str(getattr(name, "__name__", name)) for name in distinct]
+    return "+".join(_name(table[name], label) if name in table else label for name, label in zip(distinct, labels, strict=True))
 
 
 @cache

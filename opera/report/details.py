@@ -123,7 +123,7 @@ def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
     rows = (
         Row("subject", subject), Row("route", first.route), Row("verdict", first.verdict.value),
         Row("stage", first.stage.value if first.stage else ""), Row("kind", symptom.kind), Row("converter", symptom.converter),
-        Row("message", symptom.message),
+        Row("message", symptom.message), Row("optimisation", str(finding.lowest_level or "")),
     )  # fmt: skip
     return tuple(Row(row.name, one_line(row.value, 400)) for row in rows if row.value)
 

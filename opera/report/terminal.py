@@ -36,12 +36,13 @@ def document(view: Overview) -> dict[str, Any]:
 
 def finding_document(reported: ReportedFinding) -> dict[str, Any]:
     """One entry of `findings`."""
-    finding = reported.finding
+    finding, lowest = reported.finding, reported.finding.lowest_level
     return {
         "id": finding.id, "compiler": finding.compiler, "frontend": finding.frontend, "route": finding.route,
         "operators": list(finding.operators), "verdict": finding.verdict.value, "stage": finding.stage.value if finding.stage else None,
         "converter": None if finding.converter is None else one_line(finding.converter), "summary": reported.summary,
         "tests": len(finding.tests), "verified": reported.verified, "reproducer": reported.reproducer,
+        "lowest_level": None if lowest is None else {"name": lowest.name, "verdict": lowest.verdict.value},
         "representative": finding.representative.test, "met_by": list(reported.met_by),
     }  # fmt: skip
 
@@ -92,7 +93,7 @@ def _print_findings(subject: str, found: list[ReportedFinding], digits: int, lim
         [
             each.finding.id[:digits], each.finding.verdict.value, each.finding.stage.value if each.finding.stage else "",
             one_line(each.finding.converter or "", 32), f"{len(each.finding.tests):,}",
-            *([_verified(each)] if tried else []), each.summary,
+            *([_verified(each)] if tried else []), _with_culprit(each),
         ]
         for each in shown
     ]  # fmt: skip
@@ -101,6 +102,11 @@ def _print_findings(subject: str, found: list[ReportedFinding], digits: int, lim
     if len(shown) < len(found):
         click.echo(f"… {len(found) - len(shown):,} more; --all lists them")
     click.echo()
+
+
+def _with_culprit(reported: ReportedFinding) -> str:
+    lowest = reported.finding.lowest_level
+    return f"optimiser: {reported.summary}" if lowest is not None and lowest.vanishes else reported.summary
 
 
 def _verified(reported: ReportedFinding) -> str:

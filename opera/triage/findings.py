@@ -38,6 +38,30 @@ class Finding:
     representative: StoredResult
     tests: tuple[StoredResult, ...]
 
+    @property
+    def lowest_level(self) -> LowestLevel | None:
+        """What became of the first test that was run at the lowest optimisation level too; None where none was."""
+        found = next((test.detail["lowest_level"] for test in (self.representative, *self.tests) if "lowest_level" in test.detail), None)
+        return None if found is None else LowestLevel(str(found["name"]), Verdict(found["verdict"]))
+
+
+@dataclass(frozen=True)
+class LowestLevel:
+    """What a compiler made of a failing test at its lowest optimisation level, *name*."""
+
+    name: str
+    verdict: Verdict
+
+    @property
+    def vanishes(self) -> bool:
+        """Whether the failure is gone: the optimiser is at fault."""
+        return self.verdict is Verdict.PASS
+
+    def __str__(self) -> str:
+        if self.vanishes:
+            return f"passes at level {self.name}: a bug of the optimiser"
+        return f"{self.verdict.value} at level {self.name} too"
+
 
 def group(
     results: Iterable[StoredResult], api_of: Callable[[str], str], sizes: Callable[[Iterable[str]], Mapping[str, int]]

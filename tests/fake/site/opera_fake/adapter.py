@@ -53,18 +53,28 @@ class FakeAdapter(Adapter):
         self._act(compiled, "run")
         right = subject.inputs["input"] * 2
         self._note(f"compile {compiled['api']} end")
-        return _LIES.get(compiled["compiler"], lambda value: [value])(right)
+        kind = compiled["compiler"]
+        if kind == "lie-optimised":
+            kind = "lie-value" if self.options.get("level", "default") == "default" else "pass"
+        return _LIES.get(kind, lambda value: [value])(right)
 
     def _act(self, model: Mapping[str, Any], stage: str) -> None:
         from opera_fake.behaviour import act
 
-        if model["stage"] == stage and model["compiler"] not in _LIES:
+        if model["stage"] == stage and model["compiler"] not in (*_LIES, "lie-optimised"):
             act(model["compiler"])
 
     def _note(self, event: str) -> None:
         from opera_fake.behaviour import note
 
         note(event)
+
+
+class LevelledAdapter(FakeAdapter):
+    """Has an optimiser that can be switched off."""
+
+    name = "fake-levelled"
+    levels = ("default", "plain")
 
 
 class StartedAdapter(FakeAdapter):
