@@ -66,7 +66,7 @@ class IreeAdapter(Adapter):
         Route("keras", "stablehlo", "stablehlo", environment=on_backend("jax")),
         Route("stablehlo", "jax", "stablehlo", library="keras", environment=on_backend("jax")),
     )
-    packages = ("iree-base-compiler", "iree-base-runtime", "onnx")
+    packages = ("iree-base-compiler>=3.9", "iree-base-runtime>=3.9", "onnx>=1.19")
     levels = ("default", "O0")
     fork = Fork.STARTED
     project = ("iree.", "iree/", "torch_mlir", "/compiler/src/")
@@ -124,8 +124,9 @@ class IreeAdapter(Adapter):
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
         program, binary = compiled
         context = self._runtime.SystemContext(config=self._config)
-        context.add_vm_module(self._runtime.VmModule.copy_buffer(context.instance, binary))
-        result = context.modules.module[program.entry](*(self._fed(value) for value in program.values))
+        module = self._runtime.VmModule.copy_buffer(context.instance, binary)
+        context.add_vm_module(module)
+        result = getattr(context.modules, module.name)[program.entry](*(self._fed(value) for value in program.values))
         results = list(cast("tuple[Any, ...]", result)) if isinstance(result, (tuple, list)) else [result]
         arrays = [np.asarray(item.to_host() if hasattr(item, "to_host") else item) for item in results]
         return [_signed_as(array, declared) for array, declared in zip(arrays, program.unsigned_results(len(arrays)), strict=True)]
