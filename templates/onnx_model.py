@@ -28,6 +28,7 @@ class OnnxTemplate:
     """Makes a checked ModelProto of each instance."""
 
     library = "onnx"
+    forkable = True
     revision = 4
 
     def versions(self) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from opera.models.arrays import Array
 from opera.models.sampling import sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
+from opera.templates.onnx_agreement import agrees
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch_source import expected_source, module_source
 
@@ -39,6 +40,7 @@ class PyTorchTemplate:
 
     library = "pytorch"
     revision = 3
+    forkable = True
 
     def versions(self) -> Mapping[str, str]:
         return {"torch": str(torch.__version__)}
@@ -162,20 +164,11 @@ class PyTorchModel:
             proto = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
         except Exception as error:
             raise ExportFailed("torch.onnx") from error
-        return Artefact(proto.SerializeToString(deterministic=True), None if self._agrees(proto) else "torch.onnx")
+        suspect = None if agrees(proto, self.inputs, self._expected) else "torch.onnx"
+        return Artefact(proto.SerializeToString(deterministic=True), suspect)
 
-    def _agrees(self, proto: Any) -> bool:
-        """Whether ONNX's own evaluator gets the library's result from an exported model; where it cannot run, the benefit of the doubt."""
-        onnx_reference: Any = importlib.import_module("onnx.reference")
-        feeds = {entry.name: value for entry, (_, value) in zip(proto.graph.input, self.inputs, strict=False)}
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                outputs = onnx_reference.ReferenceEvaluator(proto).run(None, feeds)
-        except Exception:
-            return True
-        expected = [to_numpy(item) for item in self._run(self.module, self.fresh_tensors(), seed=1)]
-        return compare(expected, None, outputs, Policy({})) is None
+    def _expected(self) -> list[Array]:
+        return [to_numpy(item) for item in self._run(self.module, self.fresh_tensors(), seed=1)]
 
     def _arguments(self, arguments: Sequence[Argument], *, inputs: bool) -> tuple[list[Any], dict[str, Any]]:
         positional: list[Any] = []

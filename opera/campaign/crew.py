@@ -8,7 +8,7 @@ import selectors
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +99,11 @@ class Crew:
 
     def set_warmup(self, role: Role, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
-        post = self._posts[role]
-        self._posts[role] = Post(post.spec, post.forkable, task, post.recycle)
+        self._posts[role] = replace(self._posts[role], warmup=task)
+
+    def never_copy(self, role: Role) -> None:
+        """From now on every task of *role* gets a newly started process."""
+        self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
 
     def assign(self, role: Role, job: Any, task: Message) -> bool:
         """Gives *task* to an idle worker of *role*. Without one, starts one, and returns False: the caller offers the job again."""

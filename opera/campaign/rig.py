@@ -89,7 +89,10 @@ class Rig:
                 f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
                 " adapter; look at `opera doctor`"
             )
-        self.crew.set_warmup(Role.LIBRARY_FRESH, make)
+        if self.crew.infos[Role.LIBRARY]["forkable"]:
+            self.crew.set_warmup(Role.LIBRARY_FRESH, make)
+        else:
+            self.crew.never_copy(Role.LIBRARY_FRESH)
         if self.adapter.fork is Fork.WARM:
             self.crew.set_warmup(Role.COMPILER_FRESH, task)
         return self._identity()

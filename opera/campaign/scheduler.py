@@ -238,9 +238,13 @@ class Scheduler:
             if self._confirmed(job, judgement, Role.LIBRARY_FRESH):
                 self._keep(job, answer)
             return
+        if answer["status"] == "lost" and job.first and role is Role.LIBRARY_FRESH:
+            self._fresh[Role.LIBRARY_SPAWNED].append(job)
+            return
         self._keep(job, answer)
         if job.first:
-            self._confirmed(job, Judgement(Verdict.PASS), Role.LIBRARY_FRESH)
+            passed = answer["status"] == "ready"
+            self._confirmed(job, Judgement(Verdict.PASS) if passed else judge_materialisation(answer, event.seconds), Role.LIBRARY_FRESH)
         elif not self._advance(job):
             raise AssertionError(f"the materialiser's answer has no place in the cache: {answer}")
 

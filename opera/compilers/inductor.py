@@ -16,7 +16,7 @@ class InductorAdapter(Adapter):
 
     name = "inductor"
     routes = (Route("pytorch", "dynamo", None),)
-    packages = ("torch",)
+    packages = ("torch>=2.9",)
     project = ("torch._inductor", "torch._dynamo", "torch._functorch", "torch/_inductor", "torch/_dynamo")
     unsupported = (
         UnsupportedRule(("torch._dynamo.exc.Unsupported",), "dynamo", stages=("load", "codegen")),
@@ -29,12 +29,13 @@ class InductorAdapter(Adapter):
         compiler = next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), None)
         if compiler is None:
             raise RuntimeError("Inductor needs a C++ compiler; install g++ (Debian: `apt install g++`)")
-        return {"torch": str(self._torch.__version__), "cxx": compiler}
+        self._backend = {"default": "inductor", "aot-eager": "aot_eager"}[str(self.options.get("level", "default"))]
+        return {"torch": str(self._torch.__version__), "cxx": compiler, "backend": self._backend}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         self._torch._dynamo.reset()
         self._torch.manual_seed(1)
-        return self._torch.compile(subject.module.module, backend="inductor", fullgraph=True)
+        return self._torch.compile(subject.module.module, backend=self._backend, fullgraph=True)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")

@@ -6,6 +6,7 @@ import ctypes
 import importlib
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
 from opera.compilers import onnx_format
@@ -20,6 +21,8 @@ _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in
 _MOST_NAMED = 3
 _NEWEST_OPSET = 26
 _NEWEST_IR = 13
+_OPEN_END = 10_000
+"""Last opset of a kernel that has no later version is some huge number."""
 _PLAIN = "?bhilqBHILQefdO"
 """numpy's type codes that ONNX Runtime takes as they are; others need an OrtValue with an ONNX element type."""
 
@@ -34,7 +37,7 @@ class OnnxRuntimeAdapter(Adapter):
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
         Route("keras", "tf2onnx", "onnx", environment=on_backend("tensorflow")),
     )
-    packages = ("onnxruntime", "onnx")
+    packages = ("onnxruntime>=1.24", "onnx>=1.19")
     levels = ("all", "none")
     project = ("onnxruntime.", "onnxruntime/")
     unsupported = (
@@ -96,10 +99,33 @@ class OnnxRuntimeAdapter(Adapter):
         return unpack(ctypes.string_at(value.data_ptr(), packed_size(name, math.prod(shape))), name, shape)
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        """The kernel that runs the model's operator, as ONNX Runtime's own table has it: `Conv 11+`, `Resize 13-17`."""
+        model = onnx_format.parse(subject.data)
+        nodes = model.graph.node
+        opsets = {str(entry.domain): int(entry.version) for entry in model.opset_import}
+        names = list(dict.fromkeys(_kernel(str(node.domain), str(node.op_type), opsets.get(str(node.domain), 1)) for node in nodes))
         if subject.route.frontend == "onnx":
-            return onnx_format.operator_of(subject)
-        names = list(dict.fromkeys(str(node.op_type) for node in onnx_format.parse(subject.data).graph.node))
+            return names[0] if len(nodes) == 1 else onnx_format.operator_of(subject)
         return "+".join(names) if len(names) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
+
+
+@cache
+def _kernels() -> Mapping[tuple[str, str], list[tuple[int, int]]]:
+    """Opsets that each operator's CPU kernels are made for, first and last, by domain and name."""
+    state: Any = importlib.import_module(_STATE)
+    ranges: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for kernel in state.get_all_opkernel_def():
+        if kernel.provider == "CPUExecutionProvider":
+            ranges.setdefault((str(kernel.domain), str(kernel.op_name)), []).append(tuple(kernel.version_range))
+    return ranges
+
+
+def _kernel(domain: str, operator: str, opset: int) -> str:
+    """The kernel for an operator of an opset; the operator alone where there is none, so that its function is inlined."""
+    found = next((each for each in _kernels().get((domain, operator), []) if each[0] <= opset <= each[1]), None)
+    if found is None:
+        return operator
+    return f"{operator} {found[0]}+" if found[1] >= _OPEN_END else f"{operator} {found[0]}-{found[1]}"
 
 
 def _is_plain(value: Any) -> bool:

@@ -32,7 +32,7 @@ class TvmAdapter(Adapter):
         Route("keras", "litert", "tflite", environment=on_backend("tensorflow")),
         Route("tflite", "litert", "tflite", library="tensorflow"),
     )
-    packages = ("apache-tvm",)
+    packages = ("apache-tvm>=0.25",)
     levels = ("default", "zero")
     project = ("tvm.", "tvm/")
     unsupported = (

@@ -46,7 +46,8 @@ class Materialiser:
         module, attribute = self._factory
         self._template: Template = getattr(importlib.import_module(module), attribute)()
         template = f"{self._template.library}/{self._template.revision}"
-        return {"versions": dict(self._template.versions()), "template": template, "python": sys.version.split()[0]}
+        versions = dict(self._template.versions())
+        return {"versions": versions, "template": template, "forkable": self._template.forkable, "python": sys.version.split()[0]}
 
     def handle(self, task: Message, stages: Stages) -> Message:
         if "calls" in task:

@@ -111,6 +111,8 @@ class Template(Protocol):
     library: str
     revision: int
     """Changes whenever the same instance and seed would give another model."""
+    forkable: bool
+    """Whether a process that has made models may be copied: not where the library keeps threads, as TensorFlow and JAX do."""
 
     def versions(self) -> Mapping[str, str]:
         """Of the library and of what it exports with."""

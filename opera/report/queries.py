@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from opera.store import Workspace
@@ -16,6 +17,31 @@ class Matches:
     findings: tuple[str, ...]
     tests: tuple[str, ...]
     instances: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class NewestResult:
+    """What the newest test of an instance came to on a subject, by one route and input form."""
+
+    api: str
+    compiler: str
+    frontend: str
+    route: str
+    instance: str
+    verdict: str
+    exporter: str | None
+
+
+def newest_results(workspace: Workspace, compiler: str | None = None, library: str | None = None) -> Iterator[NewestResult]:
+    """The newest result of every instance, subject, route and input form, of one compiler and one library where given."""
+    rows = workspace.database.execute(
+        "SELECT api, compiler, frontend, route, instance, verdict, exporter FROM (SELECT api, compiler, frontend, route, instance, verdict,"
+        " json_extract(detail, '$.exporter') AS exporter, row_number() OVER (PARTITION BY instance, compiler, frontend, route, form"
+        " ORDER BY finished DESC, test) AS age FROM results JOIN instances ON id = instance"
+        " WHERE (?1 IS NULL OR compiler = ?1) AND (?2 IS NULL OR library = ?2)) WHERE age = 1",
+        (compiler, library),
+    )
+    return (NewestResult(*row) for row in rows)
 
 
 def apis(workspace: Workspace) -> dict[str, str]:

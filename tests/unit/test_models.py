@@ -322,6 +322,6 @@ def test_the_adapters_of_this_package_declare_routes_to_libraries_that_have_temp
         adapter = plugin(name).load()
         assert adapter.name == name
         for route in adapter.routes:
-            assert template_of(route.frontend)
-            assert canary(route.frontend)
+            assert template_of(route.library)
+            assert canary(route.library)
     json.dumps({name: each.target for name, each in plugins().items()})

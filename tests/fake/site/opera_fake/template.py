@@ -21,6 +21,7 @@ class FakeTemplate:
 
     library = "fake"
     revision = 1
+    forkable = True
 
     def versions(self) -> Mapping[str, str]:
         return {"fake": "1.0"}

@@ -1,0 +1,106 @@
+"""The operator support table: what every subject makes of every operator."""
+
+from __future__ import annotations
+
+import enum
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from opera.oracles.verdict import Verdict
+from opera.report import queries
+from opera.store import Workspace
+
+
+class Support(enum.Enum):
+    """What a subject makes of an operator, the worst first that a user has to know."""
+
+    CRASH = "crash"
+    INCONSISTENT = "inconsistent"
+    EXPORT = "export"
+    """The exporter between library and compiler failed."""
+    PASS = "pass"
+    UNSUPPORTED = "unsupported"
+
+
+_KINDS: Mapping[Verdict, Support] = {
+    Verdict.PASS: Support.PASS,
+    Verdict.CRASH: Support.CRASH,
+    Verdict.ABORT: Support.CRASH,
+    Verdict.HANG: Support.CRASH,
+    Verdict.OOM: Support.CRASH,
+    Verdict.INCONSISTENT: Support.INCONSISTENT,
+    Verdict.UNSUPPORTED: Support.UNSUPPORTED,
+}
+"""Verdicts that say something of a subject; the others say that nothing could be learned."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One operator on one subject.
+
+    Attributes:
+        instances: Distinct instances that were tested and have a verdict that says something of the subject.
+        counts: How many of them came to each kind. An instance that was tested in several input forms counts by its worst.
+    """
+
+    instances: int
+    counts: Mapping[Support, int]
+
+    @property
+    def support(self) -> Support:
+        """The worst kind that any instance came to; unsupported only where no instance came to anything else."""
+        return next(kind for kind in Support if self.counts.get(kind))
+
+    def share(self, kind: Support) -> float:
+        """The share of the instances that came to *kind*, between 0 and 1."""
+        return self.counts.get(kind, 0) / self.instances
+
+
+@dataclass(frozen=True)
+class Column:
+    """A subject by one route."""
+
+    compiler: str
+    frontend: str
+    route: str
+
+    @property
+    def name(self) -> str:
+        """`compiler/frontend`, with the route where it is called otherwise than the frontend."""
+        return f"{self.compiler}/{self.frontend}" + ("" if self.route == self.frontend else f" {self.route}")
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Operators by subjects. A pair without a cell was not tested."""
+
+    columns: tuple[Column, ...]
+    operators: tuple[str, ...]
+    cells: Mapping[tuple[str, Column], Cell]
+
+    def totals(self, column: Column) -> Mapping[Support, int]:
+        """How many operators came to each kind on a subject."""
+        supports = [cell.support for (_, each), cell in self.cells.items() if each == column]
+        return {kind: supports.count(kind) for kind in Support if kind in supports}
+
+
+def matrix(workspace: Workspace, wanted: Callable[[str], bool], compiler: str | None = None, library: str | None = None) -> Matrix:
+    """The table of everything in *workspace*; where an instance was tested with several versions, the newest result counts.
+
+    Args:
+        workspace: Open.
+        wanted: On the API of an operator.
+        compiler: Only this one's subjects.
+        library: Only operators of this library.
+    """
+    worst: dict[tuple[str, Column], dict[str, Support]] = {}
+    for row in queries.newest_results(workspace, compiler, library):
+        kind = Support.EXPORT if row.exporter is not None and Verdict(row.verdict).is_failure else _KINDS.get(Verdict(row.verdict))
+        if not wanted(row.api) or kind is None:
+            continue
+        kinds = worst.setdefault((row.api, Column(row.compiler, row.frontend, row.route)), {})
+        kinds[row.instance] = min(kind, kinds.get(row.instance, kind), key=list(Support).index)
+    cells = {key: Cell(len(kinds), Counter(kinds.values())) for key, kinds in worst.items()}
+    columns = sorted({column for _, column in cells}, key=lambda column: (column.frontend, column.compiler, column.route))
+    return Matrix(tuple(columns), tuple(sorted({api for api, _ in cells})), cells)
