@@ -19,12 +19,14 @@ from typing import Any, Callable, Dict, Generator, Hashable, List, NamedTuple, O
 
 from . import pytorch_parameters as parameters
 from .filters import Filters
+from .pytorch_contents import Contents
 from .pytorch_keys import Keys, NoKey
+from .pytorch_memory import dtype_name
 from .pytorch_mode import depth, enter_thread, hidden_from, instead_of, mode_class, observed_elsewhere, unwatched
-from .pytorch_names import class_name, function_name
+from .pytorch_names import class_name, function_name, library_classes
 from .pytorch_parameters import Parameters
 from .pytorch_structure import Natures
-from .pytorch_values import Values, class_of, dtype_name, type_name
+from .pytorch_values import Values, class_of, type_name
 from .sites import Site
 from .stream import Document, Drops, Loose, Stream, fingerprint
 from .wire import Json, Unrecordable
@@ -91,7 +93,8 @@ class Recorder:
         self._here = _Here()
         self._watching = False
         self._natures = Natures()
-        self._keys = Keys(self._nested_key, self._natures)
+        self._contents = Contents()
+        self._keys = Keys(self._nested_key, self._natures, self._contents)
         self._known: Dict[Hashable, int] = {}
         self._mode = mode_class()(self._on_function)
         self._floods = stream.drops("flood", "*")
@@ -188,10 +191,10 @@ class Recorder:
             return None
 
     def _draft_function(self, api: Api, key: Optional[Hashable], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
-        values = Values(self._nested, self._natures)
+        values = Values(self._nested, self._natures, self._contents)
         document = _document(api, "function", api.parameters.bind(args, kwargs, values.encode))
         document["defaults"] = api.parameters.encoded_defaults()
-        return Draft(key, document, values.loose)
+        return Draft(key, document, values.loose if key is None else ())
 
     def _function(self, function: Any) -> Api:
         try:
@@ -231,7 +234,7 @@ class Recorder:
         return instead_of(original, init)
 
     def _remember(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        values = Values(self._nested, self._natures)
+        values = Values(self._nested, self._natures, self._contents)
         try:
             with unwatched():
                 arguments = self._module(class_of(module)).parameters.bind(args, kwargs, values.encode)
@@ -276,12 +279,12 @@ class Recorder:
         kind = class_of(module)
         if kind not in self._forwards:
             self._forwards[kind] = parameters.of_forward(kind)
-        values = Values(self._nested, self._natures)
+        values = Values(self._nested, self._natures, self._contents)
         document = _document(api, "module", self._forwards[kind].bind(args, kwargs, values.encode))
         document["init"] = built.arguments
         document["context"] = _module_context(module)
         document["defaults"] = api.parameters.encoded_defaults()
-        return Draft(key, document, [*values.loose, *built.loose])
+        return Draft(key, document, [*values.loose, *built.loose] if key is None else ())
 
     def _how_built(self, module: Any) -> Built:
         built = self._built.get(module)
@@ -365,19 +368,6 @@ class Recorder:
         if len(self._known) >= KNOWN:
             self._known.clear()
         self._known[draft.key] = self._stream.write(draft.document)
-
-
-def library_classes() -> List[type]:
-    """`torch.nn.Module` and all its subclasses that are the library's own and loaded by now."""
-    found: List[type] = []
-    waiting: List[type] = [torch.nn.Module]
-    while waiting:
-        kind = waiting.pop()
-        if kind in found or "jit" in kind.__module__ or not kind.__module__.startswith("torch."):
-            continue
-        found.append(kind)
-        waiting.extend(type.__subclasses__(kind))
-    return found
 
 
 def _document(api: Api, kind: str, call: List[Json]) -> Document:

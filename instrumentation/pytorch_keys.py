@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import itertools
 from typing import Any, Callable, Dict, FrozenSet, Hashable, Sequence, Set
 
 from . import tensors
-from .pytorch_structure import Natures, nature
-from .pytorch_values import DEEP, LARGEST, LONG, bounded, check, plain, raw
+from .pytorch_contents import Contents
+from .pytorch_memory import LARGEST, check, plain, raw
+from .pytorch_structure import Natures
+from .pytorch_values import DEEP, LONG, bounded
 from .wire import MAX_DEPTH
 
 torch: Any = importlib.import_module("torch")
@@ -29,15 +30,18 @@ class NoKey(Exception):
 class Keys:
     """Makes the keys of arguments; *nested* gives that of a module."""
 
-    def __init__(self, nested: Nested, natures: Natures) -> None:
+    def __init__(self, nested: Nested, natures: Natures, contents: Contents) -> None:
         self._nested = nested
         self._natures = natures
+        self._contents = contents
 
     def of_call(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> Hashable:
         """The key of a call's arguments; raises `NoKey`, and `Unrecordable` for a tensor that the format does not hold."""
-        if kwargs:
-            return tuple([self._key(value, 0) for value in args]), tuple([(name, self._key(value, 0)) for name, value in kwargs.items()])
-        return tuple([self._key(value, 0) for value in args])
+        natures, contents, key = self._natures, self._contents, self._key
+        positional = tuple([
+            _tensor(value, natures, contents) if type(value) in _TENSORS else key(value, 0) for value in args
+        ])  # fmt: skip
+        return (positional, tuple([(name, key(value, 0)) for name, value in kwargs.items()])) if kwargs else positional
 
     def outline(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> Hashable:
         """What is left of a call's arguments without their numbers: types, and dtypes and shapes of tensors."""
@@ -45,8 +49,8 @@ class Keys:
 
     def _key(self, value: Any, depth: int) -> Hashable:
         kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
-        if kind is torch.Tensor or kind is torch.nn.Parameter:
-            return _tensor(value, self._natures)
+        if kind in _TENSORS:
+            return _tensor(value, self._natures, self._contents)
         if kind in _PLAIN:
             return kind, value
         if kind is float:
@@ -68,49 +72,21 @@ class Keys:
         raise NoKey
 
 
+_TENSORS: FrozenSet[type] = frozenset({torch.Tensor, torch.nn.Parameter})
 _PLAIN: FrozenSet[type] = frozenset(
     {type(None), bool, int, str, type(Ellipsis), torch.dtype, torch.device, torch.layout, torch.memory_format}
 )
 _NUMBERS: FrozenSet[type] = frozenset({int, float, complex})
 _SEQUENCES: FrozenSet[type] = frozenset({list, tuple, torch.Size})
-_WRITABLE: Dict[Any, str] = {getattr(torch, name): name for name in ("float16", "float32", "float64")}
-_REMEMBERED = 20_000
 
 _dispatch_keys = torch._C._dispatch_keys
 _ordinary: Set[int] = set()
 """Sets of dispatch keys whose tensors have passed `check`: they tell layout, device, transforms and lazy negation in one look."""
 
 
-class _Small:
-    """What tells small tensors apart, as a number; remembers the contents that it has seen."""
-
-    def __init__(self) -> None:
-        self._contents: Dict[Hashable, int] = {}
-        self._classes: Dict[Hashable, int] = {}
-        self._numbers = itertools.count()
-
-    def number(self, dtype: Any, shape: Any, strides: Any, data: bytes, tensor: Any) -> int:
-        """The same for equal contents that a person wrote, and for random ones of one class."""
-        content = (dtype, shape, strides, data)
-        known = self._contents.get(content)
-        if known is None:
-            if len(self._contents) >= _REMEMBERED:
-                self._contents.clear()
-                self._classes.clear()
-            if not tensors.written(data, _WRITABLE[dtype], len(data) // dtype.itemsize):
-                known = self._classes.setdefault((dtype, shape, strides, nature(plain(tensor)).signs()), next(self._numbers))
-            else:
-                known = next(self._numbers)
-            self._contents[content] = known
-        return known
-
-
-_small = _Small()
-
-
 def _outline(value: Any, depth: int) -> Hashable:
     kind: Any = type(value)  # pyright: ignore[reportUnknownVariableType]
-    if kind is torch.Tensor or kind is torch.nn.Parameter:
+    if kind in _TENSORS:
         return value.dtype, value.shape
     if kind in _NUMBERS or depth > MAX_DEPTH:
         return kind
@@ -123,7 +99,7 @@ def _outline(value: Any, depth: int) -> Hashable:
     return value if kind in _PLAIN else kind
 
 
-def _tensor(tensor: Any, natures: Natures) -> Hashable:
+def _tensor(tensor: Any, natures: Natures, contents: Contents) -> Hashable:
     size = tensor.numel()
     nature_of_memory = _dispatch_keys(tensor).raw_repr()
     if nature_of_memory not in _ordinary:
@@ -142,10 +118,10 @@ def _tensor(tensor: Any, natures: Natures) -> Hashable:
     if size > LARGEST or not address or (tensor.storage_offset() + span) * width > tensor.untyped_storage().nbytes():
         check(tensor)
     integral = not (dtype.is_floating_point or dtype.is_complex)
-    if size <= tensors.KEEP_WRITTEN and (integral or dtype in _WRITABLE):
+    if size <= tensors.KEEP_WRITTEN:
         dense = span == size and nature_of_memory in _ordinary  # then the same memory and strides are the same elements
         data = ctypes.string_at(address, size * width) if dense else raw(plain(tensor))
-        return (dtype, shape, strides, data) if integral else _small.number(dtype, shape, strides, data, tensor)
+        return (dtype, shape, strides, data) if integral else contents.of(dtype, shape, strides, data, tensor).number
     if integral:
         return dtype, shape, strides
     return dtype, shape, strides, natures.of(tensor, plain).signs()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import types
-from typing import Any, Dict, Optional
+from typing import Any, Dict, List, Optional
 
 from .pytorch_values import importable_name
 
@@ -65,3 +65,16 @@ def class_name(kind: type) -> Optional[str]:
     for part in kind.__qualname__.split("."):
         found = getattr(found, part, None)
     return f"{kind.__module__}.{kind.__qualname__}" if found is kind else None
+
+
+def library_classes() -> List[type]:
+    """`torch.nn.Module` and all its subclasses that are the library's own and loaded by now."""
+    found: List[type] = []
+    waiting: List[type] = [torch.nn.Module]
+    while waiting:
+        kind = waiting.pop()
+        if kind in found or "jit" in kind.__module__ or not kind.__module__.startswith("torch."):
+            continue
+        found.append(kind)
+        waiting.extend(type.__subclasses__(kind))
+    return found

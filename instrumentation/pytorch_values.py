@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import dataclasses
 import enum
 import importlib
@@ -10,14 +9,14 @@ import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, cast
 
 from . import tensors, wire
-from .pytorch_structure import STRUCTURE_LIMIT, Natures
+from .pytorch_contents import Contents
+from .pytorch_memory import check, dtype_name, plain, raw
+from .pytorch_structure import Natures
 from .stream import Document, Loose
 from .wire import Json, Unrecordable
 
 torch: Any = importlib.import_module("torch")
 Nested = Callable[[Any], Json]
-LARGEST = 1 << 28
-"""Elements beyond which a call is dropped: no model with such an input can be run."""
 MOST = 100_000
 """Values in one argument beyond which a call is dropped: lists that share their parts can stand for more than fits on any disk."""
 LONG, DEEP = 1000, 4
@@ -28,11 +27,17 @@ _SCALARS: Tuple[Any, ...] = (int, float, complex, str)
 class Values:
     """Encodes the arguments of one call and collects its tensors of random values."""
 
-    def __init__(self, nested: Nested, natures: Natures) -> None:
+    def __init__(self, nested: Nested, natures: Natures, contents: Contents) -> None:
         """*nested* gives the form of a module that is passed as an argument."""
-        self.loose: List[Loose] = []
+        self._random: List[Document] = []
         self._nested = nested
         self._natures = natures
+        self._contents = contents
+
+    @property
+    def loose(self) -> List[Loose]:
+        """The tensors of random values, each with what tells it apart."""
+        return [tensors.loosen(content) or (content, _without_data(content)) for content in self._random]
 
     def encode(self, value: object) -> Json:
         """The JSON form of *value*; raises `Unrecordable` with a reason code."""
@@ -76,34 +81,26 @@ class Values:
     def _tensor(self, value: Any) -> Document:
         check(value)
         content: Document = {"shape": list(value.shape), "dtype": dtype_name(value.dtype)}
-        if not value.is_contiguous():
-            content["strides"] = list(value.stride())
-        self._values(value, content)
+        strides = None if value.is_contiguous() else value.stride()
+        if strides is not None:
+            content["strides"] = list(strides)
+        small = value.numel() <= tensors.KEEP_WRITTEN
+        if value.dtype.is_floating_point or value.dtype.is_complex:
+            known = self._contents.of(value.dtype, value.shape, strides, raw(plain(value)), value) if small else None
+            content.update({"constraint": self._natures.of(value, plain).document()} if known is None else known.parts(value))
+            if known is None or not known.written:
+                self._random.append(content)
+        elif value.numel() <= tensors.KEEP_INTEGERS:
+            content["data"] = tensors.encode_bytes(raw(plain(value)))
+            if not small:
+                self._random.append(content)
+        else:
+            content["constraint"] = self._natures.of(value, lambda whole: plain(whole).to(torch.float64)).document()
         return content
 
-    def _values(self, tensor: Any, content: Document) -> None:
-        """Adds data and constraint to *content*."""
-        seen = plain(tensor)
-        size = tensor.numel()
-        dtype = cast(str, content["dtype"])
-        if not (seen.is_floating_point() or seen.is_complex()):
-            if size <= tensors.KEEP_INTEGERS:
-                content["data"] = tensors.encode_bytes(raw(seen))
-                if size > tensors.KEEP_WRITTEN:
-                    self.loose.append((content, {name: value for name, value in content.items() if name != "data"}))
-            else:
-                content["constraint"] = self._natures.of(tensor, lambda _: seen.to(torch.float64)).document()
-            return
-        by_hand = False
-        if size <= tensors.KEEP_WRITTEN:
-            data = raw(seen)
-            by_hand = tensors.written(data, dtype, size)
-            if by_hand or size <= tensors.KEEP_FLOATS:
-                content["data"] = tensors.encode_bytes(data)
-        content["constraint"] = self._natures.of(tensor, lambda _: seen).document()
-        loose = None if by_hand else tensors.loosen(content)
-        if loose is not None:
-            self.loose.append(loose)
+
+def _without_data(content: Document) -> Document:
+    return {name: value for name, value in content.items() if name != "data"}
 
 
 def bounded(value: Sequence[object]) -> None:
@@ -124,68 +121,6 @@ def bounded(value: Sequence[object]) -> None:
             raise Unrecordable("too-many-values")
         level = inner
     raise Unrecordable("nested-too-deep")
-
-
-def plain(tensor: Any) -> Any:
-    """*tensor* detached and contiguous; of one that is too large to be copied the first elements, which tell enough of its class."""
-    seen = tensor.detach()
-    if seen.is_complex() or seen.is_neg():
-        seen = seen.resolve_conj().resolve_neg()
-    if seen.is_contiguous():
-        return seen
-    for axis, stride in enumerate(seen.stride()):
-        if seen.numel() > STRUCTURE_LIMIT:
-            seen = seen.narrow(
-                axis, 0, 1 if stride == 0 else max(1, min(seen.shape[axis], STRUCTURE_LIMIT * seen.shape[axis] // seen.numel()))
-            )
-    return seen.contiguous()
-
-
-def check(tensor: Any) -> None:
-    """Raises `Unrecordable` unless *tensor* is a plain dense one in this machine's memory."""
-    if type(tensor) is not torch.Tensor and type(tensor) is not torch.nn.Parameter:
-        raise Unrecordable("tensor-subclass")
-    if torch._C._functorch.is_functorch_wrapped_tensor(tensor) or torch._is_functional_tensor(tensor):
-        raise Unrecordable("tensor-of-transform")
-    if tensor.device.type != "cpu":
-        raise Unrecordable(f"tensor-device:{tensor.device.type}")
-    if tensor.layout is not torch.strided or tensor.is_nested:
-        raise Unrecordable(f"tensor-layout:{'nested' if tensor.is_nested else str(tensor.layout)[6:]}")
-    if tensor.is_quantized:
-        raise Unrecordable("tensor-quantized")
-    if tensor.numel() > LARGEST:
-        raise Unrecordable("tensor-too-large")
-    if tensor.numel() and not (tensor.const_data_ptr() and has_memory(tensor)):
-        raise Unrecordable("tensor-without-memory")
-
-
-def has_memory(tensor: Any) -> bool:
-    """Whether all elements lie in memory: the storage under a tensor can be resized."""
-    if tensor.is_contiguous():
-        last = tensor.numel()
-    else:
-        last = 1 + sum([(side - 1) * stride for side, stride in zip(tensor.shape, tensor.stride())])  # noqa: B905
-    return (tensor.storage_offset() + last) * tensor.itemsize <= tensor.untyped_storage().nbytes()
-
-
-def raw(tensor: Any) -> bytes:
-    """The elements of a contiguous tensor, little-endian."""
-    if sys.byteorder != "little":
-        raise Unrecordable("big-endian-machine")
-    if not tensor.numel():
-        return b""
-    address = tensor.const_data_ptr()
-    if not address:
-        raise Unrecordable("tensor-without-memory")
-    return ctypes.string_at(address, tensor.numel() * tensor.element_size())
-
-
-def dtype_name(dtype: Any) -> str:
-    """`float32` for torch.float32; raises `Unrecordable` for a dtype that the format does not have."""
-    name = str(dtype)[6:]
-    if name not in tensors.DTYPES:
-        raise Unrecordable(f"tensor-dtype:{name}")
-    return name
 
 
 def encode_constant(value: Any) -> Optional[Dict[str, Json]]:

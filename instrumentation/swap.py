@@ -7,6 +7,7 @@ calls by an import from this module: unlike an object among its constants, that 
 
 from __future__ import annotations
 
+import functools
 import inspect
 import itertools
 import types
@@ -18,13 +19,16 @@ Function = types.FunctionType
 
 _numbers = itertools.count()
 
-
-def _template(*args: Any, **kwargs: Any) -> Any:
-    from placeholder import BYPASS, ORIGINAL, WATCH  # type: ignore  # all four names are replaced
-
-    if BYPASS():
-        return ORIGINAL(*args, **kwargs)  # type: ignore
-    return WATCH(args, kwargs)  # type: ignore
+_TEMPLATE = """
+def around({variables}):
+    def template(*args, **kwargs):
+        from placeholder import BYPASS, ORIGINAL, WATCH
+        if BYPASS():
+            return ORIGINAL(*args, **kwargs)
+        return WATCH(args, kwargs)
+        {variables}
+"""
+"""Of the new code. All names but `args` and `kwargs` are replaced; the last line is never reached, and makes the free variables."""
 
 
 class Swap:
@@ -90,7 +94,7 @@ def _copy(function: Function) -> Function:
 
 def _redirected(code: types.CodeType, names: Dict[str, str]) -> types.CodeType:
     """The code of a function of any arguments that imports *names*, and that looks like *code* from outside."""
-    template = _template.__code__
+    template = _template(len(code.co_freevars))
     return template.replace(
         co_consts=tuple(tuple(names.values()) if value == tuple(names) else value for value in template.co_consts),
         co_names=tuple({"placeholder": __name__, **names}.get(name, name) for name in template.co_names),
@@ -100,3 +104,17 @@ def _redirected(code: types.CodeType, names: Dict[str, str]) -> types.CodeType:
         co_filename=code.co_filename,
         co_firstlineno=code.co_firstlineno,
     )
+
+
+@functools.cache
+def _template(variables: int) -> types.CodeType:
+    """The code of a function that has so many free variables.
+
+    It needs to be compiled with them: the interpreter takes for granted that code begins by filling them in, and looks them up
+    without another thought when somebody asks for the local variables of a frame, as a debugger and pytest do.
+    """
+    names = ", ".join(f"free_{number}" for number in range(variables))
+    code = compile(_TEMPLATE.format(variables=names), __name__, "exec")
+    for name in ("around", "template"):
+        code = next(value for value in code.co_consts if isinstance(value, types.CodeType) and value.co_name == name)
+    return code

@@ -5,6 +5,9 @@ python scripts/bench_suite.py --lib pytorch --suite CHECKOUT/test --file nn/test
 Of each file it prints how its tests ended both ways and which ended differently, calls seen, distinct instances, wall and CPU seconds
 (medians of the repetitions), the ratios of the two, and calls per minute. CPU seconds include those of child processes. Wall seconds mean
 something on an idle machine only. Arguments after `--` go to pytest.
+
+With `--memory` it extracts the files into a workspace instead, and prints resident memory of the driver and of its hosts at ten moments
+of the extraction, and calls per minute.
 """
 
 from __future__ import annotations
@@ -30,6 +33,10 @@ from opera.sources.files import FileSource, find_files
 from opera.sources.host import PINNED
 from opera.sources.recording import RecordingReader
 from opera.sources.source import DeclaredSource, Request, select
+from opera.worker.processes import resident
+
+SAMPLE_SECONDS = 0.25
+MOMENTS = 10
 
 
 @dataclasses.dataclass
@@ -72,13 +79,53 @@ def main() -> int:
     parser.add_argument("--suite", type=Path, help="folder of the suite; without it the installed package's")
     parser.add_argument("--file", action="append", required=True, help="path of a file within it (repeatable; a shell pattern)")
     parser.add_argument("--repeat", type=int, default=3, help="runs of each kind")
+    parser.add_argument("--memory", action="store_true", help="memory of a whole extraction, not the cost of the recorder")
     parser.add_argument("--json", action="store_true", help="one JSON document")
     parser.add_argument("arguments", nargs="*", metavar="-- PYTEST ARGUMENT")
     options = parser.parse_args()
+    if options.memory:
+        return memory(options)
     found = [bench(options, source, name, Path(folder)) for source, name, folder in places(options)]
     if options.json:
         print(json.dumps({"schema": "bench-suite/1", "repeat": options.repeat, "files": [dataclasses.asdict(each) for each in found]}))
     return 1 if any(each.differing or any(each.ended) for each in found) else 0
+
+
+def memory(options: argparse.Namespace) -> int:
+    """Prints what an extraction occupies while it runs; its exit code."""
+    command = [sys.executable, "-m", "opera.extract", "--lib", options.lib, "-q", "--json", "-j", "1"]
+    command += ["--suite", str(options.suite.resolve())] if options.suite else ["--source", options.source]
+    command += [f"--only={pattern}" for pattern in options.file]
+    samples: list[tuple[float, int, int]] = []
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "out.json").open("w+") as out:
+        began = time.monotonic()
+        process = subprocess.Popen([*command, "--workspace", folder, "--", *options.arguments], stdout=out, stdin=subprocess.DEVNULL)
+        while process.poll() is None:
+            driver, whole = own(process.pid), resident(process.pid)
+            samples.append((time.monotonic() - began, driver, max(0, whole - driver)))
+            time.sleep(SAMPLE_SECONDS)
+        out.seek(0)
+        found = json.loads(out.read() or "{}")
+    seconds = samples[-1][0]
+    calls = sum(source["calls"] for source in found.get("sources", {}).values())
+    moments = [samples[(len(samples) - 1) * moment // MOMENTS] for moment in range(1, MOMENTS + 1)]
+    if options.json:
+        rows = [{"seconds": at, "driver_bytes": driver, "host_bytes": hosts} for at, driver, hosts in moments]
+        print(json.dumps({"schema": "bench-suite-memory/1", "calls": calls, "seconds": seconds, "moments": rows}))
+        return process.returncode
+    print(f"{calls:,} calls, {found.get('instances', 0):,} instances, {seconds:.0f} s, {60 * calls / seconds:,.0f} calls a minute")
+    print("seconds  driver MiB  hosts MiB")
+    for at, driver, hosts in moments:
+        print(f"{at:7.0f}  {driver >> 20:10,}  {hosts >> 20:9,}")
+    return process.returncode
+
+
+def own(pid: int) -> int:
+    """Resident bytes of one process; 0 when it is gone."""
+    try:
+        return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0
 
 
 def places(options: argparse.Namespace) -> Any:

@@ -51,7 +51,6 @@ def main(argv: Sequence[str]) -> None:
     warnings.simplefilter("ignore")
     filters = arguments.filters(options)
     bench: Any = importlib.import_module(f"..deeprel.{options.library}", __package__).Relations()
-    limit_memory()
     budget = Budget(options.relatives, options.verify, options.least, options.replays, options.likeness)
     with Stream(options.recording, bench.library, bench.version, options.source) as stream, bench.recorder(stream, filters) as recorder:
         if not options.instances:
@@ -64,6 +63,7 @@ def main(argv: Sequence[str]) -> None:
         chosen = sorted(name for name in file.apis if filters.selected(name) and file.apis[name].offsets)
         for index, name in arguments.select(chosen, options):
             stream.enter(index, name)
+            limit_memory()
             if filters.excluded(name) or filters.noise(name) is not None:
                 stream.drop("excluded", name)
                 continue

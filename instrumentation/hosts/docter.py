@@ -53,13 +53,13 @@ def main(argv: Sequence[str]) -> None:
     warnings.simplefilter("ignore")
     filters = arguments.filters(options)
     bench: Bench = getattr(importlib.import_module(f"..docter.{options.library}", __package__), BENCHES[options.library])()
-    limit_memory()
     given = _given(options.constraints)
     budget = Budget(options.conform, options.violate, options.tries, options.seconds)
     chosen = [name for name in bench.names(options.scope.split(",")) if filters.selected(name) and filters.noise(name) is None]
     with Stream(options.recording, bench.library, bench.version, options.source) as stream, bench.recorder(stream, filters) as recorder:
         for index, name in arguments.select(chosen, options):
             stream.enter(index, name)
+            limit_memory()
             if filters.excluded(name):
                 stream.drop("excluded", name)
                 continue

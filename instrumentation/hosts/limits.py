@@ -10,7 +10,7 @@ from typing import Generator
 LATE = 5.0
 """Seconds that one call may take."""
 MEMORY = 3 << 30
-"""Bytes of address space that the calls may add: a call that asks for more raises instead of filling the machine."""
+"""Bytes of address space that the calls of one API may add: one that asks for more raises instead of filling the machine."""
 
 
 class Late(BaseException):
@@ -34,7 +34,7 @@ def alarm() -> Generator[None]:
 
 
 def limit_memory() -> None:
-    """Makes huge allocations fail, where the system can."""
+    """Makes allocations fail that add more than `MEMORY` to what there is now, where the system can; a later call sets the limit anew."""
     try:
         resource = importlib.import_module("resource")
         with open("/proc/self/statm", encoding="ascii") as file:

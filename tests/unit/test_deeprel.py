@@ -277,17 +277,24 @@ def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     return runner(capfd)
 
 
-REPLAY = ("extract", "--lib", "pytorch", "--source", "deeprel", "--only", "torch.cosh", "-j", "1", "--json")
+def replay(library: str, api: str) -> tuple[str, ...]:
+    return ("extract", "--lib", library, "--source", "deeprel", "--only", api, "-j", "1", "--json")
 
 
-def test_the_workspaces_own_calls_are_replayed(command: Any) -> None:
-    fill(".opera", *recorded())
-    done = command(*REPLAY)
+REPLAY = replay("pytorch", "torch.cosh")
+
+
+@pytest.mark.parametrize(
+    ("library", "api", "calls"), [("pytorch", "torch.cosh", 17), ("keras", "keras.ops.cosh", 15), ("tensorflow", "tf.math.cosh", 9)]
+)
+def test_the_workspaces_own_calls_are_replayed(command: Any, library: str, api: str, calls: int) -> None:
+    fill(".opera", *recorded(), *of_keras(), *of_tensorflow())
+    done = command(*replay(library, api))
     assert done.code == 0, done.err
     source = done.json["sources"]["deeprel"]
     assert source["distinct"] > 0
-    assert "17 recorded calls" in done.err
-    again = command(*REPLAY)
+    assert f"{calls} recorded calls of {library}" in done.err
+    again = command(*replay(library, api))
     assert again.json["sources"]["deeprel"] == {**source, "seconds": again.json["sources"]["deeprel"]["seconds"]}
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fake.corpora import runner
 
 from opera.errors import UserError
 from opera.instance import Tensor, decode_instance
@@ -287,3 +288,22 @@ def test_keras_and_tensorflow_are_generated_for_in_the_same_way(tmp_path: Path, 
     reached = {api for (api, mode, outcome), number in run.outcomes.items() if (mode, outcome) == ("conform", "returned") and number >= 2}
     assert len(reached) >= len(apis) - 1, run.log
     assert {document["library"] for document in run.documents} == {library}
+
+
+@pytest.mark.parametrize(
+    ("library", "api", "tensor"), [("keras", "keras.ops.cosh", "tf.tensor"), ("tensorflow", "tf.math.cosh", "tf.tensor")]
+)
+def test_a_folder_of_constraints_may_be_named_from_where_the_user_is(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, library: str, api: str, tensor: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    yaml(Path("files"), f"title: {api}\nconstraints:\n  x: {{ndim: ['3'], dtype: [float64], tensor_t: [{tensor}]}}\n", f"{api}.yaml")
+    options = ("--option", "violate=0", "--option", "conform=6", "--constraints", "files")
+    command = runner(capfd)
+    done = command("extract", "--lib", library, "--source", "docter", "--only", api, "-q", "--json", *options)
+    assert done.code == 0, done.err
+    assert "constraints of 1 APIs" in done.err
+    exported = command("export", "jsonl", "-", "--lib", library)
+    lines = [json.loads(line) for line in exported.out.splitlines()]
+    found = [decode_instance(line["instance"]) for line in lines if "instance" in line]
+    assert {tensor.dtype for instance in found for tensor in instance.tensors()} == {"float64"}

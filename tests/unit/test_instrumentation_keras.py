@@ -91,7 +91,24 @@ def compiled():
     import torch
     program = torch.compile(lambda t: ops.arctan(t) + 1, backend="eager", fullgraph=True)
     assert np.allclose(program(torch.ones(2)).numpy(), np.arctan(1) + 1)
+def compiled_layer():
+    if keras.config.backend() != "torch": return
+    import torch
+    layer = layers.Dense(2, kernel_initializer="ones")
+    layer.build((1, 3))
+    program = torch.compile(lambda t: layer(t) * 2, backend="eager")
+    assert np.allclose(program(torch.ones(1, 3)).detach().numpy(), [[6, 6]])
+def frames():
+    keras.config.disable_traceback_filtering()
+    try: layers.Dense(2)(np.ones((), "float32"))
+    except Exception as error: trace = error.__traceback__
+    finally: keras.config.enable_traceback_filtering()
+    while trace:
+        if trace.tb_frame.f_code.co_freevars: FRAMES[trace.tb_frame.f_code.co_name] = dict(trace.tb_frame.f_locals)
+        trace = trace.tb_next
+    assert FRAMES["error_handler"]["fn"].__name__ == "__call__"
 
+FRAMES = {}
 OLD = layers.Dense(2)
 NOISE = {
     "container": ["keras.Sequential"], "control-flow": ["keras.ops.map"], "conversion": ["keras.ops.convert_to_tensor"],
@@ -278,6 +295,11 @@ def test_a_layer_that_was_built_before_is_dropped(seen: dict[str, Seen]) -> None
 
 def test_a_program_that_torch_compiles_runs_and_is_not_recorded(seen: dict[str, Seen]) -> None:
     assert seen["compiled"].instances == []
+    assert [instance.api for instance in seen["compiled_layer"].instances] == ["keras.ops.ones"]  # as the layer was built
+
+
+def test_local_variables_can_be_read_in_every_frame_of_an_error_as_pytest_does(seen: dict[str, Seen]) -> None:
+    assert seen["frames"].only.outcome is Outcome.RAISED
 
 
 def test_identities_do_not_depend_on_what_keras_runs_on(seen: dict[str, Seen], tmp_path: Path) -> None:
