@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from opera.instance import Graph, Instance, Kind, Tensor
-from opera.models.arrays import Array, as_array, is_array
+from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.models.forms import InputForm, bakeable
-from opera.models.sampling import sample
+from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.templates.onnx_source import expected_source, model_source
 from opera.templates.python_text import imports_of
@@ -20,6 +20,7 @@ helper: Any = importlib.import_module("onnx.helper")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
 _IR_OF_OPSET = 10
+_WIDENED = ("float16", "bfloat16", "float32", "float64")
 _RANDOM_ATTRIBUTE = "seed"
 """Every ONNX operator that draws random numbers has an attribute of this name, and no other has."""
 
@@ -74,6 +75,27 @@ class OnnxModel:
         other = self._evaluate(_reseeded(self.proto))
         return Reference(outputs, undefined=None if _same(outputs, other) else "nondeterministic")
 
+    def nearby(self, scale: float, draw: int) -> list[Any] | None:
+        feeds = {name: self._nudged(value, scale, draw, place) for place, (name, value) in enumerate(self.inputs)}
+        try:
+            return self._evaluate(self.proto, feeds)
+        except Invalid:
+            return None
+
+    def _nudged(self, value: Any, scale: float, draw: int, place: int) -> Any:
+        if isinstance(value, list):
+            return [self._nudged(item, scale, draw, place) for item in cast("list[Any]", value)]
+        if not is_array(value) or dtype_name(as_array(value).dtype) not in _WIDENED:
+            return value
+        return nudged(as_array(value).astype("float64"), scale, draw, place)
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
+        """The evaluator's word against the outputs that the test case declares."""
+        try:
+            return ("onnx", self._evaluate(self.proto)) if kind == "onnx" else None
+        except Invalid:
+            return None
+
     def artefact(self, kind: str, form: str) -> Artefact:
         if kind != "onnx":
             raise ValueError(f"ONNX models have no artefact of kind {kind!r}")
@@ -100,9 +122,10 @@ class OnnxModel:
             return None
         raise Invalid("input-is-no-tensor")
 
-    def _evaluate(self, proto: Any) -> list[Any]:
+    def _evaluate(self, proto: Any, values: Mapping[str, Any] | None = None) -> list[Any]:
+        """The evaluator's outputs for the model's own inputs, or for other *values*."""
         reference: Any = importlib.import_module("onnx.reference")
-        feeds = {entry.name: dict(self.inputs)[entry.name] for entry in proto.graph.input}
+        feeds = {entry.name: (values or dict(self.inputs))[entry.name] for entry in proto.graph.input}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")

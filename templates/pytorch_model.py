@@ -14,11 +14,12 @@ import numpy as np
 
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import Array
-from opera.models.sampling import sample
+from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
 from opera.templates.onnx_agreement import agrees
 from opera.templates.python_text import imports_of
+from opera.templates.pytorch_programs import captured_by, run_saved, saved
 from opera.templates.pytorch_source import expected_source, module_source
 
 torch: Any = importlib.import_module("torch")
@@ -95,11 +96,11 @@ class PyTorchModel:
         if kind == "onnx":
             return self._onnx()
         if kind == "torchscript":
-            return Artefact(_captured("trace", self._torchscript))
+            return Artefact(captured_by("trace", self._torchscript))
         if kind == "exported-program":
-            return Artefact(_captured("torch.export", lambda: _saved(self._exported())))
+            return Artefact(captured_by("torch.export", lambda: saved(self._exported())))
         if kind == "exported-program-decomposed":
-            return Artefact(_captured("torch.export", lambda: _saved(self._exported().run_decompositions())))
+            return Artefact(captured_by("torch.export", lambda: saved(self._exported().run_decompositions())))
         raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
 
     def source(self, form: str) -> Source:
@@ -138,15 +139,29 @@ class PyTorchModel:
         """The outputs in double precision, where every floating-point input and parameter can be widened."""
         if not any(tensor.dtype in _narrow() for tensor in self._tensors):
             return None
+        outputs = self.nearby(0.0, 0)
+        return outputs if outputs is not None and len(outputs) == count else None
+
+    def nearby(self, scale: float, draw: int) -> list[Array] | None:
         try:
             wide = PyTorchModel(self.instance, self._key, self._seed)
             for module in wide.module.modules():
                 module.to(torch.float64)
             tensors = [tensor.to(_widened(tensor.dtype)) for tensor in wide.fresh_tensors()]
-            outputs = self._run(wide.module, tensors, seed=1)
+            for place, tensor in enumerate(tensors):
+                if scale:
+                    tensor.copy_(torch.from_numpy(np.asarray(nudged(to_numpy(tensor), scale, draw, place))))
+            return [to_numpy(item) for item in self._run(wide.module, tensors, seed=1)]
         except Exception:
             return None
-        return [to_numpy(item) for item in outputs] if len(outputs) == count else None
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
+        torch.manual_seed(1)
+        try:
+            found = run_saved(kind, data, self.fresh_tensors())
+            return None if found is None else (found[0], [to_numpy(item) for item in found[1]])
+        except Exception:
+            return None
 
     def _exported(self) -> Any:
         return torch.export.export(self.module, tuple(self.fresh_tensors()), strict=False)
@@ -159,7 +174,7 @@ class PyTorchModel:
         return buffer.getvalue()
 
     def _onnx(self) -> Artefact:
-        program = _captured("torch.export", self._exported)
+        program = captured_by("torch.export", self._exported)
         try:
             proto = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
         except Exception as error:
@@ -368,19 +383,3 @@ def _narrow() -> set[Any]:
 def _widened(dtype: Any) -> Any:
     name = str(dtype).removeprefix("torch.")
     return getattr(torch, _WIDER.get(name, name))
-
-
-def _saved(program: Any) -> bytes:
-    buffer = io.BytesIO()
-    torch.export.save(program, buffer)
-    return buffer.getvalue()
-
-
-def _captured(what: str, capture: Callable[[], Any]) -> Any:
-    """Runs the library's own capture; its failure makes the instance invalid, not a compiler wrong."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return capture()
-    except Exception as error:
-        raise Invalid(f"capture-failed:{what}") from error

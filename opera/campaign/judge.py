@@ -19,7 +19,7 @@ _VALUE_DIFFERENCES = frozenset({"values", "nan", "inf", "shape"})
 
 @dataclass(frozen=True)
 class Judgement:
-    """A verdict with its grounds; the fields are those of `opera.store.StoredResult`."""
+    """A verdict with its grounds; the fields are those of `opera.store.StoredResult`, and where the compiler's outputs are in the cache."""
 
     verdict: Verdict
     stage: Stage | None = None
@@ -28,6 +28,7 @@ class Judgement:
     detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     exporter: str | None = None
+    outputs: str | None = None
 
     def symptom(self, subject: str) -> Symptom:
         """What a failure shows; *subject* is `compiler/frontend`, unless an exporter failed."""
@@ -62,7 +63,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     excuse = difference.get("explained") or (undefined if difference["kind"] in _VALUE_DIFFERENCES else None)
     if excuse is not None:
         return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), result["converter"], detail, event.seconds)
-    return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds, suspect)
+    return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds, suspect, result.get("outputs"))
 
 
 def _raised(result: Mapping[str, Any], seconds: Mapping[str, float]) -> Judgement:

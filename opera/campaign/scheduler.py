@@ -28,6 +28,12 @@ MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
 MOST_LOWERED = 3
 """Tests of one fingerprint that are run at the lowest optimisation level as well."""
+_WORTH_A_LOOK = {
+    Verdict.INCONSISTENT: (Stage.COMPARE,),
+    Verdict.CRASH: (Stage.RUN,),
+    Verdict.ABORT: (Stage.OPTIMIZE, Stage.CODEGEN, Stage.RUN),
+}
+"""Failures that may be nobody's fault, because of the values: what fails while it is loaded fails whatever they are."""
 _SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
 
 Answer = Mapping[str, Any]
@@ -41,7 +47,8 @@ class Job:
     Attributes:
         test: The test.
         first: The judgements that a fresh process is asked to confirm, the earliest first.
-        confirmed: A failure that was confirmed, and is now run at the lowest optimisation level.
+        confirmed: A failure that was confirmed; it is looked at again, then run at the lowest optimisation level.
+        looking: Whether the job is that second look.
         seconds: Stage seconds of the materialiser, which belong to the test as well.
         force: Whether to make again what the cache claims to have.
         remade: How often its files were made again because the compiler's worker found them damaged.
@@ -50,6 +57,7 @@ class Job:
     test: Test
     first: tuple[Judgement, ...] = ()
     confirmed: Judgement | None = None
+    looking: bool = False
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     force: bool = False
     remade: int = 0
@@ -71,6 +79,13 @@ class Tasks:
         return {
             "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "kind": self.kind,
             "form": test.form.value, "reference": reference,
+        }  # fmt: skip
+
+    def review(self, test: Test, reference: Answer, artefact: Answer, outputs: str | None) -> Message:
+        """For the materialiser: a second look at a failure with these outputs."""
+        return {
+            "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "kind": self.kind, "review": outputs,
+            "bundle": reference["bundle"], "artefact": artefact.get("artefact"),
         }  # fmt: skip
 
     def compile(self, test: Test, reference: Answer, artefact: Answer, level: str | None = None) -> Message:
@@ -128,6 +143,7 @@ class Scheduler:
     ) -> None:
         self._pending = deque(Job(test) for test in tests)
         self._ready: list[tuple[int, Job]] = []
+        self._looks: deque[Job] = deque()
         self._fresh: dict[Role, deque[Job]] = {role: deque() for role in Role if role.is_fresh}
         self._crew = crew
         self._tasks = tasks
@@ -142,7 +158,7 @@ class Scheduler:
     @property
     def finished(self) -> bool:
         """Whether every test has its result."""
-        return not (self._pending or self._ready or self._in_progress or any(self._fresh.values()))
+        return not (self._pending or self._ready or self._looks or self._in_progress or any(self._fresh.values()))
 
     def step(self) -> None:
         """Fills the free slots and handles what has happened since."""
@@ -193,6 +209,8 @@ class Scheduler:
         for role, queue in self._fresh.items():
             if queue:
                 yield role, queue[0], queue.popleft
+        if self._looks:
+            yield Role.LIBRARY, self._looks[0], self._looks.popleft
         room = len(self._ready) + self._crew.busy(Role.LIBRARY) < AHEAD
         materialise = (Role.LIBRARY, self._pending[0], self._pending.popleft) if self._pending and room else None
         if materialise and self._slots > 1 and not self._crew.busy(Role.LIBRARY):
@@ -211,6 +229,10 @@ class Scheduler:
 
     def _message(self, role: Role, job: Job) -> Message:
         reference = self._cache.get(job.test.reference_key)
+        if job.looking:
+            assert reference is not None
+            assert job.confirmed is not None
+            return self._tasks.review(job.test, reference, self._cache.get(job.test.artefact_key) or {}, job.confirmed.outputs)
         if role.is_library:
             return self._tasks.materialise(job.test, reference=job.force or reference is None)
         assert reference is not None
@@ -224,6 +246,9 @@ class Scheduler:
     # The library's side.
 
     def _materialised(self, role: Role, job: Job, event: Done | Raised | Lost) -> None:
+        if job.looking:
+            self._looked(job, event)
+            return
         answer = _answer_of(event)
         if answer["status"] == "unwritable":
             raise EnvironmentBroken(
@@ -288,16 +313,32 @@ class Scheduler:
             self._finish(job, replace(job.first[0], verdict=Verdict.FLAKY, reason=f"{judgement.verdict.value} in a fresh process"))
             return False
         if any(self._same(earlier, judgement) for earlier in job.first):
-            if role is Role.COMPILER_FRESH and self._worth_lowering(judgement):
-                self._fresh[role].append(replace(job, first=(), confirmed=judgement))
-            else:
+            if role.is_library or judgement.stage not in _WORTH_A_LOOK.get(judgement.verdict, ()):
                 self._finish(job, judgement)
+            else:
+                self._looks.append(replace(job, first=(), confirmed=judgement, looking=True))
             return True
         if len(job.first) < MOST_RUNS - 1:
             self._fresh[role if not job.first else _SPAWNED[role]].append(replace(job, first=(*job.first, judgement)))
             return False
         self._finish(job, replace(judgement, verdict=Verdict.FLAKY, reason="fails in another way each time"))
         return False
+
+    def _looked(self, job: Job, event: Done | Raised | Lost) -> None:
+        """Finishes a failure that something excuses; hands any other on. A look that fails excuses nothing."""
+        assert job.confirmed is not None
+        job, judgement = replace(job, looking=False), job.confirmed
+        answer = event.result if isinstance(event, Done) else {}
+        if answer.get("reason") is not None:
+            detail = {**judgement.detail, "excuse": answer["why"]}
+            self._finish(job, replace(judgement, verdict=Verdict.UNDEFINED, reason=str(answer["reason"]), exporter=None, detail=detail))
+            return
+        if answer.get("culprit") is not None and judgement.exporter is None:
+            judgement = replace(judgement, exporter=str(answer["culprit"]))
+        if self._worth_lowering(judgement):
+            self._fresh[Role.COMPILER_FRESH].append(replace(job, confirmed=judgement))
+        else:
+            self._finish(job, judgement)
 
     def _worth_lowering(self, judgement: Judgement) -> bool:
         """Whether a confirmed failure is run at the lowest optimisation level as well: the first few of each kind are, past loading."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,8 @@ _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array
 class CompilerWorker:
     """Handles `{"instance", "key", "seed", "route": [frontend, name], "bundle", "artefact", "level"}`.
 
-    Answers `{"status": "compared", "difference"}`, `{"status": "raised", "stage", "failure", "unsupported", "converter"}`,
+    Answers `{"status": "compared", "difference", "converter", "outputs"}`, the last being the name of a bundle,
+    `{"status": "raised", "stage", "failure", "unsupported", "converter"}`,
     `{"status": "invalid", "reason", "failure"}` where the library cannot capture a live module, or `{"status": "damaged"}` when a file of
     the cache has to be made again.
     """
@@ -79,6 +80,7 @@ class CompilerWorker:
         if difference is not None:
             answer["difference"] = difference.document()
             answer["converter"] = self._converter(subject, None)
+            answer["outputs"] = self._kept(outputs) if difference.explained is None else None
         return answer
 
     def _failed(self, failure: dict[str, Any], stage: str, subject: Subject) -> Message:
@@ -96,6 +98,13 @@ class CompilerWorker:
             return self._adapter.converter(subject, failure)
         except Exception:
             return subject.instance.operator
+
+    def _kept(self, outputs: Sequence[Any]) -> str | None:
+        """The name in the cache of what the compiler gave, for a second look beside the library; None where it is no part of a bundle."""
+        try:
+            return bundle.store(self._cache, bundle.dump(list(outputs)))
+        except Exception:
+            return None
 
     def _blob(self, name: str) -> bytes:
         return bundle.fetch(self._cache.parent / "blobs", name)

@@ -5,18 +5,22 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from opera.instance import decode_instance
 from opera.models import bundle
 from opera.models.template import ExportFailed, Invalid, Model, Template
+from opera.oracles.compare import Policy, compare
+from opera.oracles.review import Case, review
 from opera.worker.child import Stages
 from opera.worker.failure import cut, describe, text_of, type_name
 from opera.worker.protocol import Message
 
 REFERENCE = "reference"
 EXPORT = "export"
+REVIEW = "review"
 _MESSAGE = 2000
 """Characters of a message that are worth sending where thousands of calls are made."""
 
@@ -31,6 +35,10 @@ class Materialiser:
     Answers `{"status": "ready", "bundle", "artefact", "undefined"}` with names in the cache, `{"status": "invalid", "reason", "stage",
     "failure"}` where the library rejects the instance, `{"status": "export-failed", "exporter", "failure"}`, or `{"status": "unwritable",
     "failure"}` where the cache takes no file, which says nothing of the instance.
+
+    Handles `{"review": bundle of the compiler's outputs or null, "instance", "key", "seed", "kind", "bundle", "artefact"}`: answers
+    `{"status": "reviewed", "reason", "why", "culprit"}`, the first two null where nothing excuses the failure, the last where the
+    library's own capture is not at fault.
 
     Handles `{"calls": [{"document", "key"}, ...], "seed"}` as well, *document* being JSON text: builds and runs each instance once, each in
     a stage named by its place in the list. Answers `{"status": "called", "answers"}`: null for a call that returned, else `{"reason",
@@ -50,6 +58,8 @@ class Materialiser:
         return {"versions": versions, "template": template, "forkable": self._template.forkable, "python": sys.version.split()[0]}
 
     def handle(self, task: Message, stages: Stages) -> Message:
+        if "review" in task:
+            return self._review(task, stages)
         if "calls" in task:
             return {"status": "called", "answers": self._call_all(task["calls"], task["seed"], stages)}
         stages.enter(REFERENCE)
@@ -77,6 +87,28 @@ class Materialiser:
             answer["exporter"] = error.exporter
             answer["failure"] = describe(error.__cause__ or error)
         return answer
+
+    def _review(self, task: Message, stages: Stages) -> Message:
+        """A second look at a failing test: what excuses it, and whether the library's own artefact is at fault."""
+        stages.enter(REVIEW)
+        instance = decode_instance(task["instance"], self._blob)
+        model = self._template.build(instance, task["key"], task["seed"])
+        tree = bundle.parse(bundle.fetch(self._cache, task["bundle"]))
+        actual = None if task["review"] is None else bundle.parse(bundle.fetch(self._cache, task["review"]))
+        expected: list[Any] = tree["outputs"]
+        answer: Message = {"status": "reviewed", "reason": None, "why": None, "culprit": None}
+        if actual is not None and task["artefact"] is not None:
+            found = model.captured(task["kind"], bundle.fetch(self._cache, task["artefact"]))
+            if found is not None and self._blames(found[1], expected, tree["precise"], actual):
+                answer["culprit"] = found[0]
+        excuse = review(Case(instance, list(tree["inputs"].values()), expected, actual, model.nearby))
+        if excuse is not None:
+            answer.update(reason=excuse.reason, why=excuse.why)
+        return answer
+
+    def _blames(self, captured: Sequence[Any], expected: Sequence[Any], precise: Sequence[Any] | None, actual: Sequence[Any]) -> bool:
+        """Whether what the library captured gives what the compiler gave, and not what the library gave before."""
+        return compare(expected, precise, captured, Policy({})) is not None and compare(captured, None, actual, Policy({})) is None
 
     def _call_all(self, calls: list[Message], seed: int, stages: Stages) -> list[Message | None]:
         answers: list[Message | None] = []

@@ -16,6 +16,7 @@ from opera.models.arrays import Array, numpy_dtype, tensor_array
 
 _DEFAULT_FLOAT = Constraint(-1.0, 1.0)
 _DEFAULT_INTEGER = Constraint(0.0, 9.0)
+_DIRECTIONS = (1.0, -1.0)
 _WIDEST = 1e4
 """Bounds beyond this are drawn logarithmically, so that one huge value does not make all others huge."""
 
@@ -32,6 +33,23 @@ def sample(tensor: Tensor, key: str, seed: int) -> Array:
         return tensor_array(tensor)
     generator = np.random.Generator(np.random.PCG64(int.from_bytes(hashlib.sha256(f"{seed}:{key}".encode()).digest()[:16], "big")))
     return draw(tensor, generator)
+
+
+def nudged(array: Array, scale: float, draw: int, place: int) -> Array:
+    """*array* with every element off by the relative amount *scale*; integers stay as they are.
+
+    Args:
+        array: Of a floating-point dtype in which *scale* is no rounding error.
+        scale: 0 changes nothing.
+        draw: 0 for all up, 1 for all down, else the seed of directions drawn at random.
+        place: Of the input among the inputs; each has directions of its own.
+    """
+    if scale == 0.0 or array.dtype.kind not in "fc":
+        return array
+    if draw < len(_DIRECTIONS):
+        return array * (1.0 + _DIRECTIONS[draw] * scale)
+    signs = np.random.default_rng([draw, place]).integers(0, 2, array.shape) * 2 - 1
+    return array * (1.0 + signs * scale)
 
 
 def is_inexact(dtype: str) -> bool:

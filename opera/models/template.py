@@ -81,6 +81,17 @@ class Model(Protocol):
         """Runs the library; raises `Invalid` where it rejects the instance."""
         ...
 
+    def nearby(self, scale: float, draw: int) -> Sequence[Any] | None:
+        """The outputs in double precision for floating-point inputs that are off by the relative amount *scale*; None where they fail.
+
+        *draw* says in which directions: all up, all down, or at random.
+        """
+        ...
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
+        """What the library itself makes of an artefact of its own, and the name of what made that; None where it cannot run it."""
+        ...
+
     def artefact(self, kind: str, form: str) -> Artefact:
         """The model as *kind*; raises `Invalid` where the library cannot capture it, `ExportFailed` where an exporter fails."""
         ...

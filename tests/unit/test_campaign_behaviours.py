@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from fake.harness import Lab, Outcome, instance
@@ -36,10 +37,15 @@ COMPILER = {
     "die-after-answering": ("pass", None, None),
     "children": ("pass", None, None),
     "detached": ("pass", None, None),
+    "detached-unmarked": ("pass", None, None),
     "fork-and-return": ("pass", None, None),
     "two-return": ("pass", None, None),
     "wander": ("pass", None, None),
     "litter": ("pass", None, None),
+    "flood": ("pass", None, None),
+    "redirect": ("pass", None, None),
+    "environ": ("pass", None, None),
+    "signals": ("pass", None, None),
     "close-streams": ("pass", None, None),
     "threads": ("pass", None, None),
     "flaky": ("flaky", "load", "pass in a fresh process"),
@@ -78,10 +84,16 @@ LIBRARY = {
     "detached": ("pass", None, None),
     "die-after-answering": ("pass", None, None),
     "wander": ("pass", None, None),
+    "flood": ("pass", None, None),
+    "redirect": ("pass", None, None),
+    "environ": ("pass", None, None),
+    "signals": ("pass", None, None),
 }
 OTHERS = {
     "lie-while-undefined": (("lie-value", "load", "undefined"), ("undefined", "compare", "nondeterministic")),
     "lie-while-imprecise": (("lie-value", "load", "imprecise"), ("undefined", "compare", "ill-conditioned")),
+    "lie-on-the-edge": (("lie-value", "load", "on-the-edge"), ("undefined", "compare", "ill-conditioned")),
+    "lie-of-the-capture": (("lie-value", "load", "captured-wrong"), ("inconsistent", "compare", None)),
 }
 PLAIN = [f"plain-{number}" for number in range(20)]
 DYING = [f"dying-{number}" for number in range(6)]
@@ -142,6 +154,12 @@ def test_the_figures_are_those_of_the_results(wild: Wild) -> None:
 
 def test_no_process_outlives_the_campaign(wild: Wild) -> None:
     assert wild.left_behind == []
+
+
+def test_no_process_outlives_the_campaign_even_with_an_environment_of_its_own(wild: Wild) -> None:
+    assert wild.results["detached-unmarked"].verdict.value == "pass"
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert not [command for command in commands if command == b"sleep\x00987654\x00"]
 
 
 def test_no_scratch_folder_and_no_half_written_file_outlives_the_campaign(wild: Wild) -> None:
@@ -211,6 +229,15 @@ def test_no_path_of_this_machine_gets_into_a_failure(wild: Wild) -> None:
 def test_the_same_failure_of_two_processes_has_one_fingerprint_although_addresses_differ(wild: Wild) -> None:
     assert wild.results["raise"].verdict.value == "crash"
     assert "0x" in wild.results["raise"].detail["failure"]["message"]
+
+
+def test_a_wrong_result_that_the_librarys_own_capture_gives_is_the_captures(wild: Wild) -> None:
+    assert wild.results["lie-of-the-capture"].detail["exporter"] == "fake.capture"
+    assert "exporter" not in wild.results["lie-value"].detail
+
+
+def test_an_excused_failure_says_why(wild: Wild) -> None:
+    assert "rounding error" in wild.results["lie-on-the-edge"].detail["excuse"]
 
 
 def test_an_exporters_failure_is_the_exporters(wild: Wild) -> None:

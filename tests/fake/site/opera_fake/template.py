@@ -54,7 +54,7 @@ class FakeModel:
         library = self.settings["library"]
         if library == "rejects":
             raise Invalid("eager") from ValueError("the library says no")
-        if library not in ("undefined", "imprecise", *_IN_EXPORT):
+        if library not in ("undefined", "imprecise", "on-the-edge", "captured-wrong", *_IN_EXPORT):
             act(library)
         output = self._values[0] * 2
         note(f"reference {self.api} end")
@@ -62,6 +62,13 @@ class FakeModel:
             [output], [output.astype(np.float64) + (1.0 if library == "imprecise" else 0.0)],
             undefined="nondeterministic" if library == "undefined" else None,
         )  # fmt: skip
+
+    def nearby(self, scale: float, draw: int) -> list[Any]:
+        step = float(np.sign(scale) * (-1 if draw % 2 else 1)) if self.settings["library"] == "on-the-edge" and scale > 1e-12 else 0.0
+        return [self._values[0].astype(np.float64) * 2 + 100 * step]
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, list[Any]] | None:
+        return ("fake.capture", [self._values[0] * 2 + 100]) if self.settings["library"] == "captured-wrong" else None
 
     def artefact(self, kind: str, form: str) -> Artefact:
         library = self.settings["library"]

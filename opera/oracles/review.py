@@ -1,0 +1,182 @@
+"""A second look at a confirmed failure, beside the library: is the compiler wrong, or is there nothing to be wrong about?
+
+What is looked at, element by element of each output that differs:
+
+- the filters of `facts/filters.toml`: results that no specification fixes;
+- the neighbourhood: where the library, computing in double precision, gives another result for inputs that are off by a rounding error
+  of their own dtype, the result says nothing about the compiler. That holds for steps (rounding, comparing, choosing the nearest) as well
+  as for steep slopes (a matrix next to singular). An input that lies exactly on a step is no excuse: what happens there is specified.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opera.instance import Instance
+from opera.models.arrays import Array, as_array, dtype_name, is_array
+from opera.oracles.filters import filters
+from opera.oracles.tolerance import Tolerance, tolerance_of
+
+ILL_CONDITIONED = "ill-conditioned"
+_ROUNDING = {
+    "float64": 2.0**-50,
+    "float32": 2.0**-22,
+    "float16": 2.0**-9,
+    "bfloat16": 2.0**-6,
+    "complex64": 2.0**-22,
+    "complex128": 2.0**-50,
+}
+"""Relative size of a few rounding errors of each dtype."""
+_HARDLY = 2.0**-46
+"""Relative size of a change that only matters exactly on a step."""
+_DRAWS = 4
+_SLOPES = 4.0
+"""How many times as far as the library's own results in the neighbourhood a compiler's may lie."""
+
+Nearby = Callable[[float, int], "Sequence[Any] | None"]
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """Why a failure is none of the compiler's. *why* is one sentence."""
+
+    reason: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """A failing test as the reviewer sees it.
+
+    Attributes:
+        instance: What the model was made from.
+        inputs: The model's, in order.
+        expected: The library's outputs.
+        actual: The compiler's; None when it gave none, because it raised or died.
+        nearby: The library's outputs in double precision with floating-point inputs changed by a relative amount; the number says in which
+            directions. None where they cannot be had.
+    """
+
+    instance: Instance
+    inputs: Sequence[Any]
+    expected: Sequence[Any]
+    actual: Sequence[Any] | None
+    nearby: Nearby
+
+
+def review(case: Case) -> Excuse | None:
+    """The excuse that covers everything that is wrong in *case*, or None."""
+    if case.actual is None:
+        return _of_a_dead_process(case)
+    if len(case.actual) != len(case.expected):
+        return None
+    reasons: Counter[str] = Counter()
+    whys: dict[str, str] = {}
+    neighbourhood: _Neighbourhood | None = None
+    for index, (one, other) in enumerate(zip(case.expected, case.actual, strict=True)):
+        if not (is_array(one) and is_array(other)):
+            return None
+        expected, actual = as_array(one), as_array(other)
+        if expected.shape != actual.shape or expected.dtype.kind in "OSU":
+            return None
+        left = _different(expected, actual)
+        for each in filters():
+            if left.any() and each.applies(case.instance):
+                covered = left & each.mask(case.inputs, expected, actual)
+                reasons[each.reason] += int(covered.sum())
+                whys.setdefault(each.reason, each.why)
+                left &= ~covered
+        if left.any():
+            neighbourhood = neighbourhood or _Neighbourhood(case)
+            covered = left & neighbourhood.covers(index, expected, actual)
+            reasons[ILL_CONDITIONED] += int(covered.sum())
+            left &= ~covered
+        if left.any():
+            return None
+    whys[ILL_CONDITIONED] = "inputs that are off by a rounding error give the library another result as well"
+    reason = next((name for name, count in reasons.most_common() if count), None)
+    return None if reason is None else Excuse(reason, whys[reason])
+
+
+def _of_a_dead_process(case: Case) -> Excuse | None:
+    arrays = [as_array(one) for one in case.expected if is_array(one)]
+    for each in filters():
+        if not each.is_of_inputs or not each.applies(case.instance):
+            continue
+        if any(each.mask(case.inputs, one, None).any() for one in arrays):
+            return Excuse(each.reason, each.why)
+    return None
+
+
+def _different(expected: Array, actual: Array, scale: float = 1.0) -> Array:
+    """Where two outputs of one shape differ by more than the tolerance of the first."""
+    tolerance = tolerance_of(dtype_name(expected.dtype))
+    if tolerance is None:
+        return np.asarray(expected != actual)
+    return _apart(expected, actual, tolerance, scale)
+
+
+def _apart(one: Array, other: Array, tolerance: Tolerance, scale: float = 1.0) -> Array:
+    with np.errstate(all="ignore"):
+        wide = np.complex128 if one.dtype.kind == "c" or other.dtype.kind == "c" else np.float64
+        first, second = one.astype(wide), other.astype(wide)
+        size = np.abs(np.where(np.isfinite(first), first, 0))
+        largest = float(size.max()) if size.size else 0.0
+        allowed = scale * (tolerance.absolute + tolerance.relative * size + tolerance.of_largest * largest)
+        same = (first == second) | (np.isnan(first) & np.isnan(second))
+        return ~(same | (np.abs(first - second) <= allowed))
+
+
+class _Neighbourhood:
+    """The library's results around the inputs; computed when they are first needed."""
+
+    def __init__(self, case: Case) -> None:
+        dtypes = [dtype_name(as_array(value).dtype) for value in case.inputs if is_array(value)]
+        sizes = [_ROUNDING[name] for name in dtypes if name in _ROUNDING]
+        self._base = case.nearby(0.0, 0) if sizes else None
+        self._still = [case.nearby(_HARDLY, draw) for draw in range(2)] if self._base is not None else []
+        self._near = [case.nearby(max(sizes), draw) for draw in range(_DRAWS)] if self._base is not None else []
+
+    def covers(self, index: int, expected: Array, actual: Array) -> Array:
+        """The elements at which the library itself may give what the compiler gave."""
+        nothing = np.zeros(expected.shape, dtype=bool)
+        base, still, near = (_outputs(each, index, expected.shape) for each in ([self._base], self._still, self._near))
+        if not base or not still or not near:
+            return nothing
+        stable, moves, meets = ~nothing, nothing.copy(), nothing.copy()
+        exact = tolerance_of(dtype_name(expected.dtype)) is None
+        reach = np.zeros(expected.shape)
+        for other in still:
+            stable &= ~_different(base[0], other)
+        for other in near:
+            moves |= _away(base[0], other)
+            meets |= ~_different(other.astype(expected.dtype) if exact else other, actual)
+            with np.errstate(all="ignore"):
+                reach = np.fmax(reach, np.abs(other.astype(np.complex128) - base[0].astype(np.complex128)))
+        if exact:
+            return stable & moves & meets
+        with np.errstate(all="ignore"):
+            distance = np.abs(actual.astype(np.complex128) - base[0].astype(np.complex128))
+            return stable & moves & (meets | (distance <= _SLOPES * reach))
+
+
+def _away(base: Array, other: Array) -> Array:
+    """Where the neighbourhood moves by at least a quarter of the tolerance of float32."""
+    tolerance = tolerance_of("float32")
+    assert tolerance is not None
+    return np.asarray(base != other) if base.dtype.kind in "iub" else _apart(base, other, tolerance, 0.25)
+
+
+def _outputs(results: Sequence[Sequence[Any] | None], index: int, shape: tuple[int, ...]) -> list[Array]:
+    """The output *index* of every result, where each has it as an array of *shape*; else nothing."""
+    found: list[Array] = []
+    for result in results:
+        if result is None or index >= len(result) or not is_array(result[index]) or as_array(result[index]).shape != shape:
+            return []
+        found.append(as_array(result[index]))
+    return found

@@ -1,0 +1,41 @@
+"""PyTorch's own captures of a module: made, saved, and run again by PyTorch itself."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from opera.models.template import Invalid
+
+torch: Any = importlib.import_module("torch")
+
+
+def captured_by(what: str, capture: Callable[[], Any]) -> Any:
+    """Runs the library's own capture; its failure makes the instance invalid, not a compiler wrong."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return capture()
+    except Exception as error:
+        raise Invalid(f"capture-failed:{what}") from error
+
+
+def saved(program: Any) -> bytes:
+    """An exported program as bytes."""
+    buffer = io.BytesIO()
+    torch.export.save(program, buffer)
+    return buffer.getvalue()
+
+
+def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, list[Any]] | None:
+    """What PyTorch makes of an artefact of its own, and the name of what captured it; None for kinds that it cannot run."""
+    with torch.no_grad(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if kind == "torchscript":
+            return "torch.jit.trace", list(torch.jit.load(io.BytesIO(data))(*tensors))
+        if kind in ("exported-program", "exported-program-decomposed"):
+            return "torch.export", list(torch.export.load(io.BytesIO(data)).module()(*tensors))
+    return None
