@@ -13,6 +13,7 @@ from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.templates.onnx_source import expected_source, model_source
+from opera.templates.onnx_wide import NARROW, widened
 from opera.templates.python_text import imports_of
 
 onnx: Any = importlib.import_module("onnx")
@@ -20,7 +21,6 @@ helper: Any = importlib.import_module("onnx.helper")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
 _IR_OF_OPSET = 10
-_WIDENED = ("float16", "bfloat16", "float32", "float64")
 _RANDOM_ATTRIBUTE = "seed"
 """Every ONNX operator that draws random numbers has an attribute of this name, and no other has."""
 
@@ -78,14 +78,14 @@ class OnnxModel:
     def nearby(self, scale: float, draw: int) -> list[Any] | None:
         feeds = {name: self._nudged(value, scale, draw, place) for place, (name, value) in enumerate(self.inputs)}
         try:
-            return self._evaluate(self.proto, feeds)
+            return self._evaluate(widened(self.proto), feeds)
         except Invalid:
             return None
 
     def _nudged(self, value: Any, scale: float, draw: int, place: int) -> Any:
         if isinstance(value, list):
             return [self._nudged(item, scale, draw, place) for item in cast("list[Any]", value)]
-        if not is_array(value) or dtype_name(as_array(value).dtype) not in _WIDENED:
+        if not is_array(value) or dtype_name(as_array(value).dtype) not in (*NARROW, "float64"):
             return value
         return nudged(as_array(value).astype("float64"), scale, draw, place)
 

@@ -34,7 +34,7 @@ _ROUNDING = {
 """Relative size of a few rounding errors of each dtype."""
 _HARDLY = 2.0**-46
 """Relative size of a change that only matters exactly on a step."""
-_DRAWS = 4
+_DRAWS = 12
 _SLOPES = 4.0
 """How many times as far as the library's own results in the neighbourhood a compiler's may lie."""
 
