@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
@@ -16,13 +16,15 @@ from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.errors import Exit, NothingSelected
+from opera.known.baseline import Baseline
+from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
 from opera.options import Duration, Size, common, print_json, stage
 from opera.oracles.verdict import Verdict
 from opera.prioritise import get_strategy
 from opera.prioritize import DEFAULT_STRATEGY, rank
 from opera.report.tables import print_table
-from opera.store import Corpus
+from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 
 SCHEMA = "run/1"
@@ -48,19 +50,27 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
 @click.option("--chebyshev", type=float, metavar="D", help="The paper's oracle: one threshold on the largest absolute difference.")
 @click.option("--level", help="The compiler's optimisation level.")
+@click.option(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE",
+    help="Count only failures that this file does not know as new; by default, those that the workspace does not.",
+)
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new findings.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @common
 def command(
     compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
     cap: int | None, budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int,
-    chebyshev: float | None, level: str | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int, as_json: bool,
+    chebyshev: float | None, level: str | None, baseline: Path | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int,
+    as_json: bool,
 ) -> int:  # fmt: skip
     """Drives a compiler with the extracted instances. The same command, run again, continues."""
     adapter = plugin(compiler).load()
     chosen = choose_route(adapter, frontend, route)
     check_level(adapter, level)
     selector(keyword)
+    known = None if baseline is None else Baseline(baseline)
     if strategy is not None:
         get_strategy(strategy)
     settings = Settings(
@@ -72,6 +82,9 @@ def command(
         order = _ranked(corpus, settings, chosen)
         progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
         summary = run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress)
+        if known is not None:
+            failures = failures_of(Campaigns(space).results(summary.campaign, failures=True))
+            summary = replace(summary, new_findings=len(match(known.failures, failures).new))
     if as_json:
         print_json({"schema": SCHEMA, **asdict(summary), "seconds": round(summary.seconds, 3)})
     else:

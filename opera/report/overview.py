@@ -177,7 +177,7 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
     """
     tally = _Tally(queries.apis(workspace))
     campaigns = Campaigns(workspace)
-    for campaign in _campaigns(campaigns, scope):
+    for campaign in campaigns_in(campaigns, scope):
         tally.add(campaign, campaigns.results(campaign.id))
     if not tally.verdicts:
         raise NothingSelected(_nothing(campaigns, scope))
@@ -200,7 +200,8 @@ def _reported(finding: Finding, reproduction: tuple[str, bool] | None) -> Report
     return ReportedFinding(finding, met_by, reproduced, script)
 
 
-def _campaigns(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
+def campaigns_in(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
+    """The campaigns of *scope*, the oldest first; raises UserError where its prefix names none, or several."""
     found = [each for each in campaigns.all() if each.id.startswith(scope.campaign or "")]
     if scope.campaign is not None and len(found) != 1:
         among = found or campaigns.all()

@@ -1,0 +1,111 @@
+"""`opera baseline update|check`: failures that are known, so that a job fails for new ones only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.compilers.registry import plugins
+from opera.errors import Exit, NothingSelected, UserError
+from opera.known.baseline import Baseline, Check
+from opera.known.failures import DIGITS, Failure, failures_of
+from opera.known.sides import results_in
+from opera.options import common, print_json
+from opera.report.overview import Scope
+from opera.report.tables import print_table
+from opera.report.text import one_line, plural
+from opera.store.database import open_workspace
+
+SCHEMA = "baseline/1"
+
+_file = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+_campaign = click.option("--campaign", metavar="ID", help="Only this campaign; the beginning of its id will do.")
+_compiler = click.option("--compiler", help="Only results of this compiler.")
+_frontend = click.option("--frontend", help="Only results of this model format.")
+
+
+@click.group("baseline")
+def command() -> None:
+    """Keeps a file of known failures, and holds results against it."""
+
+
+@command.command("update")
+@_file
+@_campaign
+@_compiler
+@_frontend
+@common
+def update(file: Path, campaign: str | None, compiler: str | None, frontend: str | None, workspace: Path, seed: int, as_json: bool) -> int:
+    """Adds new failures to FILE, removes those that are gone, keeps order, comments and what was not tested."""
+    baseline = Baseline(file)
+    check = _check(baseline, Scope(campaign, compiler, frontend), workspace)
+    baseline.update(check)
+    baseline.write()
+    _say(check, file, as_json, verb="update")
+    return Exit.CLEAN
+
+
+@command.command("check")
+@_file
+@_campaign
+@_compiler
+@_frontend
+@click.option("--allow-gone", is_flag=True, help="Do not fail when a known failure is gone.")
+@common
+def check(
+    file: Path, campaign: str | None, compiler: str | None, frontend: str | None, allow_gone: bool, workspace: Path, seed: int,
+    as_json: bool,
+) -> int:  # fmt: skip
+    """Exits with 1 when a failure is not in FILE, or when one that is there is gone."""
+    if not file.is_file():
+        raise UserError(f"there is no baseline {file}; `opera baseline update {file}` writes it")
+    found = _check(Baseline(file), Scope(campaign, compiler, frontend), workspace)
+    _say(found, file, as_json, verb="check")
+    return Exit.CLEAN if found.clean or (allow_gone and not found.matching.new) else Exit.NEW_FINDINGS
+
+
+def _check(baseline: Baseline, scope: Scope, workspace: Path) -> Check:
+    with open_workspace(workspace, write=False) as space:
+        results = results_in(space, scope)
+    if not results:
+        raise NothingSelected("no result is selected; run a campaign first")
+    subjects = {f"{result.detail.get('exporter', result.compiler)}/{result.frontend}" for result in results}
+    subjects |= {f"{result.compiler}/{result.frontend}" for result in results}
+    frontends = {result.frontend for result in results}
+    exporters = {each.subject for each in baseline.failures if each.compiler not in plugins() and each.frontend in frontends}
+    return baseline.check(failures_of(results), {result.instance[:DIGITS] for result in results}, subjects | exporters)
+
+
+def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
+    changed = [new for _, new in check.matching.changed]
+    groups: dict[str, Sequence[Failure]] = {
+        "new": check.matching.new, "changed": changed, "gone": check.gone, "untested": check.untested,
+    }  # fmt: skip
+    if as_json:
+        document: dict[str, Any] = {"schema": SCHEMA, "file": str(file), "clean": check.clean, "known": len(check.matching.same)}
+        print_json({**document, **{name: [entry_of(each) for each in group] for name, group in groups.items()}})
+        return
+    rows = [[name, *row_of(each)] for name, group in groups.items() if name != "untested" for each in group]
+    if rows:
+        print_table(["what", "fingerprint", "subject", "verdict", "converter", "summary"], rows, elastic=5)
+        click.echo()
+    words = "would be" if verb == "check" else "were"
+    click.echo(f"{file}: {plural(len(check.matching.same), 'failure')} known, {len(changed)} changed, {len(check.matching.new)} new,")
+    click.echo(f"  {len(check.gone)} gone, {len(check.untested)} not tested; {len(changed) + len(check.matching.new)} {words} written")
+
+
+def entry_of(failure: Failure) -> dict[str, Any]:
+    """A failure in a JSON document."""
+    return {
+        "fingerprint": failure.fingerprint, "compiler": failure.compiler, "frontend": failure.frontend, "verdict": failure.verdict,
+        "stage": failure.stage or None, "converter": failure.converter, "kind": failure.kind, "instances": sorted(failure.instances),
+        "summary": one_line(failure.summary),
+    }  # fmt: skip
+
+
+def row_of(failure: Failure) -> list[str]:
+    """A failure in a table."""
+    return [failure.fingerprint[:8], failure.subject, failure.verdict, one_line(failure.converter, 32), one_line(failure.summary)]

@@ -1,0 +1,91 @@
+"""`opera compare A B`: what a new version of a compiler has broken, mended and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from opera.commands.baseline import entry_of, row_of
+from opera.errors import Exit
+from opera.known.failures import DIGITS, Failure, failures_of, match
+from opera.known.sides import Side, side
+from opera.options import common, print_json
+from opera.report.tables import print_table
+from opera.report.text import plural
+
+SCHEMA = "compare/1"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What became of the failures between two campaigns.
+
+    Attributes:
+        new: Fail in B only, on instances that A had tested.
+        fixed: Failed in A; B has tested their instances, and they do not fail that way.
+        changed: One bug under two fingerprints: the message is another.
+        same: As before.
+        flaky: Failures of one side whose instances were flaky on the other: nothing can be said.
+        untested: Failures of A of which B has tested nothing.
+    """
+
+    new: tuple[Failure, ...]
+    fixed: tuple[Failure, ...]
+    changed: tuple[tuple[Failure, Failure], ...]
+    same: tuple[Failure, ...]
+    flaky: tuple[Failure, ...]
+    untested: tuple[Failure, ...]
+
+
+@click.command("compare")
+@click.argument("before", metavar="A")
+@click.argument("after", metavar="B")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new failures.")
+@common
+def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int, as_json: bool) -> int:
+    """Compares two campaigns. A and B are campaigns' ids, other workspaces, or WORKSPACE:ID."""
+    one, other = side(before, workspace), side(after, workspace)
+    found = compare(one, other)
+    if as_json:
+        names = {"new": found.new, "fixed": found.fixed, "same": found.same, "flaky": found.flaky, "untested": found.untested}
+        print_json(
+            {
+                "schema": SCHEMA, "before": one.name, "after": other.name,
+                **{name: [entry_of(each) for each in group] for name, group in names.items()},
+                "changed": [{"before": entry_of(old), "after": entry_of(new)} for old, new in found.changed],
+            }
+        )  # fmt: skip
+    else:
+        _print(one, other, found)
+    return Exit.NEW_FINDINGS if found.new and not exit_zero else Exit.CLEAN
+
+
+def compare(one: Side, other: Side) -> Comparison:
+    """Matches the failures of two campaigns."""
+    matching = match(failures_of(one.results), failures_of(other.results))
+    tested = {instance[:DIGITS] for instance, _, _ in other.tested()}
+    shaky = {instance[:DIGITS] for instance in one.flaky() | other.flaky()}
+    flaky = tuple(each for each in (*matching.new, *matching.gone) if each.instances <= shaky)
+    gone = [each for each in matching.gone if each not in flaky]
+    return Comparison(
+        tuple(each for each in matching.new if each not in flaky), tuple(each for each in gone if each.instances & tested),
+        matching.changed, tuple(each for _, each in matching.same), flaky, tuple(each for each in gone if not each.instances & tested),
+    )  # fmt: skip
+
+
+def _print(one: Side, other: Side, found: Comparison) -> None:
+    click.echo(f"A: {one.name}, {one.versions}, {plural(len(one.results), 'test')}")
+    click.echo(f"B: {other.name}, {other.versions}, {plural(len(other.results), 'test')}")
+    click.echo()
+    groups: list[tuple[str, Sequence[Failure]]] = [
+        ("new", found.new), ("fixed", found.fixed), ("changed", [new for _, new in found.changed]), ("flaky", found.flaky),
+        ("untested", found.untested),
+    ]  # fmt: skip
+    rows = [[name, *row_of(each)] for name, group in groups for each in group]
+    if rows:
+        print_table(["what", "fingerprint", "subject", "verdict", "converter", "summary"], rows, elastic=5)
+        click.echo()
+    click.echo(", ".join(f"{len(group)} {name}" for name, group in groups) + f", {len(found.same)} the same")

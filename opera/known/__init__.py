@@ -1,0 +1,1 @@
+"""Failures that are known: matching between campaigns, baselines, comparison of versions."""

@@ -1,0 +1,145 @@
+"""Baselines: failures that are known, in a TOML file that people edit. What they wrote there, and in which order, stays.
+
+# opera baseline update known.toml
+
+[[failure]]
+fingerprint = "8bd3d4fa1f2e3d4c"
+subject = "tvm/onnx"
+verdict = "inconsistent"
+stage = "compare"
+converter = "SpaceToDepth._impl_v1"
+kind = "values"
+instances = ["5d75d80a9ec8"]
+summary = "values: expected 9.0, got 36.0"
+note = "reported upstream"          # any other key, and any comment, is yours
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+from tomlkit.items import AoT, Table
+
+from opera.atomic import replacing
+from opera.errors import UserError
+from opera.known.failures import Failure, Matching, match
+
+_TABLE = "failure"
+_TEXTS = ("fingerprint", "subject", "verdict", "stage", "converter", "kind")
+
+
+class Baseline:
+    """A baseline file, read and ready to be written back.
+
+    Args:
+        path: The file; it need not exist.
+
+    Raises:
+        UserError: it is no baseline.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            text = (
+                "# Known failures, one table each. `opera baseline update` adds and removes tables; comments and further keys are kept.\n"
+            )
+        except (UnicodeDecodeError, IsADirectoryError, PermissionError) as error:
+            raise UserError(f"{path} cannot be read as a baseline: {error}") from error
+        try:
+            self._document: Any = tomlkit.parse(text)
+        except TOMLKitError as error:
+            raise UserError(f"{path} is not valid TOML: {error}") from error
+        unknown = [str(key) for key in self._document if key != _TABLE]
+        if unknown:
+            raise UserError(f"{path} is no baseline: unknown key {unknown[0]!r}; it has [[{_TABLE}]] tables only")
+        self.failures = [self._read(place, table) for place, table in enumerate(self._tables(), 1)]
+        twice = {each.fingerprint for each in self.failures if [other.fingerprint for other in self.failures].count(each.fingerprint) > 1}
+        if twice:
+            raise UserError(f"{path}: the fingerprint {min(twice)} stands there twice; remove one of the tables")
+
+    def _tables(self) -> list[Table]:
+        found = self._document.get(_TABLE, [])
+        if not isinstance(found, (AoT, list)):
+            raise UserError(f"{self.path} is no baseline: write [[{_TABLE}]], not [{_TABLE}]")
+        return list(cast("list[Table]", found))
+
+    def _read(self, place: int, table: Any) -> Failure:
+        values = {name: table.get(name) for name in _TEXTS}
+        wrong = next((name for name, value in values.items() if not isinstance(value, str)), None)
+        instances = table.get("instances")
+        if wrong is not None or not isinstance(instances, list):
+            raise UserError(f"{self.path}: [[{_TABLE}]] number {place} needs {wrong or 'instances'}; `opera baseline update` writes it")
+        compiler, _, frontend = str(values["subject"]).partition("/")
+        texts = {name: str(value) for name, value in values.items() if name != "subject"}
+        found = frozenset(str(item) for item in cast("list[Any]", instances))
+        return Failure(compiler=compiler, frontend=frontend, instances=found, summary=str(table.get("summary", "")), **texts)
+
+    def check(self, failures: list[Failure], tested: Collection[str], subjects: Collection[str]) -> Check:
+        """Holds *failures* against the baseline.
+
+        Args:
+            failures: Of the results that are checked.
+            tested: The first digits of the hashes of every instance that was tested.
+            subjects: Subjects, or exporters with their frontends, that were tested.
+        """
+        found = match(self.failures, failures)
+        gone = [each for each in found.gone if each.subject in subjects and each.instances & set(tested)]
+        return Check(found, tuple(gone), tuple(each for each in found.gone if each not in gone))
+
+    def update(self, check: Check) -> None:
+        """Takes over what *check* found: new failures are added, changed ones adapted, gone ones removed. Untested ones stay."""
+        tables = {str(table["fingerprint"]): table for table in self._tables()}
+        for old, new in (*check.matching.same, *check.matching.changed):
+            _fill(tables[old.fingerprint], new)
+        gone = {each.fingerprint for each in check.gone}
+        kept: Any = self._document.get(_TABLE)
+        if kept is None:
+            kept = tomlkit.aot()
+            self._document.append(_TABLE, kept)
+        for place in reversed([place for place, table in enumerate(kept) if str(table["fingerprint"]) in gone]):
+            del kept[place]
+        for each in check.matching.new:
+            kept.append(_fill(tomlkit.table(), each))
+
+    def write(self) -> None:
+        """Writes the file, whole or not at all."""
+        with replacing(self.path) as file:
+            file.write(tomlkit.dumps(self._document).encode())
+
+
+@dataclass(frozen=True)
+class Check:
+    """What became of a baseline.
+
+    Attributes:
+        matching: Known, changed and new failures.
+        gone: Known failures whose instances were tested and did not fail that way.
+        untested: Known failures of which nothing was tested.
+    """
+
+    matching: Matching
+    gone: tuple[Failure, ...]
+    untested: tuple[Failure, ...]
+
+    @property
+    def clean(self) -> bool:
+        """Whether the baseline describes the results: nothing new, nothing gone."""
+        return not (self.matching.new or self.gone)
+
+
+def _fill(table: Table, failure: Failure) -> Table:
+    values: dict[str, Any] = {name: getattr(failure, name) for name in _TEXTS}
+    values["instances"] = sorted(failure.instances)
+    values["summary"] = failure.summary
+    for name, value in values.items():
+        if name not in table or table[name] != value:
+            table[name] = value
+    return table

@@ -1,0 +1,119 @@
+"""Failures of a campaign in the form in which two campaigns can be matched: fingerprint, what identifies the bug, failing instances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opera.campaign.judge import headline
+from opera.oracles.verdict import Stage, Verdict
+from opera.store import StoredResult
+from opera.triage.fingerprint import symptom_of
+
+DIGITS = 12
+"""Digits of an instance's hash by which a baseline names it."""
+_OVERLAP = 0.5
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Failing tests with one fingerprint.
+
+    Attributes:
+        fingerprint: 16 hexadecimal digits.
+        compiler: The compiler, or the exporter that failed.
+        frontend: Model format.
+        verdict: `crash`, `inconsistent` ...
+        stage: Where it stopped, empty where that is not known.
+        converter: The conversion function.
+        kind: Exception type, signal, or kind of difference.
+        instances: The first digits of the failing instances' hashes.
+        summary: One line of one of the tests.
+    """
+
+    fingerprint: str
+    compiler: str
+    frontend: str
+    verdict: str
+    stage: str
+    converter: str
+    kind: str
+    instances: frozenset[str]
+    summary: str = ""
+
+    @property
+    def subject(self) -> str:
+        """`compiler/frontend`."""
+        return f"{self.compiler}/{self.frontend}"
+
+    @property
+    def bug(self) -> tuple[str, str, str, str]:
+        """What stays the same between versions of the compiler, whose messages and frames do not."""
+        return self.subject, self.verdict, self.converter, self.kind
+
+    def is_that_of(self, other: Failure) -> bool:
+        """Whether this is *other*'s bug under another fingerprint: same converter and kind, and mostly instances that failed there too.
+
+        A bug that shows on other instances is another one, however much it looks like the old.
+        """
+        return self.bug == other.bug and len(self.instances & other.instances) >= _OVERLAP * len(self.instances)
+
+
+def failures_of(results: Iterable[StoredResult]) -> list[Failure]:
+    """The failures among *results*, by fingerprint, in alphabetical order of subject, converter and fingerprint."""
+    groups: dict[str, list[StoredResult]] = {}
+    for result in results:
+        if result.fingerprint is not None:
+            groups.setdefault(result.fingerprint, []).append(result)
+    return sorted((_failure(tests) for tests in groups.values()), key=lambda each: (each.subject, each.converter, each.fingerprint))
+
+
+def _failure(tests: Sequence[StoredResult]) -> Failure:
+    first = min(tests, key=lambda test: test.test)
+    return Failure(
+        str(first.fingerprint), str(first.detail.get("exporter", first.compiler)), first.frontend, first.verdict.value,
+        first.stage.value if first.stage else "", first.converter or "", _kind(first.verdict, first.stage, first.detail),
+        frozenset(test.instance[:DIGITS] for test in tests), headline(first.verdict, first.detail),
+    )  # fmt: skip
+
+
+def _kind(verdict: Verdict, stage: Stage | None, detail: Mapping[str, Any]) -> str:
+    return symptom_of("", verdict, stage, "", detail).kind
+
+
+@dataclass(frozen=True)
+class Matching:
+    """How the failures of two sides belong together.
+
+    Attributes:
+        same: Pairs with one fingerprint.
+        changed: Pairs of one bug whose fingerprint changed.
+        new: Only on the right.
+        gone: Only on the left.
+    """
+
+    same: tuple[tuple[Failure, Failure], ...]
+    changed: tuple[tuple[Failure, Failure], ...]
+    new: tuple[Failure, ...]
+    gone: tuple[Failure, ...]
+
+
+def match(left: Sequence[Failure], right: Sequence[Failure]) -> Matching:
+    """Matches *right* against *left*, first by fingerprint, then by bug. None on the left is matched twice."""
+    before = {each.fingerprint: each for each in left}
+    same = [(before.pop(each.fingerprint), each) for each in right if each.fingerprint in before]
+    matched = {each.fingerprint for _, each in same}
+    changed: list[tuple[Failure, Failure]] = []
+    new: list[Failure] = []
+    for each in (each for each in right if each.fingerprint not in matched):
+        old = max((other for other in before.values() if each.is_that_of(other)), key=lambda other: _common(each, other), default=None)
+        if old is None:
+            new.append(each)
+        else:
+            changed.append((before.pop(old.fingerprint), each))
+    return Matching(tuple(same), tuple(changed), tuple(new), tuple(before.values()))
+
+
+def _common(one: Failure, other: Failure) -> tuple[int, str]:
+    return len(one.instances & other.instances), other.fingerprint
