@@ -7,23 +7,30 @@
     python = "/opt/tvm/bin/python"
 
 A path is relative to the file that names it. The nearest `opera.toml` counts, from the current folder upwards. An environment
-variable such as `OPERA_COMPILER_TVM_PYTHON` counts more.
+variable such as `OPERA_COMPILER_TVM_PYTHON` counts more. `opera env create` writes such entries, and touches nothing else in the file.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import sys
+import tempfile
 import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from opera.errors import UserError
+from opera.errors import EnvironmentBroken, UserError
 
 FILE = "opera.toml"
+INCOMPLETE = ".incomplete"
+"""A file of this name lies in an environment that `opera env create` has not finished."""
 _SECTIONS = ("library", "compiler")
 _KEYS = ("python",)
+_VALUE = re.compile(r"""(\s*python\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')""")
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,15 @@ class Config:
     values: dict[tuple[str, str, str], Setting]
 
     def python(self, section: str, name: str) -> str:
-        """The interpreter of a `library` or `compiler`; by default the one that runs this."""
-        return self.setting(section, name, "python").value
+        """The interpreter of a `library` or `compiler`; by default the one that runs this.
+
+        Raises:
+            EnvironmentBroken: it belongs to an environment whose creation was interrupted.
+        """
+        value = self.setting(section, name, "python").value
+        if (Path(value).parent.parent / INCOMPLETE).exists():
+            raise EnvironmentBroken(f"the environment of {name} ({value}) was not finished; `opera env create {name}` begins anew")
+        return value
 
     def setting(self, section: str, name: str, key: str) -> Setting:
         """A value with its origin."""
@@ -52,14 +66,94 @@ class Config:
         return self.values.get((section, name, key), Setting(sys.executable, "default"))
 
 
+def config_file(start: Path | None = None) -> Path | None:
+    """The nearest `opera.toml`, from *start* (the current folder) upwards; None where there is none."""
+    folder = (start or Path.cwd()).resolve()
+    return next((each / FILE for each in (folder, *folder.parents) if (each / FILE).is_file()), None)
+
+
 def load_config(start: Path | None = None) -> Config:
     """Reads the nearest `opera.toml`; raises UserError when it is malformed."""
-    folder = (start or Path.cwd()).resolve()
-    path = next((each / FILE for each in (folder, *folder.parents) if (each / FILE).is_file()), None)
-    if path is None:
-        return Config({})
+    path = config_file(start)
+    return Config({}) if path is None else _parsed(path, path.read_bytes())
+
+
+def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> None:
+    """Writes the interpreter of each (section, name) into the file *path*; None takes the entry out. All the rest stays as it is.
+
+    Raises:
+        UserError: the file is malformed, or the entry is written in a way that is not changed by machine.
+    """
+    data = path.read_bytes() if path.exists() else b""
+    expected = dict(_parsed(path, data).values)
+    lines = data.decode("utf-8").splitlines(keepends=True)
+    for (section, name), python in entries.items():
+        lines = _edited(lines, section, name, python)
+        expected.pop((section, name, "python"), None)
+        if python is not None:
+            expected.update([_entry(path, section, name, {"python": python})])
+    after = "".join(lines).encode("utf-8")
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        faithful = _parsed(path, after).values == expected
+    except UserError:
+        faithful = False
+    if not faithful:
+        raise UserError(f"{path} is written in a way that is not changed by machine; change it by hand: {_by_hand(entries)}")
+    _replace(path.resolve(), after)
+
+
+def _edited(lines: Sequence[str], section: str, name: str, python: str | None) -> list[str]:
+    """The lines of a file with one entry changed, added at the end, or without its two lines."""
+    header = next((place for place, line in enumerate(lines) if _header(line) == (section, name)), None)
+    if header is None:
+        if python is None:
+            return list(lines)
+        table = name if re.fullmatch(r"[\w-]+", name, re.ASCII) else json.dumps(name)
+        gap = ["\n"] if lines and not lines[-1].endswith("\n") else []
+        return [*lines, *gap, *(["\n"] if lines else []), f"[{section}.{table}]\n", f"python = {json.dumps(python)}\n"]
+    end = next((place for place in range(header + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
+    value = next((place for place in range(header + 1, end) if _VALUE.match(lines[place])), None)
+    if value is None:
+        return list(lines)
+    if python is not None:
+        changed = _VALUE.sub(lambda match: match[1] + json.dumps(python), lines[value])
+        return [*lines[:value], changed, *lines[value + 1 :]]
+    return [line for place, line in enumerate(lines) if place not in (header, value)]
+
+
+def _header(line: str) -> tuple[str, ...] | None:
+    """The parts of the name in a line such as `[compiler.tvm]  # mine`; None for any other line."""
+    try:
+        table: Any = tomllib.loads(line) if line.lstrip().startswith("[") else None
+    except tomllib.TOMLDecodeError:
+        return None
+    parts: list[str] = []
+    while isinstance(table, dict) and table:
+        part, table = next(iter(cast("dict[str, Any]", table).items()))
+        parts.append(part)
+    return tuple(parts) or None
+
+
+def _by_hand(entries: Mapping[tuple[str, str], str | None]) -> str:
+    return ", ".join(f'[{section}.{name}] python = "{python}"' for (section, name), python in entries.items())
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """The whole file or nothing of it, with the permissions that it had."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{FILE}-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.chmod(temporary, path.stat().st_mode if path.exists() else 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _parsed(path: Path, data: bytes) -> Config:
+    try:
+        document = tomllib.loads(data.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path} is not valid TOML: {error}") from error
     return Config(dict(_entry(path, section, name, table) for section, name, table in _tables(path, document)))

@@ -4,45 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import importlib.util
-import os
-import tempfile
 import warnings
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.wire import Unrecordable
 from opera.models.arrays import Array, dtype_name
+from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
 from opera.templates.keras_arguments import WIDER, Arguments, filled, resolve, widened
+from opera.templates.keras_artefacts import makers, run_saved
+from opera.templates.keras_backend import keras
+from opera.templates.keras_program import KerasProgram
 from opera.templates.keras_source import functional_source
 from opera.templates.python_text import imports_of
 
-_BACKENDS = ("torch", "tensorflow", "jax")
-
-
-def _choose_backend() -> None:
-    """Lets Keras run on a library that is installed, where the environment does not say on which; PyTorch first."""
-    found = [name for name in _BACKENDS if importlib.util.find_spec(name) is not None]
-    if found and not os.environ.get("KERAS_BACKEND"):
-        os.environ["KERAS_BACKEND"] = found[0]
-    if "torch" in found:
-        importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order
-
-
-_choose_backend()
-keras: Any = importlib.import_module("keras")
+_DRAWS = 6
+"""Runs with other seeds that have to agree before an operator that draws numbers counts as deterministic."""
 
 
 class KerasTemplate:
     """Builds a recorded layer, or takes a recorded function; every tensor among the arguments of the call becomes an input."""
 
     library = "keras"
-    revision = 1
+    forkable = str(keras.config.backend()) == "torch"
+    revision = 2
 
     def versions(self) -> Mapping[str, str]:
         backend = str(keras.config.backend())
@@ -74,18 +65,21 @@ class KerasModel:
 
     def reference(self) -> Reference:
         with settings(self.instance):
-            first = self._operator(self.instance, self._seed)
-            self._run(first, self._arrays, self._seed)
-            weights = first.weights()
-            first.restore(weights)
+            first, weights = self._ready()
             outputs = self._run(first, self._arrays, self._seed)
-            other = self._operator(self.instance, self._seed + 1)
-            with _other_kernels():
-                self._run(other, self._arrays, self._seed + 1)
-                other.restore(weights)
-                again = self._run(other, self._arrays, self._seed + 1)
-        undefined = None if compare(outputs, None, again, Policy({})) is None else "library-disagrees-with-itself"
-        return Reference(outputs, self._precise(len(outputs), weights), undefined)
+        agrees = all(compare(outputs, None, other, Policy({})) is None for other in self._other_runs(weights, first.draws))
+        return Reference(outputs, self._precise(len(outputs)), None if agrees else "library-disagrees-with-itself")
+
+    def _other_runs(self, weights: Sequence[Array], draws: bool) -> Iterator[list[Array]]:
+        """Runs of operators with other seeds and kernels; several where the operator draws numbers, which may be alike by chance."""
+        for other in range(1, 1 + (_DRAWS if draws else 1)):
+            with settings(self.instance):
+                operator = self._operator(self.instance, self._seed + other)
+                with _other_kernels():
+                    self._run(operator, self._arrays, self._seed + other)
+                    operator.restore(weights)
+                    operator.reseed(other)
+                    yield self._run(operator, self._arrays, self._seed + other)
 
     def run_once(self) -> Any:
         """The result of one call; raises `Invalid` where the library rejects it."""
@@ -93,50 +87,90 @@ class KerasModel:
             return self._result(self._operator(self.instance, self._seed), self._arrays, self._seed)
 
     def artefact(self, kind: str, form: str) -> Artefact:
-        if kind != "keras":
-            raise ValueError(f"Keras models have no artefact of kind {kind!r}")
-        try:
-            with settings(self.instance), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
-                warnings.simplefilter("ignore")
-                path = Path(folder) / "model.keras"
-                self.functional().save(path)
-                return Artefact(path.read_bytes())
-        except Invalid:
-            raise
-        except Exception as error:
-            raise Invalid("capture-failed:keras") from error
+        known = makers()
+        if kind not in known:
+            raise ValueError(f"Keras models on {keras.config.backend()} have no artefact of kind {kind!r}")
+        return known[kind](self)
+
+    def settings(self) -> contextlib.AbstractContextManager[None]:
+        """A context in which Keras has the settings under which the instance was recorded."""
+        return settings(self.instance)
+
+    def program(self) -> KerasProgram:
+        """The instance as a function of its tensors, with the weights of the reference; raises `Invalid` where Keras rejects it."""
+        with self.settings():
+            operator, weights = self._ready()
+            return KerasProgram(operator, weights, [_tensor(array) for array in self._arrays], self.settings)
+
+    def expected(self) -> list[Array]:
+        """The outputs of the reference alone."""
+        with self.settings():
+            operator, _ = self._ready()
+            return self._run(operator, self._arrays, self._seed)
 
     def functional(self) -> Any:
         """The instance as a `keras.Model` with one input per tensor and every tensor of the result as an output."""
-        operator = self._operator(self.instance, self._seed)
-        self._run(operator, self._arrays, self._seed)
-        weights = operator.weights()
+        _, weights = self._ready()
         operator = self._operator(self.instance, self._seed)
         inputs = [keras.Input(batch_shape=array.shape, dtype=dtype_name(array.dtype), name=name) for name, array in self.inputs]
         outputs = operator.call(inputs)
         operator.restore(weights)
         return keras.Model(inputs, [leaf for leaf in keras.tree.flatten(outputs) if isinstance(leaf, keras.KerasTensor)])
 
+    def captured_functional(self) -> Any:
+        """As `functional`; raises `Invalid` where Keras has no such model of the instance."""
+        try:
+            with self.settings(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                return self.functional()
+        except Invalid:
+            raise
+        except Exception as error:
+            raise Invalid("capture-failed:keras") from error
+
     def source(self, form: str) -> Source:
         text, expected = functional_source(self.instance, self._arrays, self._seed)
-        backend = f'os.environ["KERAS_BACKEND"] = "{keras.config.backend()}"'
-        return Source((*imports_of(text), "import os", backend, "import keras"), text, expected)
+        backend = f'import os\n\nos.environ["KERAS_BACKEND"] = "{keras.config.backend()}"  # Keras reads it when it is imported'
+        return Source(tuple(imports_of(text)), f"{backend}\nimport keras\n\n{text}", expected)
 
-    def _precise(self, count: int, weights: Sequence[Array]) -> list[Array] | None:
-        """The outputs in double precision, with the same weights."""
-        arrays = widened(self._arrays)
-        if arrays is None:
-            return None
+    def nearby(self, scale: float, draw: int) -> list[Array] | None:
+        arrays = widened(self._arrays) or self._arrays
+        arrays = [nudged(array, scale, draw, place) for place, array in enumerate(arrays)]
         instance = _in_double(self.instance)
         try:
-            with settings(instance):
+            with settings(self.instance):
+                _, weights = self._ready()
+            with settings(instance), _double_precision():
                 operator = self._operator(instance, self._seed)
                 self._run(operator, arrays, self._seed)
                 operator.restore([array.astype(WIDER.get(array.dtype.name, array.dtype.name)) for array in weights])
-                outputs = self._run(operator, arrays, self._seed)
+                return self._run(operator, arrays, self._seed)
         except Exception:
             return None
-        return outputs if len(outputs) == count else None
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
+        try:
+            with self.settings(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = run_saved(kind, data, [_tensor(array) for array in self._arrays])
+                return None if found is None else (found[0], [_array(item) for item in found[1]])
+        except Exception:
+            return None
+
+    def _precise(self, count: int) -> list[Array] | None:
+        """The outputs in double precision, with the same weights."""
+        if widened(self._arrays) is None:
+            return None
+        outputs = self.nearby(0.0, 0)
+        return outputs if outputs is not None and len(outputs) == count else None
+
+    def _ready(self) -> tuple[_Operator, list[Array]]:
+        """The operator after one call, which builds a layer and gives it its weights; and these weights."""
+        operator = self._operator(self.instance, self._seed)
+        self._run(operator, self._arrays, self._seed)
+        weights = operator.weights()
+        operator.restore(weights)
+        return operator, weights
 
     def _operator(self, instance: Instance, seed: int) -> _Operator:
         keras.utils.set_random_seed(seed)
@@ -165,11 +199,11 @@ class _Operator:
     def __init__(self, instance: Instance, arguments: Arguments) -> None:
         self._positional, self._keywords = arguments.call
         self._target = resolve(instance.api)
-        self._layer: Any = None
+        self.layer: Any = None
         if instance.kind is Kind.MODULE:
             positional, keywords = arguments.init
             try:
-                self._target = self._layer = self._target(*positional, **keywords)
+                self._target = self.layer = self._target(*positional, **keywords)
             except Exception as error:
                 raise Invalid(LIBRARY_RAISED) from error
             training = instance.context_value("training")
@@ -180,19 +214,43 @@ class _Operator:
         """Calls the operator on *tensors*."""
         return self._target(*filled(self._positional, tensors), **filled(self._keywords, tensors))
 
+    @property
+    def draws(self) -> bool:
+        """Whether the layer draws numbers at random, now or in another mode."""
+        return bool(self._seeds())
+
+    def seeds(self) -> list[Array]:
+        """The states of the layer's generators of random numbers."""
+        return [_array(variable.value) for variable in self._seeds()]
+
+    def rewind(self, seeds: Sequence[Array]) -> None:
+        """Sets the states of the generators."""
+        for variable, state in zip(self._seeds(), seeds, strict=True):
+            variable.assign(state)
+
+    def reseed(self, number: int) -> None:
+        """Lets the layer draw other numbers, also where its seed is one of its settings."""
+        self.rewind([state + np.asarray(number, state.dtype) for state in self.seeds()])
+
+    def _seeds(self) -> list[Any]:
+        if self.layer is None:
+            return []
+        weights = {id(variable) for variable in self.layer.weights}
+        return [variable for variable in self.layer.variables if id(variable) not in weights]
+
     def weights(self) -> list[Array]:
         """The weights as they are now."""
-        return [] if self._layer is None else [_array(weight.value) for weight in self._layer.weights]
+        return [] if self.layer is None else [_array(weight.value) for weight in self.layer.weights]
 
     def restore(self, weights: Sequence[Array]) -> None:
         """Sets the weights, where there are as many, and starts a stateful layer anew."""
-        if self._layer is None:
+        if self.layer is None:
             return
-        if len(self._layer.weights) == len(weights):
-            for variable, value in zip(self._layer.weights, weights, strict=True):
+        if len(self.layer.weights) == len(weights):
+            for variable, value in zip(self.layer.weights, weights, strict=True):
                 variable.assign(value)
-        if getattr(self._layer, "stateful", False) and hasattr(self._layer, "reset_state"):
-            self._layer.reset_state()
+        if getattr(self.layer, "stateful", False) and hasattr(self.layer, "reset_state"):
+            self.layer.reset_state()
 
 
 @contextlib.contextmanager
@@ -239,6 +297,11 @@ def _in_double(instance: Instance) -> Instance:
 def _wide(argument: Argument) -> Argument:
     name = argument.value.name if isinstance(argument.value, DType) else argument.value
     return replace(argument, value=WIDER.get(name, name) if isinstance(name, str) else name)
+
+
+def _double_precision() -> contextlib.AbstractContextManager[Any]:
+    """Inside, the backend has double precision; JAX has to be told."""
+    return importlib.import_module("jax").enable_x64(True) if keras.config.backend() == "jax" else contextlib.nullcontext()
 
 
 @contextlib.contextmanager

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,22 +12,21 @@ from opera.instance import DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.foreign_tensors import array_of
 from opera.instrumentation.wire import Unrecordable
 from opera.models.arrays import Array
+from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
 from opera.templates.keras_arguments import Arguments, filled, resolve, widened
 from opera.templates.python_text import imports_of
+from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_saved, tf
 from opera.templates.tensorflow_source import module_source
-
-with contextlib.suppress(ImportError):
-    importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order
-tf: Any = importlib.import_module("tensorflow")
 
 
 class TensorFlowTemplate:
     """Takes a recorded function with the arguments that are no tensors."""
 
     library = "tensorflow"
-    revision = 1
+    forkable = False
+    revision = 2
 
     def versions(self) -> Mapping[str, str]:
         return {"tensorflow": str(tf.__version__)}
@@ -73,7 +70,21 @@ class TensorFlowModel:
         return Reference(outputs, self._precise(len(outputs)), undefined)
 
     def artefact(self, kind: str, form: str) -> Artefact:
-        raise ValueError(f"TensorFlow models have no artefact of kind {kind!r}")
+        if kind not in KINDS:
+            raise ValueError(f"TensorFlow models have no artefact of kind {kind!r}")
+        self.run_once()
+        tf.random.set_seed(self._seed)
+        graph = Graph(lambda *tensors: self.call(tensors), self.tensors())
+        return make(kind, graph, self.inputs, lambda: self._run(self._arguments.arrays, self._seed))
+
+    def program(self) -> TensorFlowProgram:
+        """The instance as a function of its tensors; raises `Invalid` where TensorFlow rejects it."""
+        self.run_once()
+        return TensorFlowProgram(self)
+
+    def tensors(self) -> list[Any]:
+        """The inputs as tensors."""
+        return [_tensor(array) for array in self._arguments.arrays]
 
     def source(self, form: str) -> Source:
         text, expected = module_source(self.instance, self._arguments.arrays)
@@ -94,16 +105,46 @@ class TensorFlowModel:
             raise Invalid("no-tensor-output")
         return [_array(item) for item in outputs]
 
-    def _precise(self, count: int) -> list[Array] | None:
-        """The outputs in double precision, where the operator takes it."""
-        arrays = widened(self._arguments.arrays)
-        if arrays is None:
-            return None
+    def nearby(self, scale: float, draw: int) -> list[Array] | None:
+        arrays = widened(self._arguments.arrays) or self._arguments.arrays
         try:
-            outputs = self._run(arrays, self._seed)
+            return self._run([nudged(array, scale, draw, place) for place, array in enumerate(arrays)], self._seed)
         except Invalid:
             return None
-        return outputs if len(outputs) == count else None
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
+        tf.random.set_seed(self._seed)
+        try:
+            found = run_saved(kind, data, self.tensors())
+            return None if found is None else (found[0], [_array(item) for item in found[1]])
+        except Exception:
+            return None
+
+    def _precise(self, count: int) -> list[Array] | None:
+        """The outputs in double precision, where the operator takes it."""
+        if widened(self._arguments.arrays) is None:
+            return None
+        outputs = self.nearby(0.0, 0)
+        return outputs if outputs is not None and len(outputs) == count else None
+
+
+class TensorFlowProgram:
+    """An instance as a function of its tensors, as compilers of live functions take it.
+
+    Attributes:
+        tensors: The inputs.
+    """
+
+    def __init__(self, model: TensorFlowModel) -> None:
+        self._model = model
+        self.tensors = model.tensors()
+
+    def restore(self) -> None:
+        """Functions have no state."""
+
+    def call(self, *tensors: Any) -> tuple[Any, ...]:
+        """Every tensor of the result."""
+        return tuple(self._model.call(tensors))
 
 
 def constant(value: Any) -> Any:

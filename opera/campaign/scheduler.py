@@ -28,7 +28,7 @@ MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
 MOST_LOWERED = 3
 """Tests of one fingerprint that are run at the lowest optimisation level as well."""
-_WORTH_A_LOOK = {
+WORTH_A_LOOK = {
     Verdict.INCONSISTENT: (Stage.COMPARE,),
     Verdict.CRASH: (Stage.RUN,),
     Verdict.ABORT: (Stage.OPTIMIZE, Stage.CODEGEN, Stage.RUN),
@@ -249,7 +249,7 @@ class Scheduler:
         if job.looking:
             self._looked(job, event)
             return
-        answer = _answer_of(event)
+        answer = answer_of(event)
         if answer["status"] == "unwritable":
             raise EnvironmentBroken(
                 f"the cache cannot be written ({answer['failure']['message']}); mend that and run the same command again"
@@ -313,7 +313,7 @@ class Scheduler:
             self._finish(job, replace(job.first[0], verdict=Verdict.FLAKY, reason=f"{judgement.verdict.value} in a fresh process"))
             return False
         if any(self._same(earlier, judgement) for earlier in job.first):
-            if role.is_library or judgement.stage not in _WORTH_A_LOOK.get(judgement.verdict, ()):
+            if role.is_library or judgement.stage not in WORTH_A_LOOK.get(judgement.verdict, ()):
                 self._finish(job, judgement)
             else:
                 self._looks.append(replace(job, first=(), confirmed=judgement, looking=True))
@@ -357,7 +357,7 @@ class Scheduler:
         return one.symptom(self._subject).fingerprint == other.symptom(self._subject).fingerprint
 
 
-def _answer_of(event: Done | Raised | Lost) -> dict[str, Any]:
+def answer_of(event: Done | Raised | Lost) -> dict[str, Any]:
     """What the materialiser said, or what its loss says."""
     if isinstance(event, Done):
         answer = dict(event.result)

@@ -6,19 +6,18 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from opera import __version__
-from opera.campaign.rig import Rig
-from opera.campaign.settings import Settings
-from opera.compilers.registry import Plugin, plugin, plugins
-from opera.config import Config, load_config
-from opera.errors import Exit, OperaError
+from opera.compilers.registry import plugin, plugins
+from opera.config import load_config
+from opera.environments.checkup import Check, Checkup, State
+from opera.errors import Exit
 from opera.options import common, print_json, say
 from opera.report.tables import print_table
 from opera.worker.process import PINNED_ENVIRONMENT
@@ -27,40 +26,22 @@ SCHEMA = "doctor/1"
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "asimd", "bf16")
 
 
-@dataclass(frozen=True)
-class Check:
-    """What became of one route of an adapter."""
-
-    name: str
-    frontend: str
-    route: str
-    version: str
-    ok: bool
-    reason: str
-    settings: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
 @click.command("doctor")
 @click.option("--compiler", "names", multiple=True, help="Only this compiler (repeatable).")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, help="Workers at a time; by default the cores.")
 @common
-def command(names: tuple[str, ...], workspace: Path, seed: int, as_json: bool) -> int:
-    """Checks every adapter: can it be loaded, what is its version, does it get a canary model right?
+def command(names: tuple[str, ...], jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
+    """Checks every route of every adapter, in the environment of each: does a canary model come through right?
 
-    Exits with 3 when an adapter named by --compiler is broken.
+    Exits with 3 when an adapter named by --compiler does not work.
     """
     chosen = [plugin(name) for name in names] or list(plugins().values())
-    config = load_config()
-    checks = [check for each in chosen for check in _examine(each, config)]
+    with tempfile.TemporaryDirectory(prefix="opera-doctor-") as folder:
+        checks = Checkup(load_config(), Path(folder), jobs, say).adapters(chosen)
     document: dict[str, Any] = {
         "schema": SCHEMA, "opera": __version__, "python": sys.version.split()[0], "platform": platform.platform(terse=True),
         "cpu": {"model": _cpu_model(), "cores": os.cpu_count(), "flags": cpu_flags()}, "environment": dict(PINNED_ENVIRONMENT),
-        "adapters": [
-            {
-                "name": c.name, "frontend": c.frontend, "route": c.route, "version": c.version, "ok": c.ok, "reason": c.reason,
-                "settings": dict(c.settings),
-            }
-            for c in checks
-        ],
+        "adapters": [entry_of(check) for check in checks],
     }  # fmt: skip
     if as_json:
         print_json(document)
@@ -69,31 +50,14 @@ def command(names: tuple[str, ...], workspace: Path, seed: int, as_json: bool) -
     return Exit.BROKEN_ENVIRONMENT if names and not all(check.ok for check in checks) else Exit.CLEAN
 
 
-def _examine(each: Plugin, config: Config) -> list[Check]:
-    try:
-        adapter = each.load()
-    except OperaError as error:
-        return [Check(each.name, "", "", "", False, str(error))]
-    return [_check(each.name, route.frontend, route.name, config) for route in adapter.routes]
-
-
-def _check(name: str, frontend: str, route: str, config: Config) -> Check:
-    say(f"{name}/{frontend} by {route}: canary ...")
-    with tempfile.TemporaryDirectory() as folder:
-        cache, scratch = Path(folder, "cache"), Path(folder, "scratch")
-        scratch.mkdir()
-        try:
-            rig = Rig(Settings(name, frontend, route, jobs=1, timeout=120.0), config, cache, scratch)
-        except OperaError as error:
-            return Check(name, frontend, route, "", False, str(error))
-        try:
-            identity = rig.prove()
-        except OperaError as error:
-            return Check(name, frontend, route, "", False, str(error))
-        finally:
-            rig.crew.close()
-    version, *rest = identity.versions.items()
-    return Check(name, frontend, route, version[1], True, "", {**dict(rest), **{f"library {k}": v for k, v in identity.library.items()}})
+def entry_of(check: Check) -> dict[str, Any]:
+    """A check as an entry of a JSON document."""
+    route = check.route
+    return {
+        "name": check.name, "frontend": route.frontend if route else "", "route": route.name if route else "",
+        "library": route.library if route else "", "version": check.version, "ok": check.ok, "state": check.state.value,
+        "reason": check.reason, "settings": dict(check.settings), "python": check.python,
+    }  # fmt: skip
 
 
 def cpu_flags() -> list[str]:
@@ -115,19 +79,30 @@ def _cpu_model() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def _print(document: Mapping[str, Any], checks: list[Check]) -> None:
+def _print(document: Mapping[str, Any], checks: Sequence[Check]) -> None:
     cpu = document["cpu"]
     click.echo(f"opera {document['opera']}, Python {document['python']}, {document['platform']}")
     click.echo(f"CPU: {cpu['model']}, {cpu['cores']} cores, {' '.join(cpu['flags'])}")
     click.echo("every worker: " + " ".join(f"{name}={value}" for name, value in PINNED_ENVIRONMENT.items()))
     click.echo()
-    print_table(
-        ["adapter", "frontend", "route", "version", "canary", "settings"],
-        [
-            [c.name, c.frontend, c.route, c.version, "pass" if c.ok else "BROKEN", ", ".join(" ".join(pair) for pair in c.settings.items())]
-            for c in checks
-        ],
-    )
+    print_table(["adapter", "frontend", "route", "version", "canary", "settings"], [_row(check) for check in checks])
+    for (name, reason), routes in _reasons(checks).items():
+        click.echo(f"{name}{f' ({routes})' if routes else ''}: {reason}")
+    for name, python in sorted({(check.name, check.python) for check in checks if check.python not in ("", sys.executable)}):
+        click.echo(f"{name} lives in {python}")
+
+
+def _row(check: Check) -> list[str]:
+    frontend, route = (check.route.frontend, check.route.name) if check.route else ("", "")
+    state = check.state.value if check.state in (State.PASS, State.ABSENT) else check.state.value.upper()
+    return [check.name, frontend, route, check.version, state, ", ".join(" ".join(pair) for pair in check.settings.items())]
+
+
+def _reasons(checks: Sequence[Check]) -> dict[tuple[str, str], str]:
+    """Every reason once, with the routes that it holds for; none named where it holds for all of an adapter."""
+    found: dict[tuple[str, str], list[str]] = {}
     for check in checks:
         if not check.ok:
-            click.echo(f"{check.name}/{check.frontend or '?'}: {check.reason}")
+            found.setdefault((check.name, check.reason), []).append(f"{check.route.frontend} by {check.route.name}" if check.route else "")
+    total = Counter(check.name for check in checks)
+    return {key: "" if len(routes) == total[key[0]] else ", ".join(routes) for key, routes in found.items()}

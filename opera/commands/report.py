@@ -6,8 +6,10 @@ from pathlib import Path
 
 import click
 
+from opera.atomic import replacing
 from opera.errors import Exit
 from opera.options import common, print_json, say
+from opera.report import ci
 from opera.report.html import write_html
 from opera.report.overview import Scope, overview
 from opera.report.terminal import document, print_overview
@@ -24,21 +26,29 @@ _ROWS = 30
 @click.option(
     "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one HTML page that needs nothing else."
 )
+@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write JUnit XML.")
+@click.option("--sarif", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write SARIF 2.1.0.")
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a Markdown summary.")
 @click.option("--all", "everything", is_flag=True, help=f"Print all findings, not the first {_ROWS} of each subject.")
 @common
 def command(
-    campaign: str | None, compiler: str | None, frontend: str | None, html: Path | None, everything: bool, workspace: Path, seed: int,
-    as_json: bool,
+    campaign: str | None, compiler: str | None, frontend: str | None, html: Path | None, junit: Path | None, sarif: Path | None,
+    markdown: Path | None, everything: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Lists the findings: what failed, how often, and how to reproduce it; then why the other tests are no findings."""
     with open_workspace(workspace, write=False) as space:
         view = overview(space, Scope(campaign, compiler, frontend))
         if html is not None:
             write_html(html, space, str(workspace), view)
+    for path, form in ((junit, ci.junit), (sarif, ci.sarif), (markdown, ci.markdown)):
+        if path is not None:
+            with replacing(path) as file:
+                file.write(form(view, str(workspace)).encode("utf-8", "replace"))
+    written = [path for path in (html, junit, sarif, markdown) if path is not None]
     if as_json:
         print_json(document(view))
-    elif html is None:
+    elif not written:
         print_overview(view, str(workspace), rows=None if everything else _ROWS)
-    if html is not None:
-        say(f"wrote {html}: {plural(len(view.findings), 'finding')} from {plural(view.tests, 'test')}")
+    for path in written:
+        say(f"wrote {path}: {plural(len(view.findings), 'finding')} from {plural(view.tests, 'test')}")
     return Exit.CLEAN

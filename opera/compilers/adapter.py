@@ -123,7 +123,7 @@ class Adapter:
     routes: ClassVar[tuple[Route, ...]]
     """The first route of a frontend is its default."""
     packages: ClassVar[tuple[str, ...]]
-    """Distributions that must be installed in the worker's environment."""
+    """Distributions that must be installed in the worker's environment, as requirements: with the lowest version that will do."""
     unsupported: ClassVar[tuple[UnsupportedRule, ...]] = ()
     computes_as: ClassVar[Mapping[str, str]] = {}
     """dtype to the dtype that the compiler declares to compute it as."""

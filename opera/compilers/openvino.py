@@ -1,15 +1,16 @@
-"""OpenVINO on the CPU: ONNX models, exported PyTorch programs and traced PyTorch modules."""
+"""OpenVINO on the CPU: ONNX, TFLite and SavedModel files, exported PyTorch programs and traced PyTorch modules."""
 
 from __future__ import annotations
 
 import importlib
 import io
 import re
+import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opera.compilers import onnx_format
-from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.compilers import litert_format, onnx_format, saved_model
+from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.compilers.torch_format import operators_of
 from opera.models.arrays import Array, dtype_name, pack, unpack
 
@@ -31,18 +32,28 @@ class OpenVinoAdapter(Adapter):
         Route("pytorch", "exported-program", "exported-program"),
         Route("pytorch", "torchscript", "torchscript"),
         Route("onnx", "onnx", "onnx"),
+        Route("keras", "exported-program", "exported-program", environment=on_backend("torch")),
+        Route("keras", "torchscript", "torchscript", environment=on_backend("torch")),
+        Route("keras", "saved-model", "saved-model", environment=on_backend("tensorflow")),
+        Route("keras", "onnx", "onnx", environment=on_backend("torch")),
+        Route("tensorflow", "saved-model", "saved-model"),
+        Route("tflite", "litert", "tflite", library="tensorflow"),
     )
-    packages = ("openvino",)
+    packages = ("openvino>=2026.1",)
     fork = Fork.STARTED
     project = ("openvino.", "openvino/", "src/")
     computes_as = {"float64": "float32", "int64": "int32", "uint64": "int32", "uint32": "int32"}
     unsupported = (
         UnsupportedRule(_FAILURES, "no-converter", pattern=r"No conversion rule found for operations?: "),
+        UnsupportedRule(_FAILURES, "no-converter", pattern=r"(?m)^No translator found for \w+ node\.$"),
         UnsupportedRule(_FAILURES, "no-converter", pattern=r"OpenVINO does not support the following ONNX operations: "),
         UnsupportedRule(_FAILURES, "not-implemented", r"(?m)^(Exception caught:.*|.*: )?Not Implemented", stages=("load", "codegen")),
         UnsupportedRule(_FAILURES, "declined", _DECLINES, stages=("load", "codegen")),
         UnsupportedRule(("torch._subclasses.fake_tensor.UnsupportedOperatorException",), "not-decomposable"),
+        UnsupportedRule(("AssertionError",), "not-decomposable", r"^expected compiled_fn to be GraphModule, got ", "torch."),
         UnsupportedRule(_FAILURES, "not-constant", r"\bmust be a (scalar or Shape\{1\} )?constant\b"),
+        UnsupportedRule(_FAILURES, "not-constant", r"\bcannot be folded to Constant for node "),
+        UnsupportedRule(_FAILURES, "dtype", r"(?m)^Encountered unknown element type \w+$"),
     )
 
     def start(self) -> Mapping[str, str]:
@@ -56,6 +67,14 @@ class OpenVinoAdapter(Adapter):
     def load(self, subject: Subject, stage: Stage) -> Any:
         if subject.route.name == "onnx":
             return self._core.read_model(subject.data, self._ov.Tensor(self._ov.Type.u8, self._ov.Shape([0])))
+        if subject.route.name == "litert":
+            with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
+                file.write(subject.data)
+                file.flush()
+                return self._core.read_model(file.name)
+        if subject.route.name == "saved-model":
+            self._folder = saved_model.unpacked(subject.data)  # kept: weights are read from it when the model is compiled
+            return self._ov.convert_model(self._folder.name)
         torch: Any = importlib.import_module("torch")
         buffer = io.BytesIO(subject.data)
         captured = torch.jit.load(buffer) if subject.route.name == "torchscript" else torch.export.load(buffer)
@@ -75,14 +94,19 @@ class OpenVinoAdapter(Adapter):
         return self._core.compile_model(loaded, "CPU", self._properties)
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        self._outputs = len(compiled.outputs)
         request = compiled.create_infer_request()
         values = list(subject.inputs.values())
         for place, port in enumerate(compiled.inputs):
-            names = port.get_names() & set(subject.inputs)
+            own = port.get_names()
+            names = ({litert_format.input_name(name) for name in own} if subject.route.name == "litert" else own) & set(subject.inputs)
             value = subject.inputs[min(names)] if names else values[place]
             request.set_input_tensor(place, self._tensor(value))
         request.infer()
-        return [self._array(request.get_output_tensor(place)) for place in range(len(compiled.outputs))]
+        places = list(range(len(compiled.outputs)))
+        if subject.route.name == "saved-model":
+            places = saved_model.output_places([sorted(port.get_names()) for port in compiled.outputs])
+        return [self._array(request.get_output_tensor(place)) for place in places]
 
     def _tensor(self, value: Array) -> Any:
         name = dtype_name(value.dtype)
@@ -106,10 +130,16 @@ class OpenVinoAdapter(Adapter):
         return unpack(tensor.data.tobytes(), name, tuple(tensor.get_shape()))
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
-        """The operator that OpenVINO's message names, else the operator of the model."""
+        """The operator that OpenVINO's message names, else the operator of the model; where outputs are lost, what OpenVINO calls them."""
+        if failure is None and self._outputs < subject.outputs:
+            return "Result"
         message = str((failure or {}).get("message", ""))
         named = (
-            re.search(r"<Node\((\w+)\)", message) or re.search(r"\b(aten(?:::|\.)\w+)", message) or re.search(r"ONNX node '?(\w+)", message)
+            re.search(r"<Node\((\w+)\)", message)
+            or re.search(r"(?m)^-- (\w+) with a message:$", message)
+            or re.search(r"(?m)^No translator found for (\w+) node\.$", message)
+            or re.search(r"\b(aten(?:::|\.)\w+)", message)
+            or re.search(r"ONNX node '?(\w+)", message)
         )
         if named is not None:
             return named[1]
@@ -117,4 +147,6 @@ class OpenVinoAdapter(Adapter):
             return onnx_format.operator_of(subject)
         if subject.route.name == "exported-program":
             return operators_of(subject)
+        if subject.route.name == "litert":
+            return litert_format.operators_of(subject)
         return subject.instance.operator

@@ -9,12 +9,31 @@ from typing import Any
 from opera.compilers.adapter import UnsupportedRule, declined
 
 _ERRORS = ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError")
+_SYMBOLIC = ("torch.onnx.errors.SymbolicValueError", *_ERRORS)
 _DECLINES = r"\bonly [\w ,]+ (is|are) supported\b|\b(is|are) not supported\b"
 _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
     "torch.onnx": (
         UnsupportedRule(_ERRORS, "no-converter", r"No ONNX function found for", stages=("export",)),
         UnsupportedRule(_ERRORS, "declined", _DECLINES, stages=("export",)),
         UnsupportedRule(("torch.onnx.errors.UnsupportedOperatorError",), "no-converter", stages=("export",)),
+    ),
+    "keras.onnx": (
+        UnsupportedRule(("torch.onnx.errors.UnsupportedOperatorError",), "no-converter", stages=("export",)),
+        UnsupportedRule(_SYMBOLIC, "no-converter", r"^Unsupported: ONNX export of operator ", stages=("export",)),
+        UnsupportedRule(_SYMBOLIC, "declined", r"\bdoes not (currently )?support\b|\bdoes not support\b", stages=("export",)),
+    ),
+    "tf2onnx": (
+        UnsupportedRule(
+            ("onnx.onnx_cpp2py_export.checker.ValidationError",), "no-converter", r"^No Op registered for \w+ with ", stages=("export",)
+        ),
+    ),
+    "litert": (
+        UnsupportedRule(
+            ("tensorflow.lite.python.convert_phase.ConverterError",),
+            "no-converter",
+            r"\bop is neither a custom op nor a flex op\b",
+            stages=("export",),
+        ),
     ),
 }
 

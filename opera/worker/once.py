@@ -1,14 +1,65 @@
-"""One task in one worker, for commands that need an answer and no campaign."""
+"""A worker for commands that need a few answers and no campaign."""
 
 from __future__ import annotations
 
 import select
+import threading
 import time
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 from opera.errors import EnvironmentBroken
-from opera.worker.process import Broken, Done, Limits, Lost, Raised, Ready, Worker, WorkerSpec
+from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
 from opera.worker.protocol import Message
+
+_POLL = 0.05
+"""Seconds between two looks at memory, deadlines and the wish to stop."""
+
+
+class Session:
+    """One worker, asked one thing after the other. To be used in one thread only: a worker dies with the thread that started it."""
+
+    def __init__(self, spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> None:
+        self._worker = Worker(spec, limits, scratch)
+        self._stop = stop or threading.Event()
+
+    def start(self) -> Ready | Broken | Lost:
+        """Waits until the worker is ready, or known not to become so."""
+        event = self._next()
+        assert isinstance(event, Ready | Broken | Lost)
+        return event
+
+    def ask(self, task: Message) -> Done | Raised | Lost:
+        """What comes of *task*; after `Lost`, the session is over."""
+        self._worker.submit(task)
+        event = self._next()
+        assert isinstance(event, Done | Raised | Lost)
+        return event
+
+    def _next(self) -> Event:
+        while not self._stop.is_set():
+            select.select([self._worker], [], [], _POLL)
+            for event in self._worker.receive():
+                return event
+            lost = self._worker.overdue(time.monotonic())
+            if lost is not None:
+                return lost
+        raise KeyboardInterrupt
+
+    def close(self) -> None:
+        """Ends the worker with all it has started."""
+        self._worker.close()
+
+
+@contextmanager
+def session(spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> Generator[Session]:
+    """A session that is closed at the end; *stop* makes whoever waits raise KeyboardInterrupt."""
+    opened = Session(spec, limits, scratch, stop)
+    try:
+        yield opened
+    finally:
+        opened.close()
 
 
 def ask(spec: WorkerSpec, limits: Limits, scratch: Path, task: Message) -> Done | Raised | Lost:
@@ -17,21 +68,8 @@ def ask(spec: WorkerSpec, limits: Limits, scratch: Path, task: Message) -> Done 
     Raises:
         EnvironmentBroken: the worker cannot be set up.
     """
-    worker = Worker(spec, limits, scratch)
-    try:
-        while True:
-            select.select([worker], [], [], 0.05)
-            for event in worker.receive():
-                if isinstance(event, Ready):
-                    worker.submit(task)
-                elif isinstance(event, Broken):
-                    raise EnvironmentBroken(
-                        f"{spec.label} cannot be used here: {event.failure['message'][:300]}; `opera doctor` shows more"
-                    )
-                else:
-                    return event
-            lost = worker.overdue(time.monotonic())
-            if lost is not None:
-                return lost
-    finally:
-        worker.close()
+    with session(spec, limits, scratch) as opened:
+        event = opened.start()
+        if isinstance(event, Broken):
+            raise EnvironmentBroken(f"{spec.label} cannot be used here: {event.failure['message'][:300]}; `opera doctor` shows more")
+        return event if isinstance(event, Lost) else opened.ask(task)

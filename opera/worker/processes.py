@@ -13,6 +13,8 @@ from pathlib import Path
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PR_SET_CHILD_SUBREAPER = 36
+_KEPT: set[int] = set()
+"""Children of this process that have nothing to do with workers."""
 MARK = "OPERA_DRIVER"
 """Environment variable that every worker and what it starts inherits: the process id of the driver."""
 
@@ -77,32 +79,32 @@ def kill_tree(pid: int) -> None:
 
 def adopt_orphans() -> None:
     """Makes this process the parent of descendants whose own parent dies, so that `kill_orphans` can find them."""
+    _KEPT.update(_children(os.getpid()))
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def kill_orphans(known: Iterable[int]) -> None:
-    """Ends and reaps every process that workers of this driver have left behind; *known* are those that may live on."""
-    orphans = set(_children(os.getpid())) - set(known)
-    strangers = {pid for pid in orphans if _is_ours(pid)}
+    """Ends and reaps every process that workers of this driver have left behind; *known* are those that may live on.
+
+    Such a process carries our mark, unless it was given an environment of its own; then its session tells, which is never ours.
+    """
+    orphans = set(_children(os.getpid())) - set(known) - _KEPT
+    strangers = {pid for pid in orphans if _is_ours(pid) or _is_foreign(pid)}
     for pid in strangers:
         kill_tree(pid)
     for pid in strangers:
         with contextlib.suppress(ChildProcessError):
             os.waitpid(pid, 0)
-    for pid in orphans - strangers:
-        if _is_foreign_zombie(pid):
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
 
 
-def _is_foreign_zombie(pid: int) -> bool:
-    """Whether *pid* has ended in a session other than ours, as everything does that descends from a worker; its environment is gone."""
+def _is_foreign(pid: int) -> bool:
+    """Whether *pid* is or was in a session other than ours, as everything is that descends from a worker."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            state, _, _, session = file.read().rpartition(b")")[2].split()[:4]
-    except (OSError, ValueError):
+            session = file.read().rpartition(b")")[2].split()[3]
+    except (OSError, IndexError):
         return False
-    return state == b"Z" and int(session) != os.getsid(0)
+    return int(session) != os.getsid(0)
 
 
 class Guardian:
@@ -114,9 +116,11 @@ class Guardian:
             [sys.executable, "-I", "-S", str(script), f"{MARK}={os.getpid()}"],
             stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True,
         )  # fmt: skip
+        _KEPT.add(self._process.pid)
 
     def close(self) -> None:
         """Lets it do its work, and waits until it has."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         self._process.wait()
+        _KEPT.discard(self._process.pid)

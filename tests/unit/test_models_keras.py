@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,15 +11,20 @@ from typing import Any
 os.environ.setdefault("KERAS_BACKEND", "torch")
 
 import numpy as np
+import onnxruntime
 import pytest
+import torch
 
 from opera.instance import Argument, Call, DType, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import to_bytes
+from opera.models.exporters import declined_by_exporter
 from opera.models.registry import template_of
-from opera.models.template import Invalid
+from opera.models.template import ExportFailed, Invalid
 from opera.templates.keras_model import KerasTemplate, keras
+from opera.worker.failure import describe
 
 X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
+S = np.ones((4, 3), "float32")
 
 
 def tensor(array: Any) -> Tensor:
@@ -119,9 +125,79 @@ def test_a_saved_model_computes_what_the_reference_says(instance: Instance, tmp_
         np.testing.assert_allclose(keras.ops.convert_to_numpy(output), expected, rtol=1e-6)
 
 
+def same(outputs: Any, reference: Any) -> None:
+    assert len(outputs) == len(reference.outputs)
+    for output, expected in zip(outputs, reference.outputs, strict=True):
+        assert np.asarray(output).shape == expected.shape
+        assert np.asarray(output).dtype == expected.dtype
+        np.testing.assert_allclose(output, expected, rtol=1e-5, atol=1e-6)
+
+
+MODELS = {
+    "layer": layer("Dense", {"units": 3}),
+    "state": layer("GRU", {"units": 2, "return_state": True}, np.linspace(-1, 1, 12, dtype="float32").reshape(2, 3, 2)),
+    "several outputs of several dtypes": function("ops.top_k", Argument("x", tensor(X)), Argument("k", 2)),
+    "scalars, integers and booleans": function(
+        "ops.where",
+        Argument("condition", tensor(np.array([True, False]))),
+        Argument("x1", tensor(np.array(3, "int32"))),
+        Argument("x2", tensor(np.array([5, -7], "int32"))),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ["exported-program", "exported-program-decomposed", "torchscript"])
+@pytest.mark.parametrize("name", MODELS)
+def test_programs_of_pytorch_compute_what_the_reference_says(name: str, kind: str) -> None:
+    built = model(MODELS[name])
+    data = built.artefact(kind, "runtime").data
+    inputs = [torch.from_numpy(array.copy()) for _, array in built.inputs]
+    program = torch.jit.load(io.BytesIO(data)) if kind == "torchscript" else torch.export.load(io.BytesIO(data)).module()
+    same([output.numpy() for output in program(*inputs)], built.reference())
+    how, outputs = built.captured(kind, data)
+    assert how == ("torch.jit.trace" if kind == "torchscript" else "torch.export")
+    same(outputs, built.reference())
+
+
+def test_keras_own_onnx_export_computes_what_the_reference_says() -> None:
+    for instance in MODELS.values():
+        built = model(instance)
+        artefact = built.artefact("onnx", "runtime")
+        assert artefact.suspect is None
+        session = onnxruntime.InferenceSession(artefact.data, providers=["CPUExecutionProvider"])
+        assert [entry.name for entry in session.get_inputs()] == [name for name, _ in built.inputs]
+        same(session.run(None, dict(built.inputs)), built.reference())
+
+
+def test_what_the_exporter_cannot_is_told_from_what_pytorch_cannot_trace() -> None:
+    complex_numbers = function(
+        "ops.istft", *(Argument(f"x{place}", value) for place, value in enumerate([(tensor(S), tensor(S)), 4, 2, 4]))
+    )
+    with pytest.raises(ExportFailed) as failed:
+        model(complex_numbers).artefact("onnx", "runtime")
+    assert failed.value.exporter == "keras.onnx"
+    assert declined_by_exporter("keras.onnx", describe(failed.value.__cause__ or failed.value)) == "no-converter"
+    clipped = function("ops.clip", Argument("x", tensor(X)), Argument("x_min", tensor(X)), Argument("x_max", 1.0))
+    with pytest.raises(Invalid, match="capture-failed:"):
+        model(clipped).artefact("onnx", "runtime")
+
+
+def test_results_next_to_the_inputs_are_in_double_precision() -> None:
+    built = model(layer("Dense", {"units": 3}))
+    exact, near = built.nearby(0.0, 0), built.nearby(1e-6, 0)
+    assert exact[0].dtype == near[0].dtype == np.float64
+    assert 0 < np.abs(near[0] - exact[0]).max() < 1e-4
+
+
+@pytest.mark.parametrize("seed", [None, 7])
+def test_numbers_drawn_at_random_are_no_reference_even_from_a_seed_that_is_given(seed: int | None) -> None:
+    cropped = layer("RandomCrop", {"height": 1, "width": 1, "seed": seed}, np.arange(4, dtype="float32").reshape(1, 2, 2, 1), training=True)
+    assert model(cropped).reference().undefined == "library-disagrees-with-itself"
+
+
 def test_an_artefact_that_does_not_exist_and_one_that_keras_cannot_capture_are_told_apart() -> None:
-    with pytest.raises(ValueError, match="torchscript"):
-        model(layer("Dense", {"units": 3})).artefact("torchscript", "runtime")
+    with pytest.raises(ValueError, match="on torch have no artefact of kind 'tflite'"):
+        model(layer("Dense", {"units": 3})).artefact("tflite", "runtime")
     with pytest.raises(Invalid, match="capture-failed:keras"):
         model(function("ops.zeros", Argument("shape", (2,)))).artefact("keras", "runtime")
 

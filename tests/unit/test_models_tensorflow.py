@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import importlib
 import os
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("KERAS_BACKEND", "torch")
 
 import numpy as np
+import onnxruntime
 import pytest
 
 from opera.instance import Argument, DType, Instance, Kind, Named, Opaque, Tensor
+from opera.models.archive import unpack_folder
 from opera.models.arrays import to_bytes
+from opera.models.exporters import declined_by_exporter
 from opera.models.registry import template_of
-from opera.models.template import Invalid
+from opera.models.template import ExportFailed, Invalid
+from opera.templates.tensorflow_artefacts import tf
 from opera.templates.tensorflow_model import TensorFlowTemplate
+from opera.worker.failure import describe
 
 X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
 
@@ -101,9 +107,81 @@ def test_a_call_without_tensors_in_its_result_still_is_a_call() -> None:
     assert model(function("tf.no_op")).run_once() == []
 
 
-def test_there_are_no_artefacts_yet() -> None:
-    with pytest.raises(ValueError, match="litert"):
-        model(function("tf.nn.relu", tensor(X))).artefact("litert", "runtime")
+def run_tflite(data: bytes, inputs: Any) -> list[Any]:
+    """Feeds by place and reads by place, as compilers do that know no signatures."""
+    interpreter = tf.lite.Interpreter(model_content=data, num_threads=1)
+    interpreter.allocate_tensors()
+    for entry, (_, array) in zip(interpreter.get_input_details(), inputs, strict=True):
+        interpreter.set_tensor(entry["index"], array)
+    interpreter.invoke()
+    return [interpreter.get_tensor(entry["index"]) for entry in interpreter.get_output_details()]
+
+
+def run_saved_model(data: bytes, inputs: Any, folder: Path) -> list[Any]:
+    unpack_folder(data, folder)
+    signature = tf.saved_model.load(str(folder)).signatures["serving_default"]
+    outputs = signature(**{name: tf.constant(array) for name, array in inputs})
+    return [outputs[name].numpy() for name in sorted(outputs)]
+
+
+MODELS = {
+    "one output": function("tf.nn.softmax", tensor(X), axis=0),
+    "more than ten outputs": function("tf.unstack", tensor(np.arange(12, dtype="int32")), 12),
+    "inputs that are not alike": function("tf.where", tensor(X > 0), tensor(X), tensor(np.array(7.0, "float32"))),
+    "constant": function("tf.shape", tensor(X)),
+}
+
+
+@pytest.mark.parametrize("kind", ["saved-model", "tflite", "onnx"])
+@pytest.mark.parametrize("name", MODELS)
+def test_artefacts_compute_what_the_reference_says(name: str, kind: str, tmp_path: Path) -> None:
+    built = model(MODELS[name])
+    artefact = built.artefact(kind, "runtime")
+    assert artefact.suspect is None
+    if kind == "onnx":
+        session = onnxruntime.InferenceSession(artefact.data, providers=["CPUExecutionProvider"])
+        outputs = session.run(None, {entry.name: dict(built.inputs)[entry.name] for entry in session.get_inputs()})
+    else:
+        outputs = run_tflite(artefact.data, built.inputs) if kind == "tflite" else run_saved_model(artefact.data, built.inputs, tmp_path)
+    expected = built.reference().outputs
+    assert [output.dtype for output in outputs] == [output.dtype for output in expected]
+    for output, value in zip(outputs, expected, strict=True):
+        np.testing.assert_allclose(output, value, rtol=1e-6)
+
+
+def test_tensorflow_runs_its_own_artefacts_again() -> None:
+    built = model(MODELS["one output"])
+    how, outputs = built.captured("saved-model", built.artefact("saved-model", "runtime").data)
+    assert how == "tf.function"
+    np.testing.assert_allclose(outputs[0], built.reference().outputs[0], rtol=1e-6)
+    assert built.captured("tflite", b"") is None
+
+
+def test_results_next_to_the_inputs_are_in_double_precision() -> None:
+    built = model(function("tf.exp", tensor(X)))
+    exact, near = built.nearby(0.0, 0), built.nearby(1e-6, 0)
+    assert exact[0].dtype == near[0].dtype == np.float64
+    assert 0 < np.abs(near[0] - exact[0]).max() < 1e-4
+
+
+def test_a_failing_converter_is_named_and_says_when_it_only_declines() -> None:
+    with pytest.raises(ExportFailed) as failed:
+        model(function("tf.linalg.svd", tensor(X))).artefact("tflite", "runtime")
+    assert failed.value.exporter == "litert"
+    assert declined_by_exporter("litert", describe(failed.value.__cause__ or failed.value)) == "no-converter"
+    with pytest.raises(ExportFailed) as failed:
+        model(function("tf.linalg.svd", tensor(X))).artefact("onnx", "runtime")
+    assert failed.value.exporter == "tf2onnx"
+    assert declined_by_exporter("tf2onnx", describe(failed.value.__cause__ or failed.value)) == "no-converter"
+
+
+def test_what_tensorflow_cannot_trace_and_kinds_that_do_not_exist_are_told_apart() -> None:
+    with pytest.raises(ValueError, match="stablehlo"):
+        model(function("tf.nn.relu", tensor(X))).artefact("stablehlo", "runtime")
+    eager_only = function("tf.reshape", tensor(X), tensor(np.array([4], "int32")))
+    assert model(eager_only).artefact("saved-model", "runtime").data
+    with pytest.raises(Invalid, match=r"capture-failed:tf\.function"):
+        model(function("tf.constant", tensor(X), shape=[4])).artefact("saved-model", "runtime")
 
 
 def test_the_source_computes_what_the_reference_says() -> None:

@@ -159,6 +159,10 @@ def _detached() -> None:
     note("detached ready")
 
 
+def _detach_unmarked() -> None:
+    subprocess.Popen(["/bin/sh", "-c", "sleep 987654 & sleep 987654 &"], start_new_session=True, env={}).wait()
+
+
 def _fork_and(then: Callable[[], None]) -> None:
     if os.fork() == 0:
         os.setsid()
@@ -176,6 +180,35 @@ def _wander() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
         signal.signal(number, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
+
+
+def _flood() -> None:
+    for _ in range(100):
+        os.write(1, b"x" * 2**20)
+
+
+def _redirect() -> None:
+    elsewhere = os.open("elsewhere", os.O_WRONLY | os.O_CREAT)
+    for descriptor in (0, 1, 2):
+        os.dup2(elsewhere, descriptor)
+    sys.stdout = sys.stderr = open(elsewhere, "w")  # noqa: SIM115
+    print("nobody reads this")
+
+
+def _change_environment() -> None:
+    state = os.environ["OPERA_FAKE_STATE"]
+    os.environ.clear()
+    os.environ.update({"OPERA_FAKE_STATE": state, "PATH": "/nowhere", "TMPDIR": "/nowhere", "PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "64"})
+    tempfile.tempdir = "/nowhere"
+
+
+def _take_signals() -> None:
+    def handle(number: int, frame: object) -> None:
+        raise SystemExit(number)
+
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGSEGV, signal.SIGABRT, signal.SIGALRM):
+        signal.signal(number, handle)
 
 
 def _litter() -> None:
@@ -244,6 +277,8 @@ _BEHAVIOURS: dict[str, Callable[[], None]] = {
     "leak": _leak, "noise": _noise, "fail-noisily": _fail_noisily, "die-after-answering": _die_after_answering, "children": _children,
     "detached": _detached, "fork-and-return": lambda: _fork_and(_nothing), "fork-and-abort": lambda: _fork_and(os.abort),
     "fork-and-hang": lambda: _fork_and(_hang), "two-return": _two_return, "wander": _wander, "litter": _litter,
+    "flood": _flood, "redirect": _redirect, "environ": _change_environment, "signals": _take_signals,
+    "detached-unmarked": _detach_unmarked,
     "close-streams": _close_streams, "threads": _threads, "flaky": _flaky, "abort-once": lambda: _abort_once("compiler"),
     "library-abort-once": lambda: _abort_once("library"), "moody": _moody,
     "slow": lambda: time.sleep(0.05), "full": _fill_the_disk, "vanish": _let_files_vanish,

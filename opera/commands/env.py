@@ -1,0 +1,169 @@
+"""`opera env`: environments of their own for compilers and libraries, made, listed and removed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.commands.doctor import entry_of
+from opera.compilers.registry import plugin
+from opera.config import FILE, Config, Setting, config_file, load_config, write_python
+from opera.environments.build import Place, create, home, place, record_of, remove
+from opera.environments.checkup import Check, Checkup
+from opera.environments.recipes import Recipe, known_names, recipe
+from opera.errors import Exit, UserError
+from opera.options import common, print_json, say
+from opera.report.tables import print_table
+
+_WORKERS = 2
+_PATH = click.Path(path_type=Path, file_okay=False)
+
+
+@click.group("env")
+def command() -> None:
+    """Gives compilers and libraries environments of their own."""
+
+
+@command.command("create")
+@click.argument("name")
+@click.option("--path", type=_PATH, help="Where to put it; by default .opera-envs/NAME beside opera.toml.")
+@click.option("--python", help="The interpreter to make it from; by default the one that runs this.")
+@click.option("--again", is_flag=True, help="Remove it first if it is there.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@common
+def create_command(
+    name: str, path: Path | None, python: str | None, again: bool, quiet: bool, workspace: Path, seed: int, as_json: bool
+) -> int:
+    """Makes an environment, checks it on a canary model, and names its interpreter in opera.toml.
+
+    Exits with 3 when it cannot be made, and when the canary does not come through; opera.toml is then as it was.
+    """
+    wanted = recipe(name)
+    config = load_config()
+    where = place(name, path)
+
+    def tell(line: str) -> None:
+        say(line, quiet=quiet)
+
+    if wanted.needs:
+        tell(f"{name} needs {wanted.needs}")
+    create(wanted, where, python, again=again, tell=tell)
+    checks = _check(wanted, where, config, tell)
+    faults = [check for check in checks if not check.ok and (check.route is None or not check.library_at_fault)]
+    file = config_file() or Path.cwd() / FILE
+    if not faults:
+        write_python(file, {served: _written(where.python, file) for served in wanted.serves})
+    if as_json:
+        served = [".".join(each) for each in wanted.serves]
+        print_json(
+            {
+                "schema": "env-create/1", "name": name, "path": str(where.folder), "python": str(where.python), "serves": served,
+                "used": not faults, "checks": [entry_of(check) for check in checks],
+            }
+        )  # fmt: skip
+    for check in checks:
+        if not check.ok:
+            say(f"{check.name}{f'/{check.route.frontend} by {check.route.name}' if check.route else ''}: {check.reason}")
+    if faults:
+        say(f"{where.folder} is made and not used: {file} is as it was; `opera env remove {name}` removes it")
+        return Exit.BROKEN_ENVIRONMENT
+    if not as_json:
+        served = ", ".join(f"[{section}.{each}]" for section, each in wanted.serves)
+        click.echo(f"{name} lives in {where.folder} now; {file} says so under {served}")
+    return Exit.CLEAN
+
+
+def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], None]) -> list[Check]:
+    """The checks of everything that the environment serves, as if opera.toml named it already."""
+    values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
+    compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
+    libraries = [name for section, name in wanted.serves if section == "library"]
+    with tempfile.TemporaryDirectory(prefix="opera-doctor-") as folder:
+        checkup = Checkup(Config(values), Path(folder), _WORKERS, tell)
+        return [*checkup.libraries(libraries), *checkup.adapters(compilers)]
+
+
+def _written(python: Path, file: Path) -> str:
+    """The interpreter as it stands in opera.toml: relative where it lies below the file's folder."""
+    folder = file.parent.resolve()
+    resolved = python.parent.resolve() / python.name
+    return os.fspath(resolved.relative_to(folder)) if resolved.is_relative_to(folder) else os.fspath(resolved)
+
+
+@command.command("list")
+@common
+def list_command(workspace: Path, seed: int, as_json: bool) -> int:
+    """Lists the environments that there are, and those that can be made."""
+    made = _made(load_config())
+    rows = [_row(name, made.get(name)) for name in sorted({*known_names(), *made})]
+    if as_json:
+        print_json({"schema": "env-list/1", "environments": rows})
+        return Exit.CLEAN
+    print_table(
+        ["environment", "state", "serves", "size", "what it holds"],
+        [
+            [row["name"], row["state"], ", ".join(row["serves"]), f"{row['gigabytes']:g} GB" if row["gigabytes"] else "", row["summary"]]
+            for row in rows
+        ],
+    )
+    for row in rows:
+        if row["path"]:
+            click.echo(f"{row['name']}: {row['path']}")
+    return Exit.CLEAN
+
+
+def _row(name: str, found: tuple[Place, bool] | None) -> dict[str, Any]:
+    known = recipe(name) if name in known_names() else None
+    state = "not made"
+    if found is not None:
+        state = "not finished" if not found[0].is_complete else "in use" if found[1] else "made, not used"
+    return {
+        "name": name, "state": state, "serves": [".".join(served) for served in known.serves] if known else [],
+        "gigabytes": known.gigabytes if known else 0.0, "summary": known.summary if known else "",
+        "path": str(found[0].folder) if found else None,
+    }  # fmt: skip
+
+
+def _made(config: Config) -> dict[str, tuple[Place, bool]]:
+    """Every environment of ours that opera.toml names or that lies in the usual place, and whether opera.toml names it."""
+    found: dict[str, tuple[Place, bool]] = {}
+    folders = [each for each in home().iterdir() if each.is_dir()] if home().is_dir() else []
+    for each in filter(None, map(record_of, folders)):
+        found[each.name] = each, False
+    for setting in config.values.values():
+        each = record_of(Path(setting.value).parent.parent)
+        if each is not None:
+            found[each.name] = each, True
+    return found
+
+
+@command.command("remove")
+@click.argument("name")
+@click.option("--path", type=_PATH, help="Where it is, if neither in its usual place nor named in opera.toml.")
+@common
+def remove_command(name: str, path: Path | None, workspace: Path, seed: int, as_json: bool) -> int:
+    """Removes an environment, and takes its interpreter out of opera.toml."""
+    config = load_config()
+    made = _made(config)
+    if path is None and name not in made:
+        there = ", ".join(made) or "none"
+        raise UserError(f"there is no environment {name!r} here; there are: {there}")
+    where = place(name, path) if path is not None else made[name][0]
+    file = config_file()
+    served = [(section, each) for (section, each, _), setting in config.values.items() if Path(setting.value) == where.python]
+    if not where.is_ours:
+        raise UserError(f"{where.folder} is no environment made by `opera env create`; nothing was removed")
+    if file is not None and served:
+        write_python(file, dict.fromkeys(served))
+    remove(where)
+    if as_json:
+        print_json({"schema": "env-remove/1", "name": name, "path": str(where.folder), "served": [".".join(each) for each in served]})
+    else:
+        told = f"; {file} no longer names it" if served else ""
+        click.echo(f"removed {where.folder}{told}")
+    return Exit.CLEAN

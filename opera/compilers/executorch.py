@@ -1,0 +1,114 @@
+"""ExecuTorch: exported PyTorch programs, lowered to its edge dialect and run by its portable or its XNNPACK kernels."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import re
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib import metadata
+from typing import Any
+
+from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.compilers.torch_format import operators_of
+from opera.models.template import Invalid
+
+_VERIFIER = "torch._export.verifier.SpecViolationError"
+_LOG_LINE = re.compile(r"^\[(?!cpuinfo_utils)\w+\.(?:cpp|h):\d+\] (?!arg \d+ with type id).*$", re.MULTILINE)
+_MOST_LINES = 3
+_LONGEST_LOG = 2**20
+
+
+class ExecuTorchAdapter(Adapter):
+    """to_edge_transform_and_lower, to_executorch, and the runtime of the same package."""
+
+    name = "executorch"
+    routes = (Route("pytorch", "exported-program", "exported-program"),)
+    packages = ("executorch>=1.0", "torch>=2.9")
+    levels = ("portable", "xnnpack")
+    fork = Fork.STARTED
+    project = ("executorch.", "executorch/")
+    unsupported = (
+        UnsupportedRule((_VERIFIER,), "not-core-aten", r"\bis not in Core ATen opset\b"),
+        UnsupportedRule((_VERIFIER,), "dtype", r"^These operators are taking Tensor inputs with mismatched dtypes:"),
+        UnsupportedRule(("torch._subclasses.fake_tensor.UnsupportedOperatorException",), "not-decomposable"),
+        UnsupportedRule(("RuntimeError",), "strides", r"^0 in strides is not supported for ExecuTorch", stages=("load", "codegen")),
+        UnsupportedRule(
+            ("RuntimeError",), "no-kernel", r"(?m)^Failed to load method \w+, error: 0x:14\b", "executorch.runtime", ("codegen",)
+        ),
+        UnsupportedRule(("RuntimeError",), "dtype", r"\] Unhandled dtype \w+ for \w+", "executorch.runtime", ("run",)),
+        UnsupportedRule(("RuntimeError",), "declined", r"\] Check failed \(.*\): .*\bis not supported\b", "executorch.runtime", ("run",)),
+    )
+
+    def start(self) -> Mapping[str, str]:
+        self._torch: Any = importlib.import_module("torch")
+        self._exir: Any = importlib.import_module("executorch.exir")
+        self._runtime: Any = importlib.import_module("executorch.runtime").Runtime.get()
+        level = str(self.options.get("level", self.levels[0]))
+        self._partitioners: list[Any] = []
+        if level == "xnnpack":
+            module: Any = importlib.import_module("executorch.backends.xnnpack.partition.xnnpack_partitioner")
+            if "XnnpackBackend" not in self._runtime.backend_registry.registered_backend_names:
+                raise RuntimeError("this build of ExecuTorch has no XNNPACK; install one that has, e.g. `pip install executorch`")
+            self._partitioners = [module.XnnpackPartitioner()]
+            importlib.import_module("executorch.extension.pybindings.portable_lib")._unsafe_reset_threadpool(1)
+        return {"executorch": metadata.version("executorch"), "torch": str(self._torch.__version__), "kernels": level}
+
+    def load(self, subject: Subject, stage: Stage) -> Any:
+        program = self._torch.export.load(io.BytesIO(subject.data))
+        return self._exir.to_edge_transform_and_lower(program, partitioner=self._partitioners)
+
+    def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
+        stage("codegen")
+        kinds = [spec.kind.name for spec in loaded.exported_program().graph_signature.output_specs]
+        buffer = loaded.to_executorch().buffer
+        with _with_its_log():
+            program = self._runtime.load_program(buffer)
+            method = program.load_method("forward")
+        return program, method, [kind == "USER_OUTPUT" for kind in kinds if kind != "BUFFER_MUTATION"]
+
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        from opera.templates.pytorch_model import from_numpy, to_numpy
+
+        try:
+            tensors = [from_numpy(value, str(value.dtype)) for value in subject.inputs.values()]
+        except Invalid as error:
+            raise CannotFeed(str(error)) from error
+        _program, method, wanted = compiled  # a method does not keep its program alive
+        with _with_its_log():
+            outputs = method.execute(tensors)
+        if len(outputs) == len(wanted):  # inputs that the model writes to come back as well
+            outputs = [value for value, own in zip(outputs, wanted, strict=True) if own]
+        return [to_numpy(value) if isinstance(value, self._torch.Tensor) else value for value in outputs]
+
+    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        """The ATen operator that the message names, else those of the program."""
+        message = str((failure or {}).get("message", ""))
+        named = re.search(r"Operator torch\._ops\.(aten\.\w+)", message) or re.search(r"EdgeOpOverload: (aten\.\w+)", message)
+        if named is None:
+            named = re.search(r"kernel '(\w+::\w+)[.\w]*' not found", message) or re.search(r"in operator (aten::\w+)", message)
+        return operators_of(subject) if named is None else named[1].replace("::", ".")
+
+
+@contextmanager
+def _with_its_log() -> Generator[None]:
+    """Puts what the runtime has logged before the message of an exception, which is a number."""
+    begin = os.fstat(2).st_size
+    try:
+        yield
+    except RuntimeError as error:
+        lines = _LOG_LINE.findall(_logged_since(begin))[:_MOST_LINES]
+        error.args = ("\n".join([*lines, str(error)]),)
+        raise
+
+
+def _logged_since(begin: int) -> str:
+    """What standard error has received; nothing where it is no file."""
+    try:
+        with open("/proc/self/fd/2", "rb") as log:
+            log.seek(begin)
+            return log.read(_LONGEST_LOG).decode("utf-8", "replace")
+    except OSError:
+        return ""

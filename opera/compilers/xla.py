@@ -1,0 +1,118 @@
+"""XLA on the CPU, through `jax.jit` and through `tf.function(jit_compile=True)`. The library rebuilds the model in the worker."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from opera.compilers.adapter import Adapter, CannotCapture, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.models.arrays import Array
+from opera.oracles.compare import Policy, compare
+
+_TENSORFLOW = "tensorflow.python.framework.errors_impl."
+_REJECTS = (f"{_TENSORFLOW}InvalidArgumentError", f"{_TENSORFLOW}UnimplementedError")
+_LEVELS = {"default": "3", "O0": "0"}
+
+
+class XlaAdapter(Adapter):
+    """XLA's CPU compiler, one thread, without fast arithmetic. What the library itself computes eagerly is the reference."""
+
+    name = "xla"
+    routes = (
+        Route("keras", "tf-function", None, environment=on_backend("tensorflow")),
+        Route("keras", "jit", None, environment=on_backend("jax")),
+        Route("tensorflow", "tf-function", None, environment=on_backend("tensorflow")),
+        Route("jax", "jit", None, library="keras", environment=on_backend("jax")),
+    )
+    packages = ("tensorflow>=2.20", "jax>=0.7")
+    levels = ("default", "O0")
+    fork = Fork.STARTED
+    project = ("tensorflow.", "jax.", "jaxlib.", "xla/", "tensorflow/compiler/", "mlir/")
+    environment = {
+        "TF_NUM_INTRAOP_THREADS": "1",
+        "TF_NUM_INTEROP_THREADS": "1",
+        "CUDA_VISIBLE_DEVICES": "-1",
+        "JAX_PLATFORMS": "cpu",
+        "JAX_DEFAULT_MATMUL_PRECISION": "highest",
+    }
+    unsupported = (
+        UnsupportedRule(_REJECTS, "no-kernel", r"\bDetected unsupported operations when trying to compile graph\b", stages=("codegen",)),
+        UnsupportedRule(_REJECTS, "not-constant", r"\bmust be a compile-time constant\b", stages=("codegen",)),
+        UnsupportedRule((f"{_TENSORFLOW}UnimplementedError",), "not-implemented", stages=("codegen",)),
+        UnsupportedRule(("NotImplementedError",), "no-kernel", r"\brule for primitive '\w+' not found for platform\b"),
+    )
+
+    def start(self) -> Mapping[str, str]:
+        """Sets XLA's flags, which it reads before the first compilation of a process."""
+        level = str(self.options.get("level", self.levels[0]))
+        flags = {"cpu_enable_fast_math": "false", "cpu_multi_thread_eigen": "false", "backend_optimization_level": _LEVELS[level]}
+        os.environ["XLA_FLAGS"] = " ".join(f"--xla_{name}={value}" for name, value in flags.items())
+        self._jax: Any = importlib.import_module("jax") if os.environ.get("KERAS_BACKEND") == "jax" else None
+        if self._jax is not None:
+            return {"jax": str(self._jax.__version__), "optimization": level}
+        importlib.import_module("opera.templates.tensorflow_artefacts")
+        self._tf: Any = importlib.import_module("tensorflow")
+        return {"tensorflow": str(self._tf.__version__), "optimization": level}
+
+    def load(self, subject: Subject, stage: Stage) -> Any:
+        how = "tf.function" if self._jax is None else "jax.jit"
+        try:
+            program = subject.module.program()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                traced = self._traced_by_tensorflow(program) if self._jax is None else self._traced_by_jax(program)
+        except Exception as error:
+            raise CannotCapture(how) from error
+        return program, traced if self._jax is None else traced.lower()
+
+    def _traced_by_tensorflow(self, program: Any) -> Any:
+        """The function; TensorFlow's own run of its graph must give what it gives without one, for the graph is what XLA gets."""
+        signature = [self._tf.TensorSpec(tensor.shape, tensor.dtype) for tensor in program.tensors]
+        graph = self._tf.function(program.call, input_signature=signature, autograph=False).get_concrete_function()
+        expected = [_array(item) for item in program.call(*program.tensors)]
+        program.restore()
+        outputs = [_array(item) for item in graph(*program.tensors)]
+        program.restore()
+        difference = compare(expected, None, outputs, Policy({}))
+        if difference is not None:
+            raise ValueError(f"the graph gives another result: {difference.kind}, {difference.expected} and {difference.actual}")
+        return self._tf.function(program.call, input_signature=signature, jit_compile=True, autograph=False)
+
+    def _traced_by_jax(self, program: Any) -> Any:
+        return self._jax.jit(program.call, keep_unused=True).trace(*program.tensors)
+
+    def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
+        program, compiled = loaded
+        stage("codegen")
+        if self._jax is None:
+            compiled(*program.tensors)  # TensorFlow compiles when a function is called
+        else:
+            compiled = compiled.compile()
+        return program, compiled
+
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        program, function = compiled
+        program.restore()
+        outputs = function(*program.tensors)
+        return [_array(output) for output in outputs]
+
+    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+        """The operation that the message names, else the operator of the instance."""
+        message = str((failure or {}).get("message", ""))
+        named = (
+            re.search(r"\b(\w+) \(No registered '\w+' OpKernel", message)
+            or re.search(r"\{\{node (?:[\w./-]+/)?([A-Za-z]\w*?)(?:_\d+)?\}\}", message)
+            or re.search(r"primitive '(\w+)'", message)
+        )
+        return named[1] if named is not None else subject.instance.operator
+
+
+def _array(tensor: Any) -> Array:
+    """A tensor of JAX or TensorFlow; strings come as bytes."""
+    return np.asarray(tensor.numpy() if hasattr(tensor, "numpy") else tensor)

@@ -1,0 +1,223 @@
+"""Makes and removes virtual environments. One that is not finished carries a mark, and nothing in OPERA uses it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from opera import __version__
+from opera.config import INCOMPLETE, config_file
+from opera.environments.recipes import Recipe
+from opera.errors import EnvironmentBroken, UserError
+
+FOLDER = ".opera-envs"
+_RECORD = "opera-environment.json"
+_LOG = "install.log"
+_SPARE = 2.0
+"""How much free space is asked for, in multiples of what the environment takes: archives are unpacked beside it."""
+_LAST = 10
+"""Lines of pip that are shown when it fails."""
+_TOLD = re.compile(r"^(Collecting|Installing collected) ")
+_NO_NETWORK = (
+    "NewConnectionError", "ConnectTimeoutError", "ReadTimeoutError", "Temporary failure in name resolution", "Name or service not known",
+    "Connection refused", "Network is unreachable", "ProxyError", "ConnectionResetError", "SSLError", "No route to host",
+)  # fmt: skip
+_NO_SPACE = ("No space left on device", "Errno 28", "Disk quota exceeded")
+
+
+@dataclass(frozen=True)
+class Place:
+    """An environment on the disk.
+
+    Attributes:
+        name: What it was made as.
+        folder: Where it is.
+    """
+
+    name: str
+    folder: Path
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.folder / "bin" / "python"
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether `opera env create` has made this folder."""
+        return (self.folder / _RECORD).is_file()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether its creation came to an end."""
+        return self.is_ours and self.python.exists() and not (self.folder / INCOMPLETE).exists()
+
+
+def home() -> Path:
+    """The folder that environments go into: beside the nearest opera.toml, else in the current folder."""
+    file = config_file()
+    return (Path.cwd() if file is None else file.parent) / FOLDER
+
+
+def place(name: str, path: Path | None) -> Place:
+    """Where the environment *name* is or will be: *path*, or its usual place."""
+    return Place(name, (home() / name) if path is None else path.absolute())
+
+
+def record_of(folder: Path) -> Place | None:
+    """The environment in *folder*, if `opera env create` has made it."""
+    try:
+        return Place(str(json.loads((folder / _RECORD).read_text(encoding="utf-8"))["name"]), folder)
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tell: Callable[[str], None]) -> None:
+    """Makes the environment, or raises and leaves nothing of it.
+
+    Args:
+        recipe: What is installed.
+        where: The folder; it must not exist, unless it is an environment of ours that is not finished.
+        python: The interpreter that it is made from; None means the one that runs this.
+        again: Whether a finished environment is removed and made anew.
+        tell: Takes lines that say how it goes.
+
+    Raises:
+        UserError: something else is there already.
+        EnvironmentBroken: no network, no space, no such version, or another process is making it.
+    """
+    with _locked(where) as lock:
+        _make_room(recipe, where, again, tell)
+        with _all_or_nothing(where):
+            _begin(recipe, where)
+            tell(f"creating {where.folder}")
+            _venv(where, python)
+            tell(f"installing {', '.join(recipe.requirements)}")
+            _install(recipe, where, lock, tell)
+            (where.folder / INCOMPLETE).unlink()
+
+
+def remove(where: Place) -> None:
+    """Removes an environment of ours; raises UserError when the folder is something else."""
+    if not where.is_ours:
+        raise UserError(f"{where.folder} is no environment made by `opera env create`; nothing was removed")
+    with _locked(where):
+        (where.folder / INCOMPLETE).touch()
+        shutil.rmtree(where.folder)
+    with contextlib.suppress(OSError):
+        where.folder.parent.joinpath(f".{where.folder.name}.lock").unlink()
+        where.folder.parent.rmdir()
+
+
+@contextmanager
+def _locked(where: Place) -> Generator[int]:
+    """Holds the lock of an environment; yields its descriptor, so that a process that outlives this one can hold it as well."""
+    where.folder.parent.mkdir(parents=True, exist_ok=True)
+    with open(where.folder.parent / f".{where.folder.name}.lock", "w", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise EnvironmentBroken(f"another process is working on {where.folder}; wait for it to end") from error
+        yield lock.fileno()
+
+
+def _make_room(recipe: Recipe, where: Place, again: bool, tell: Callable[[str], None]) -> None:
+    if where.folder.exists():
+        if not where.is_ours and (not where.folder.is_dir() or any(where.folder.iterdir())):
+            raise UserError(f"{where.folder} exists and was not made by `opera env create`; choose another --path")
+        if where.is_complete and not again:
+            raise UserError(f"{where.folder} exists; `opera env create {recipe.name} --again` makes it anew")
+        if where.is_ours:
+            tell(f"removing what is in {where.folder}")
+            (where.folder / INCOMPLETE).touch()
+        shutil.rmtree(where.folder)
+    free = shutil.disk_usage(where.folder.parent).free
+    if free < recipe.gigabytes * 1e9 * _SPARE:
+        raise EnvironmentBroken(
+            f"{recipe.name} takes about {recipe.gigabytes:g} GB, twice that while it is made; {where.folder.parent} has"
+            f" {free / 1e9:.1f} GB free: free some, or choose another disk with --path"
+        )
+
+
+@contextmanager
+def _all_or_nothing(where: Place) -> Generator[None]:
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(where.folder, ignore_errors=True)
+        raise
+
+
+def _begin(recipe: Recipe, where: Place) -> None:
+    where.folder.mkdir(parents=True)
+    (where.folder / INCOMPLETE).touch()
+    record = {"schema": "environment/1", "name": recipe.name, "opera": __version__, "requirements": recipe.requirements}
+    (where.folder / _RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+
+
+def _venv(where: Place, python: str | None) -> None:
+    command = [python or sys.executable, "-m", "venv", str(where.folder)]
+    try:
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise EnvironmentBroken(f"the interpreter {python} cannot be run: {error.strerror}") from error
+    if run.returncode:
+        raise _failure("the virtual environment cannot be made", run.stdout + run.stderr)
+
+
+def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None]) -> None:
+    """Runs pip in the new environment; what it prints goes into a file beside the interpreter."""
+    pins = [] if recipe.pins is None else ["--constraint", str(recipe.pins)]
+    command = [
+        str(where.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", *pins,
+        *recipe.requirements,
+    ]  # fmt: skip
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_USER")}
+    printed: list[str] = []
+    with (
+        open(where.folder / _LOG, "w", encoding="utf-8") as log,
+        subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment,
+            process_group=0, pass_fds=(lock,),
+        ) as pip,
+    ):  # fmt: skip
+        assert pip.stdout is not None
+        try:
+            for line in pip.stdout:
+                log.write(line)
+                printed.append(line)
+                if _TOLD.match(line):
+                    tell("  " + line.strip()[:150])
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pip.pid, 9)
+            raise
+    if pip.returncode:
+        for line in printed[-_LAST:]:
+            tell("  " + line.rstrip())
+        raise _failure(f"pip could not install {recipe.name}", "".join(printed))
+
+
+def _failure(what: str, output: str) -> EnvironmentBroken:
+    """What went wrong in words, from what a tool has printed."""
+    errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR:")] or output.strip().splitlines()[-1:]
+    detail = (errors or ["it printed nothing"])[0][:400]
+    if any(sign in output for sign in _NO_SPACE):
+        return EnvironmentBroken(f"{what}: no space left on the device; free some, or choose another disk with --path")
+    if any(sign in output for sign in _NO_NETWORK):
+        return EnvironmentBroken(
+            f"{what}: the package index cannot be reached; check the network, or what pip is told by PIP_INDEX_URL and PIP_PROXY ({detail})"
+        )
+    if "No module named ensurepip" in output or "ensurepip is not" in output:
+        return EnvironmentBroken(f"{what}: this Python lacks ensurepip; on Debian, `apt install python3-venv`")
+    return EnvironmentBroken(f"{what}: {detail}")

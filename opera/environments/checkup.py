@@ -1,0 +1,283 @@
+"""Takes the canary model through every route of the adapters: each worker is started once, several at a time."""
+
+from __future__ import annotations
+
+import enum
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from opera.campaign.judge import headline, judge_compilation
+from opera.campaign.plan import Test
+from opera.campaign.scheduler import Tasks
+from opera.compilers.adapter import Adapter, Route
+from opera.compilers.canary import canary
+from opera.compilers.registry import Plugin
+from opera.config import Config
+from opera.environments.advice import Trouble, of_broken, of_lacks, of_library, of_lost
+from opera.environments.inventory import Inventory, inventory
+from opera.environments.requirements import lacks
+from opera.errors import OperaError
+from opera.instance import encode_instance
+from opera.models.forms import InputForm
+from opera.models.registry import template_of
+from opera.oracles.verdict import Verdict
+from opera.plugins import search_path
+from opera.worker.once import Session, session
+from opera.worker.process import Done, Limits, Lost, Raised, Ready, WorkerSpec
+from opera.worker.processes import Guardian, adopt_orphans, kill_orphans
+
+_SEED = 0
+_NAME = "canary"
+_LIMITS = Limits(stage=120.0, start=180.0)
+
+T = TypeVar("T")
+Environment = tuple[tuple[str, str], ...]
+
+
+class State(enum.Enum):
+    """What became of a check."""
+
+    PASS = "pass"
+    ABSENT = "absent"
+    """Something that it needs is not installed."""
+    OLD = "old"
+    """Something that it needs is installed in a version that is too old."""
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What became of one route of an adapter, or of one library.
+
+    Attributes:
+        name: Of the adapter or the library.
+        route: None for a library, and for an adapter that cannot be imported.
+        state: Whether it works.
+        reason: Why it does not, and what to do; empty where it does.
+        version: Of the compiler or the library.
+        settings: Further versions and pinned settings.
+        python: The interpreter of its worker.
+        library_at_fault: Whether the library, and not the compiler, is what does not work.
+    """
+
+    name: str
+    route: Route | None
+    state: State
+    reason: str = ""
+    version: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict[str, str])
+    python: str = ""
+    library_at_fault: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether the canary came through."""
+        return self.state is State.PASS
+
+
+@dataclass(frozen=True)
+class _Library:
+    """What the materialiser of one library in one environment gave."""
+
+    python: str
+    trouble: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+    made: Mapping[str | None, Mapping[str, Any] | str] = field(default_factory=dict[str | None, Mapping[str, Any] | str])
+    """By kind of artefact: the materialiser's answer, or why there is none."""
+
+
+class Checkup:
+    """Checks adapters and libraries. Nothing is left running, whatever the compilers do.
+
+    Args:
+        config: Says which interpreter each lives in.
+        folder: An empty folder for caches and logs.
+        jobs: Workers at a time.
+        tell: Takes lines that say how it goes.
+    """
+
+    def __init__(self, config: Config, folder: Path, jobs: int, tell: Callable[[str], None]) -> None:
+        self._config = config
+        self._cache = folder / "cache"
+        self._scratch = folder / "scratch"
+        self._scratch.mkdir()
+        self._jobs = jobs
+        self._tell = tell
+        self._stop = threading.Event()
+
+    def libraries(self, names: Sequence[str]) -> list[Check]:
+        """One check per library, in the order of *names*: is it there, and does it get the canary right?"""
+        found = self._each([(name, ()) for name in names], lambda key: self._materialise(key, {None}))
+        return [self._library_check(name, library) for (name, _), library in found.items()]
+
+    def _library_check(self, name: str, library: _Library) -> Check:
+        made = library.made.get(None, "")
+        reason = library.trouble or (made if isinstance(made, str) else "")
+        version, rest = _split(library.versions)
+        return Check(name, None, State.BROKEN if reason else State.PASS, reason, version, rest, library.python, bool(reason))
+
+    def adapters(self, chosen: Sequence[Plugin]) -> list[Check]:
+        """One check per route of each adapter, in their order; one for an adapter that cannot be imported."""
+        checks: dict[tuple[str, Route | None], Check] = {}
+        groups: dict[tuple[Plugin, type[Adapter], str, Environment], list[Route]] = {}
+        kinds: dict[tuple[str, Environment], set[str | None]] = {}
+        for each in chosen:
+            try:
+                adapter = each.load()
+                trouble = self._missing(each, adapter)
+            except OperaError as error:
+                checks[each.name, None] = Check(each.name, None, State.BROKEN, str(error))
+                continue
+            for route in adapter.routes:
+                if trouble is not None:
+                    checks[each.name, route] = Check(
+                        each.name,
+                        route,
+                        State(trouble.state),
+                        trouble.reason,
+                        python=self._config.setting("compiler", each.name, "python").value,
+                    )
+                    continue
+                groups.setdefault((each, adapter, route.library, route.environment), []).append(route)
+                kinds.setdefault((route.library, route.environment), set()).add(route.artefact)
+        libraries = self._each(kinds, lambda key: self._materialise(key, kinds[key]))
+        found = self._each(groups, lambda key: self._compile(key[0], key[1], groups[key], libraries[key[2], key[3]]))
+        checks.update({(check.name, check.route): check for group in found.values() for check in group})
+        order = {each.name: place for place, each in enumerate(chosen)}
+        return sorted(checks.values(), key=lambda check: order[check.name])
+
+    def _each(self, keys: Iterable[Any], work: Callable[[Any], T]) -> dict[Any, T]:
+        """Does *work* on every key, `jobs` at a time."""
+        adopt_orphans()
+        guardian = Guardian()
+        try:
+            with ThreadPoolExecutor(self._jobs) as pool:
+                futures: dict[Any, Future[T]] = {key: pool.submit(work, key) for key in keys}
+                try:
+                    return {key: future.result() for key, future in futures.items()}
+                except BaseException:
+                    self._stop.set()
+                    pool.shutdown(wait=True, cancel_futures=True)
+                    raise
+        finally:
+            kill_orphans(())
+            guardian.close()
+
+    def _missing(self, each: Plugin, adapter: type[Adapter]) -> Trouble | None:
+        """What the adapter declares to need and its environment has not."""
+        held = self._held(each)
+        found = lacks(adapter.packages, held)
+        return of_lacks(each.name, held.python, found) if found else None
+
+    def _held(self, each: Plugin) -> Inventory:
+        return inventory(self._config.python("compiler", each.name), each.search_path())
+
+    def _materialise(self, key: tuple[str, Environment], kinds: Iterable[str | None]) -> _Library:
+        name, environment = key
+        python = self._config.setting("library", name, "python").value
+        try:
+            held = inventory(self._config.python("library", name))
+            spec = self._library_spec(name, environment)
+        except OperaError as error:
+            return _Library(python, str(error))
+        with session(spec, _LIMITS, self._scratch, self._stop) as worker:
+            self._tell(f"{_called(name, environment)}: importing ...")
+            event = worker.start()
+            if not isinstance(event, Ready):
+                return _Library(python, of_library(name, held, event))
+            made = {kind: self._make(worker, name, kind) for kind in sorted(kinds, key=str)}
+            return _Library(python, "", event.info["versions"], made)
+
+    def _make(self, worker: Session, name: str, kind: str | None) -> Mapping[str, Any] | str:
+        try:
+            tasks, test = self._tasks(Route(name, "", kind))
+        except OperaError as error:
+            return str(error)
+        event = worker.ask(tasks.materialise(test, reference=True))
+        if isinstance(event, Done) and event.result["status"] == "ready":
+            return event.result
+        return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {_why(event)}"
+
+    def _compile(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], library: _Library) -> list[Check]:
+        """The checks of routes that share a worker; a worker that dies is started again for the routes after it."""
+        checks: list[Check] = []
+        held = self._held(each)
+        ready = [route for route in routes if not library.trouble and not isinstance(library.made[route.artefact], str)]
+        for route in routes:
+            if route not in ready:
+                reason = library.trouble or str(library.made[route.artefact])
+                checks.append(Check(each.name, route, State.BROKEN, reason, python=held.python, library_at_fault=True))
+        while ready:
+            with session(self._compiler_spec(each, adapter, ready[0]), _LIMITS, self._scratch, self._stop) as worker:
+                self._tell(f"{each.name} on {_called(ready[0].library, ready[0].environment)}: importing ...")
+                event = worker.start()
+                if not isinstance(event, Ready):
+                    reason = of_broken(each.name, adapter.packages, held, event)
+                    return [*checks, *(Check(each.name, route, State.BROKEN, reason, python=held.python) for route in ready)]
+                alive = True
+                while ready and alive:
+                    check, alive = self._try(worker, each.name, adapter, ready.pop(0), event, library, held)
+                    checks.append(check)
+        return checks
+
+    def _try(
+        self, worker: Session, name: str, adapter: type[Adapter], route: Route, ready: Ready, library: _Library, held: Inventory
+    ) -> tuple[Check, bool]:
+        self._tell(f"{name}/{route.frontend} by {route.name}: canary ...")
+        made = library.made[route.artefact]
+        assert not isinstance(made, str)
+        tasks, test = self._tasks(route)
+        event = worker.ask(tasks.compile(test, made, made))
+        judgement = judge_compilation(event, test, made["undefined"])
+        if judgement.verdict is Verdict.PASS:
+            version, rest = _split(ready.info["versions"])
+            settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}
+            return Check(name, route, State.PASS, "", version, settings, held.python), True
+        what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail)})"
+        return Check(name, route, State.BROKEN, of_lost(name, what, adapter.packages, held), python=held.python), not isinstance(
+            event, Lost
+        )
+
+    def _tasks(self, route: Route) -> tuple[Tasks, Test]:
+        instance = canary(route.library)
+        document = encode_instance(instance)
+        test = Test(0, _NAME, _NAME, instance.api, InputForm.RUNTIME, _NAME, _NAME)
+        return Tasks(lambda _: document, route.artefact, (route.frontend, route.name), _SEED), test
+
+    def _library_spec(self, name: str, environment: Environment) -> WorkerSpec:
+        template = template_of(name)
+        options = {"template": template, "cache": str(self._cache)}
+        python = self._config.python("library", name)
+        return WorkerSpec(name, "opera.models.role:Materialiser", options, python, search_path(template), self._variables(environment))
+
+    def _compiler_spec(self, each: Plugin, adapter: type[Adapter], route: Route) -> WorkerSpec:
+        template = template_of(route.library)
+        options = {"adapter": each.target, "template": template, "cache": str(self._cache), "chebyshev": None}
+        return WorkerSpec(
+            each.name, "opera.compilers.role:CompilerWorker", options, self._config.python("compiler", each.name),
+            (*each.search_path(), *search_path(template)), {**self._variables(route.environment), **adapter.environment},
+        )  # fmt: skip
+
+    def _variables(self, environment: Environment) -> dict[str, str]:
+        return {"TORCHINDUCTOR_CACHE_DIR": str(self._cache / "inductor"), **dict(environment)}
+
+
+def _called(library: str, environment: Environment) -> str:
+    return f"{library} ({', '.join(f'{name}={value}' for name, value in environment)})" if environment else library
+
+
+def _split(versions: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """The first entry, which is the version of the thing itself, and the rest."""
+    (_, first), *rest = versions.items() or [("", "")]
+    return first, dict(rest)
+
+
+def _why(event: Done | Raised | Lost) -> str:
+    if isinstance(event, Lost):
+        return f"{event.cause}: {event.detail}"
+    failure = event.failure if isinstance(event, Raised) else event.result.get("failure", {})
+    return f"{failure.get('type', '?')}: {str(failure.get('message', ''))[:300]}"

@@ -1,0 +1,140 @@
+"""The findings in forms that CI systems read: JUnit XML, SARIF, and a Markdown summary."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+from xml.etree import ElementTree as xml
+
+from opera import __version__
+from opera.oracles.verdict import Verdict
+from opera.report.overview import Overview, ReportedFinding
+from opera.report.text import clean, one_line, option, plural
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+_MOST_ROWS = 50
+_LEVELS: Mapping[Verdict, str] = {Verdict.ABORT: "error", Verdict.INCONSISTENT: "error", Verdict.CRASH: "error"}
+
+
+def junit(view: Overview, workspace: str) -> str:
+    """JUnit XML: a suite per subject, a case per operator. A case fails with every finding that the operator has.
+
+    Args:
+        view: What to write.
+        workspace: How the user calls it.
+    """
+    findings = _by_operator(view.findings)
+    root = xml.Element("testsuites", name="opera")
+    for subject in view.subjects:
+        operators = [each for each in view.operators if each.subject == subject.name]
+        failing = sum(1 for each in operators if findings.get((each.api, subject.name)))
+        suite = xml.SubElement(
+            root, "testsuite", name=subject.name, tests=str(len(operators)), failures=str(failing), errors="0", skipped="0"
+        )  # fmt: skip
+        for each in operators:
+            case = xml.SubElement(suite, "testcase", classname=subject.name, name=_xml(each.api))
+            for reported in findings.get((each.api, subject.name), ()):
+                finding = reported.finding
+                message = f"{finding.verdict.value} in {finding.converter or 'an unknown converter'}: {reported.summary}"
+                failure = xml.SubElement(case, "failure", type=finding.verdict.value, message=_xml(one_line(message)))
+                failure.text = f"opera show {finding.id}{option(workspace)}\nopera reproduce {finding.id}{option(workspace)}"
+    xml.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+
+
+def _by_operator(findings: Iterable[ReportedFinding]) -> dict[tuple[str, str], list[ReportedFinding]]:
+    grouped: dict[tuple[str, str], list[ReportedFinding]] = {}
+    for reported in findings:
+        for api in reported.finding.operators:
+            for subject in reported.met_by:
+                grouped.setdefault((api, subject), []).append(reported)
+    return grouped
+
+
+def _xml(text: str) -> str:
+    """*text* without the characters that XML 1.0 cannot hold."""
+    return "".join(character for character in clean(text) if character in "\t\n" or " " <= character <= "\ud7ff" or character > "\uf8ff")
+
+
+def sarif(view: Overview, workspace: str) -> str:
+    """SARIF 2.1.0: a rule per verdict, a result per finding, with its fingerprint and the converter as its logical location."""
+    rules = [
+        {"id": verdict.value, "shortDescription": {"text": verdict.meaning}}
+        for verdict in Verdict
+        if any(each.finding.verdict is verdict for each in view.findings)
+    ]
+    document: dict[str, Any] = {
+        "$schema": _SARIF,
+        "version": "2.1.0",
+        "runs": [
+            {
+                "tool": {"driver": {"name": "opera", "version": __version__, "rules": rules}},
+                "results": [_result(each, workspace) for each in view.findings],
+            }
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+def _result(reported: ReportedFinding, workspace: str) -> dict[str, Any]:
+    finding = reported.finding
+    converter = one_line(finding.converter or "unknown")
+    return {
+        "ruleId": finding.verdict.value,
+        "level": _LEVELS.get(finding.verdict, "warning"),
+        "message": {"text": f"{reported.subject}: {reported.summary}\nopera reproduce {finding.id}{option(workspace)}"},
+        "locations": [
+            {
+                "logicalLocations": [
+                    {"name": converter, "fullyQualifiedName": f"{reported.subject}/{converter}", "kind": "function"}
+                ]
+            }
+        ],
+        "partialFingerprints": {"opera/v1": finding.id},
+        "properties": {
+            "operators": list(finding.operators), "stage": finding.stage.value if finding.stage else None, "tests": len(finding.tests),
+            "verified": reported.verified,
+        },
+    }  # fmt: skip
+
+
+def markdown(view: Overview, workspace: str) -> str:
+    """A summary for a job's page: subjects, the first findings, and why the other tests are none."""
+    verdicts = [verdict for verdict in Verdict if any(verdict in subject.verdicts for subject in view.subjects)]
+    lines = ["## OPERA", ""]
+    lines += _table(
+        ["subject", "tests", *(verdict.value for verdict in verdicts)],
+        [[each.name, f"{each.tests:,}", *(f"{each.verdicts.get(verdict, 0):,}" for verdict in verdicts)] for each in view.subjects],
+    )
+    lines += ["", f"### {plural(len(view.findings), 'finding')}", ""]
+    lines += _table(
+        ["id", "subject", "verdict", "stage", "converter", "tests", "summary"],
+        [
+            [
+                f"`{each.finding.id[:8]}`", each.subject, each.finding.verdict.value,
+                each.finding.stage.value if each.finding.stage else "", _cell(each.finding.converter or ""),
+                f"{len(each.finding.tests):,}", _cell(each.summary),
+            ]
+            for each in view.findings[:_MOST_ROWS]
+        ],
+    )  # fmt: skip
+    if len(view.findings) > _MOST_ROWS:
+        lines.append(f"\n{len(view.findings) - _MOST_ROWS:,} more: `opera report --all{option(workspace)}`")
+    reasons = view.filtered_by_reason()
+    if reasons:
+        total = sum(count for _, count in reasons)
+        lines += ["", f"<details><summary>{plural(total, 'test')} that are no findings</summary>", ""]
+        lines += _table(["why", "tests"], [[_cell(reason), f"{count:,}"] for reason, count in reasons])
+        lines += ["", "</details>"]
+    return "\n".join(lines) + "\n"
+
+
+def _table(header: list[str], rows: list[list[str]]) -> list[str]:
+    return [f"| {' | '.join(row)} |" for row in (header, ["---"] * len(header), *rows)]
+
+
+def _cell(text: str) -> str:
+    """Foreign text in a table: nothing in it is markup."""
+    escaped = one_line(text, 160).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return "".join(f"\\{character}" if character in "\\`*_[]|" else character for character in escaped)

@@ -1,0 +1,168 @@
+"""What Keras models are handed to compilers as: programs of the library on which Keras runs, and exports by Keras itself."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from opera.models.template import Artefact, ExportFailed, Invalid
+from opera.templates.keras_backend import keras
+from opera.templates.keras_program import KerasProgram
+from opera.templates.onnx_agreement import agrees
+
+Maker = Callable[[Any], Artefact]
+"""Makes an artefact of a `KerasModel`."""
+
+
+def makers() -> Mapping[str, Maker]:
+    """The kinds of artefacts that Keras models have on this backend, with what makes them."""
+    return {"keras": _keras, **_BY_BACKEND.get(str(keras.config.backend()), {})}
+
+
+def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, Sequence[Any]] | None:
+    """What the backend makes of an artefact of its own, and the name of what captured it; None for kinds that it cannot run.
+
+    Args:
+        kind: Of the artefact.
+        data: The artefact.
+        tensors: The inputs, as tensors of the backend.
+    """
+    backend = str(keras.config.backend())
+    if backend == "torch":
+        return importlib.import_module("opera.templates.pytorch_programs").run_saved(kind, data, tensors)
+    if backend == "tensorflow":
+        return importlib.import_module("opera.templates.tensorflow_artefacts").run_saved(kind, data, tensors)
+    return None
+
+
+def captured(how: str, make: Callable[[], bytes]) -> bytes:
+    """What *make* gives; a failure is the library's own.
+
+    Raises:
+        Invalid: with the reason `capture-failed` and *how*, also where the library rejects the call itself.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return make()
+    except Invalid:
+        raise
+    except Exception as error:
+        raise Invalid(f"capture-failed:{how}") from error
+
+
+def _keras(model: Any) -> Artefact:
+    def save() -> bytes:
+        with model.settings(), tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "model.keras")
+            model.functional().save(path)
+            return path.read_bytes()
+
+    return Artefact(captured("keras", save))
+
+
+# PyTorch.
+
+
+def _torch_module(program: KerasProgram) -> Any:
+    torch: Any = importlib.import_module("torch")
+
+    class SingleOperator(torch.nn.Module):
+        def forward(self, *tensors: Any) -> tuple[Any, ...]:
+            return program.call(*tensors)
+
+    module: Any = SingleOperator()
+    module.layer = program.layer
+    return module.requires_grad_(False)
+
+
+def _exported(model: Any, *, decomposed: bool) -> bytes:
+    torch: Any = importlib.import_module("torch")
+    program = model.program()
+    with torch.no_grad():
+        exported = torch.export.export(_torch_module(program), tuple(program.tensors), strict=False)
+    if decomposed:
+        exported = exported.run_decompositions()
+    buffer = io.BytesIO()
+    torch.export.save(exported, buffer)
+    return buffer.getvalue()
+
+
+def _traced(model: Any) -> bytes:
+    torch: Any = importlib.import_module("torch")
+    program = model.program()
+    with torch.no_grad():
+        traced = torch.jit.trace(_torch_module(program), tuple(program.tensors), check_trace=False, strict=False)
+    program.restore()  # tracing is a call, and may change variables
+    buffer = io.BytesIO()
+    torch.jit.save(traced, buffer)
+    return buffer.getvalue()
+
+
+def _onnx(model: Any) -> Artefact:
+    """The functional model as Keras itself exports it."""
+    functional = model.captured_functional()
+    onnx: Any = importlib.import_module("onnx")
+    try:
+        with model.settings(), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
+            warnings.simplefilter("ignore")
+            path = str(Path(folder, "model.onnx"))
+            signature = [keras.InputSpec(shape=array.shape, dtype=array.dtype.name, name=name) for name, array in model.inputs]
+            functional.export(path, format="onnx", input_signature=[signature], verbose=False)
+            proto = onnx.load(path)
+    except Exception as error:
+        _check_traceable(model, functional)
+        raise ExportFailed("keras.onnx") from error
+    suspect = None if agrees(proto, model.inputs, model.expected) else "keras.onnx"
+    return Artefact(proto.SerializeToString(deterministic=True), suspect)
+
+
+def _check_traceable(model: Any, functional: Any) -> None:
+    """Raises `Invalid` where PyTorch cannot trace the functional model: the exporter, which begins with that, is then not to blame."""
+    torch: Any = importlib.import_module("torch")
+
+    def trace() -> bytes:
+        with model.settings(), torch.no_grad():
+            torch.jit.trace(functional, ([torch.from_numpy(array.copy()) for _, array in model.inputs],), check_trace=False, strict=False)
+        return b""
+
+    captured("trace", trace)
+
+
+# TensorFlow.
+
+
+def _tensorflow(kind: str) -> Maker:
+    def make(model: Any) -> Artefact:
+        artefacts: Any = importlib.import_module("opera.templates.tensorflow_artefacts")
+        program = model.program()
+        graph = artefacts.Graph(program.call, program.tensors, program.layer)
+        return artefacts.make(kind, graph, model.inputs, model.expected)
+
+    return make
+
+
+# JAX.
+
+
+def _stablehlo(model: Any) -> bytes:
+    jax: Any = importlib.import_module("jax")
+    program = model.program()
+    return str(jax.jit(program.call, keep_unused=True).lower(*program.tensors).as_text("stablehlo")).encode()
+
+
+_BY_BACKEND: Mapping[str, Mapping[str, Maker]] = {
+    "torch": {
+        "exported-program": lambda model: Artefact(captured("torch.export", lambda: _exported(model, decomposed=False))),
+        "exported-program-decomposed": lambda model: Artefact(captured("torch.export", lambda: _exported(model, decomposed=True))),
+        "torchscript": lambda model: Artefact(captured("trace", lambda: _traced(model))),
+        "onnx": _onnx,
+    },
+    "tensorflow": {kind: _tensorflow(kind) for kind in ("saved-model", "tflite", "onnx")},
+    "jax": {"stablehlo": lambda model: Artefact(captured("jax.jit", lambda: _stablehlo(model)))},
+}

@@ -1,0 +1,171 @@
+"""A function of TensorFlow tensors as a SavedModel, as a TFLite model and as an ONNX model."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import struct
+import tempfile
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from opera.models.archive import pack_folder, unpack_folder
+from opera.models.arrays import Array
+from opera.models.template import Artefact, ExportFailed, Invalid
+from opera.oracles.compare import Policy, compare
+from opera.templates.onnx_agreement import agrees
+
+with contextlib.suppress(ImportError):
+    importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order
+tf: Any = importlib.import_module("tensorflow")
+
+KINDS = ("saved-model", "tflite", "onnx")
+_RANDOM_FILES = frozenset({"fingerprint.pb"})
+_OPSET = 18
+_GRAPH_INPUTS, _GRAPH_OUTPUTS = 6, 8
+"""Places of the lists of inputs and outputs in the flatbuffer table of a TFLite graph."""
+
+Inputs = Sequence[tuple[str, Array]]
+Expected = Callable[[], Sequence[Array]]
+
+
+class Graph:
+    """A traced function: inputs `x0`, `x1` ..., outputs `output_0`, `output_1` ..., with as many digits as their number needs.
+
+    Attributes:
+        module: A tf.Module that holds the function and its variables.
+        function: The tf.function, with an input signature.
+        concrete: The one graph of it.
+    """
+
+    def __init__(self, call: Callable[..., Sequence[Any]], tensors: Sequence[Any], owner: Any = None) -> None:
+        """Traces *call*.
+
+        Args:
+            call: Takes as many tensors as there are *tensors*, and returns a sequence of tensors.
+            tensors: Examples of the inputs; shapes and dtypes are taken from them.
+            owner: The layer whose variables and tables *call* reads, if any.
+
+        Raises:
+            Invalid: TensorFlow cannot trace it.
+        """
+        signature = [tf.TensorSpec(tensor.shape, tensor.dtype, f"x{place}") for place, tensor in enumerate(tensors)]
+
+        def serve(*values: Any) -> dict[str, Any]:
+            outputs = list(call(*values))
+            digits = len(str(len(outputs) - 1))  # so that the order of the names is that of the outputs
+            return {f"output_{place:0{digits}}": tf.identity(value) for place, value in enumerate(outputs)}
+
+        self.function = tf.function(serve, input_signature=signature, autograph=False)
+        self.module: Any = tf.Module()
+        self.module.serve = self.function
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                self.concrete: Any = self.function.get_concrete_function()
+        except Exception as error:
+            raise Invalid("capture-failed:tf.function") from error
+        self.module.owner = owner
+        self.module.captured = list(self.concrete.graph.variables)
+
+    def save(self, folder: Path) -> None:
+        """Writes a SavedModel; raises `Invalid` where TensorFlow cannot."""
+        try:
+            tf.saved_model.save(self.module, str(folder), signatures={"serving_default": self.concrete})
+        except Exception as error:
+            raise Invalid("capture-failed:saved-model") from error
+
+
+def make(kind: str, graph: Graph, inputs: Inputs, expected: Expected) -> Artefact:
+    """The artefact of a kind of `KINDS`.
+
+    Args:
+        kind: Which.
+        graph: The model.
+        inputs: Names and values of its inputs.
+        expected: Gives the library's outputs.
+
+    Raises:
+        Invalid: TensorFlow cannot save the model.
+        ExportFailed: a converter fails.
+    """
+    if kind == "onnx":
+        return _onnx(graph, inputs, expected)
+    with tempfile.TemporaryDirectory() as folder:
+        graph.save(Path(folder))
+        if kind == "saved-model":
+            return Artefact(pack_folder(Path(folder), _RANDOM_FILES))
+        return _tflite(folder, inputs, expected)
+
+
+def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, list[Any]] | None:
+    """What TensorFlow makes of a SavedModel, and the name of what captured it; None for other kinds of artefacts."""
+    if kind != "saved-model":
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        unpack_folder(data, Path(folder))
+        loaded = tf.saved_model.load(folder)
+        outputs = loaded.signatures["serving_default"](**{f"x{place}": tensor for place, tensor in enumerate(tensors)})
+        return "tf.function", [outputs[name] for name in sorted(outputs)]
+
+
+def _tflite(folder: str, inputs: Inputs, expected: Expected) -> Artefact:
+    try:
+        data = bytes(tf.lite.TFLiteConverter.from_saved_model(folder).convert())
+    except Exception as error:
+        raise ExportFailed("litert") from error
+    data = _in_order(data)
+    return Artefact(data, None if _agrees(data, inputs, expected) else "litert")
+
+
+def _in_order(data: bytes) -> bytes:
+    """The model with its inputs and outputs in the order of their names, for the converter leaves them in any, and not all readers look.
+
+    TFLite itself goes by the signature, which knows each by its name.
+    """
+    schema: Any = importlib.import_module("tensorflow.lite.python.schema_py_generated")
+    model = schema.Model.GetRootAsModel(data, 0)
+    signature, graph = model.SignatureDefs(0), model.Subgraphs(0)
+    ordered = bytearray(data)
+    for field, length, entry in (
+        (_GRAPH_INPUTS, signature.InputsLength(), signature.Inputs),
+        (_GRAPH_OUTPUTS, signature.OutputsLength(), signature.Outputs),
+    ):
+        names = {entry(place).Name().decode(): int(entry(place).TensorIndex()) for place in range(length)}
+        tensors = [names[name] for name in sorted(names, key=lambda name: (len(name), name))]
+        place = graph._tab.Offset(field)
+        if not place or graph._tab.VectorLen(place) != len(tensors):
+            continue
+        start = graph._tab.Vector(place)
+        ordered[start : start + 4 * len(tensors)] = struct.pack(f"<{len(tensors)}i", *tensors)
+    return bytes(ordered)
+
+
+def _agrees(data: bytes, inputs: Inputs, expected: Expected) -> bool:
+    """Whether TFLite's reference kernels get the library's result; where they cannot run the model, the benefit of the doubt."""
+    reference = tf.lite.experimental.OpResolverType.BUILTIN_REF
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            interpreter = tf.lite.Interpreter(model_content=data, num_threads=1, experimental_op_resolver_type=reference)
+            outputs = interpreter.get_signature_runner()(**dict(inputs))
+    except Exception:
+        return True
+    return compare(list(expected()), None, [outputs[name] for name in sorted(outputs)], Policy({})) is None
+
+
+def _onnx(graph: Graph, inputs: Inputs, expected: Expected) -> Artefact:
+    """By tf2onnx; what it has no converter for it leaves in the model as it is, and ONNX's own checker finds it there."""
+    checker: Any = importlib.import_module("onnx.checker")
+    tf2onnx: Any = importlib.import_module("tf2onnx")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            proto, _ = tf2onnx.convert.from_function(graph.function, input_signature=graph.function.input_signature, opset=_OPSET)
+            checker.check_model(proto)
+    except Exception as error:
+        raise ExportFailed("tf2onnx") from error
+    suspect = None if agrees(proto, inputs, expected) else "tf2onnx"
+    return Artefact(proto.SerializeToString(deterministic=True), suspect)

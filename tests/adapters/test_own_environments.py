@@ -1,0 +1,115 @@
+"""Compilers that live in environments of their own, made by the real command and driven through it.
+
+The environments take a gigabyte or more and come from a package index: slow, and only where there is a network.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
+COMMENTED = "# this project's own interpreters\n[library.onnx]  # as installed\npython = 'python3'\n"
+HAS_GPU = any(Path("/proc/driver/nvidia/gpus").glob("*"))
+
+
+def opera(folder: Path, *arguments: str, code: int = 0) -> dict[str, Any]:
+    command = [sys.executable, "-m", "opera", *arguments, "--json"]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=1800)
+    assert run.returncode == code, run.stderr[-3000:]
+    return json.loads(run.stdout)
+
+
+@pytest.fixture(scope="module")
+def executorch(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which ExecuTorch has an environment of its own, and PyTorch instances."""
+    folder = tmp_path_factory.mktemp("executorch")
+    (folder / "opera.toml").write_text(COMMENTED)
+    made = opera(folder, "env", "create", "executorch")
+    assert made["used"]
+    assert [(check["route"], check["state"]) for check in made["checks"]] == [("exported-program", "pass")]
+    opera(folder, "import", str(SAMPLES / "pytorch.jsonl"))
+    return folder
+
+
+@pytest.mark.slow
+def test_the_environment_holds_the_pinned_versions_and_nothing_else(executorch: Path) -> None:
+    pins = Path(__file__).parents[2] / "opera" / "environments" / "executorch.txt"
+    pinned = {line for line in pins.read_text().splitlines() if not line.startswith("#")}
+    python = executorch / ".opera-envs" / "executorch" / "bin" / "python"
+    frozen = subprocess.run([python, "-m", "pip", "freeze", "--all"], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert {line.partition("+")[0] for line in frozen if not line.startswith("pip==")} == pinned
+
+
+@pytest.mark.slow
+def test_opera_toml_names_it_and_is_otherwise_as_it_was(executorch: Path) -> None:
+    text = (executorch / "opera.toml").read_text()
+    assert text.startswith(COMMENTED)
+    assert tomllib.loads(text)["compiler"] == {"executorch": {"python": ".opera-envs/executorch/bin/python"}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("level", ["portable", "xnnpack"])
+def test_operators_that_executorch_has_pass_and_others_are_unsupported(executorch: Path, level: str) -> None:
+    run = ("run", "--compiler", "executorch", "--frontend", "pytorch", "--level", level, "--exit-zero", "--quiet", "-j", "2")
+    good = opera(executorch, *run, "-k", "torch.nn.linear or torch.nn.prelu or torch.nn.hardtanh")
+    assert good["complete"]
+    assert good["verdicts"] == {"pass": good["executed"]}
+    declined = opera(executorch, *run, "-k", "torch.histogramdd or torch.sort")
+    assert declined["verdicts"] == {"unsupported": declined["executed"]}
+    assert declined["versions"]["compiler"]["kernels"] == level
+
+
+@pytest.mark.slow
+def test_a_failure_of_its_runtime_says_why_and_is_reproduced(executorch: Path) -> None:
+    run = ("run", "--compiler", "executorch", "--frontend", "pytorch", "--exit-zero", "--quiet", "-k", "torch.tensor.gather")
+    opera(executorch, *run)
+    (finding,) = [each for each in opera(executorch, "report")["findings"] if each["operators"] == ["torch.Tensor.gather"]]
+    assert finding["converter"] == "aten.gather"
+    assert "Check failed (index.scalar_type() == ScalarType::Long)" in finding["summary"]
+    assert opera(executorch, "reproduce", finding["id"])["reproduced"]
+
+
+@pytest.mark.slow
+def test_removing_it_takes_its_entry_away(executorch: Path) -> None:
+    assert {row["name"]: row["state"] for row in opera(executorch, "env", "list")["environments"]}["executorch"] == "in use"
+    assert opera(executorch, "env", "remove", "executorch")["served"] == ["compiler.executorch"]
+    assert not (executorch / ".opera-envs").exists()
+    assert (executorch / "opera.toml").read_text().strip() == COMMENTED.strip()
+    states = {entry["state"] for entry in opera(executorch, "doctor", "--compiler", "executorch", code=3)["adapters"]}
+    assert states == {"absent"}
+
+
+def test_without_its_package_tensorrt_is_absent_and_doctor_says_what_it_takes(tmp_path: Path) -> None:
+    run = subprocess.run(
+        [sys.executable, "-m", "opera", "doctor", "--compiler", "tensorrt", "--json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 3
+    for entry in json.loads(run.stdout)["adapters"]:
+        assert entry["state"] == "absent"
+        assert "tensorrt is not installed" in entry["reason"]
+        assert "`opera env create tensorrt`" in entry["reason"]
+        assert "NVIDIA GPU" in entry["reason"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_GPU, reason="TensorRT needs an NVIDIA GPU")
+def test_tensorrt_runs_onnx_and_pytorch_models(tmp_path: Path) -> None:
+    opera(tmp_path, "env", "create", "tensorrt")
+    for library, keyword in (("onnx", "ai.onnx.tanh or ai.onnx.prelu"), ("pytorch", "torch.nn.prelu or torch.nn.functional.bilinear")):
+        opera(tmp_path, "import", str(SAMPLES / f"{library}.jsonl"))
+        summary = opera(
+            tmp_path, "run", "--compiler", "tensorrt", "--frontend", library, "-k", keyword, "--exit-zero", "--quiet", "--limit", "4"
+        )
+        assert summary["complete"]
+        assert summary["verdicts"] == {"pass": summary["executed"]}

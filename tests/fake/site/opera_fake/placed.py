@@ -1,0 +1,54 @@
+"""Compilers that mind what is installed and loaded beside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from opera.compilers.adapter import Route
+from opera_fake.adapter import FakeAdapter
+
+_LOADED = "OPERA_FAKE_LOADED"
+
+
+class _Jealous(FakeAdapter):
+    """Dies where a process has loaded the other one already, as two runtimes with the same symbols do."""
+
+    routes = (Route("fake", "text", "text"),)
+
+    def start(self) -> Mapping[str, str]:
+        if os.environ.setdefault(_LOADED, self.name) != self.name:
+            os.abort()
+        return super().start()
+
+
+class LeftAdapter(_Jealous):
+    name = "fake-left"
+
+
+class RightAdapter(_Jealous):
+    name = "fake-right"
+
+
+class OldAdapter(FakeAdapter):
+    """Its compiler is installed in a version that is too old."""
+
+    name = "fake-old"
+    packages = ("opera-fake>=2.0",)
+
+
+class UninstalledAdapter(FakeAdapter):
+    """Its compiler is not installed, and the adapter says so."""
+
+    name = "fake-uninstalled"
+    packages = ("opera-fake>=1.0", "opera-fake-engine>=3.1")
+
+
+class ClashingAdapter(FakeAdapter):
+    """Its compiler is installed beside a requirement that it does not work with."""
+
+    name = "fake-clashing"
+    packages = ("opera-fake-demanding",)
+
+    def start(self) -> Mapping[str, str]:
+        raise ImportError("undefined symbol: fake_symbol_of_another_version")

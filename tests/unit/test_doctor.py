@@ -1,0 +1,146 @@
+"""`opera doctor` on compilers that are fine, absent, too old, broken, or in each other's way."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+from fake.harness import Lab, Outcome
+
+from opera.environments.inventory import Distribution, Inventory
+from opera.environments.requirements import clashes, lacks
+
+WORKING = ("fake", "fake-left", "fake-right", "fake-started")
+FAILING = (
+    "fake-absent", "fake-clashing", "fake-dead", "fake-missing", "fake-nonsense", "fake-old", "fake-uninstalled", "fake-wrong",
+)  # fmt: skip
+
+
+def examine(lab: Lab, *names: str, more: tuple[str, ...] = ("--json",)) -> Outcome:
+    chosen = [part for name in names for part in ("--compiler", name)]
+    return lab.finish(lab.start("doctor", *chosen, "-j", "2", *more, module="opera"))
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    lab = Lab(tmp_path_factory.mktemp("doctor"))
+    outcome = examine(lab, *WORKING, *FAILING)
+    assert lab.left_behind() == []
+    return outcome
+
+
+@pytest.fixture(scope="module")
+def adapters(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
+    found: dict[str, list[dict[str, Any]]] = {}
+    for entry in outcome.json["adapters"]:
+        found.setdefault(entry["name"], []).append(entry)
+    return found
+
+
+def test_one_broken_adapter_that_was_asked_for_is_exit_code_3_and_hides_no_other(outcome: Outcome, lab: Lab) -> None:
+    assert outcome.code == 3
+    assert examine(lab, "fake").code == 0
+
+
+def test_every_route_is_checked(adapters: dict[str, list[dict[str, Any]]]) -> None:
+    assert list(adapters) == [*WORKING, *FAILING]
+    assert [(entry["frontend"], entry["route"]) for entry in adapters["fake"]] == [("fake", "text"), ("fake", "live")]
+    for name in WORKING:
+        for entry in adapters[name]:
+            assert (entry["ok"], entry["state"], entry["version"], entry["reason"]) == (True, "pass", "1.0", "")
+
+
+def test_a_worker_is_started_once_for_all_routes_from_a_library(outcome: Outcome) -> None:
+    lines = outcome.stderr.splitlines()
+    assert lines.count("fake: importing ...") == 1
+    assert lines.count("fake on fake: importing ...") == 1
+    assert lines.count("fake/fake by text: canary ...") == lines.count("fake/fake by live: canary ...") == 1
+
+
+def test_compilers_that_clash_in_one_process_pass_side_by_side(adapters: dict[str, list[dict[str, Any]]]) -> None:
+    assert adapters["fake-left"][0]["ok"]
+    assert adapters["fake-right"][0]["ok"]
+
+
+@pytest.mark.parametrize(
+    ("name", "state", "says"),
+    [
+        ("fake-uninstalled", "absent", ["opera-fake-engine is not installed;", "-m pip install 'opera-fake-engine>=3.1'`"]),
+        ("fake-old", "old", ["opera-fake 1.0 is too old: opera-fake>=2.0 is needed", "-m pip install --upgrade 'opera-fake>=2.0'`"]),
+        ("fake-clashing", "broken", ["undefined symbol", "opera-fake-demanding 1.0 needs opera-fake>=2.0, and 1.0 is installed"]),
+        ("fake-absent", "broken", ["cannot be loaded (ModuleNotFoundError: No module named 'no_such_compiler')"]),
+        ("fake-dead", "broken", ["does not start (signal: SIGABRT)"]),
+        ("fake-wrong", "broken", ["fails on the canary model (inconsistent: values: expected 10.0, got 5.0"]),
+        ("fake-missing", "broken", ["opera_fake.no_such_module:Adapter", "reinstall it"]),
+        ("fake-nonsense", "broken", ["no subclass of opera.compilers.adapter.Adapter"]),
+    ],
+)
+def test_what_is_wrong_is_named_with_what_to_do(adapters: dict[str, list[dict[str, Any]]], name: str, state: str, says: list[str]) -> None:
+    for entry in adapters[name]:
+        assert (entry["ok"], entry["state"]) == (False, state)
+        for words in says:
+            assert words in entry["reason"]
+        if name not in ("fake-missing", "fake-nonsense"):
+            assert f"`opera env create {name}` gives it an environment of its own" in entry["reason"]
+
+
+def test_a_person_reads_every_reason_once(lab: Lab) -> None:
+    outcome = examine(lab, "fake", "fake-old", more=())
+    assert outcome.stdout.count("is too old") == 1
+    assert outcome.stdout.count("OLD") == 2
+
+
+def test_an_interpreter_that_is_not_there_is_named_and_hides_no_other(lab: Lab) -> None:
+    (lab.folder / "opera.toml").write_text('[compiler.fake-left]\npython = "gone/bin/python"\n')
+    left, right = examine(lab, "fake-left", "fake-right").json["adapters"]
+    assert right["ok"]
+    assert f"the interpreter {lab.folder}/gone/bin/python does not exist" in left["reason"]
+    (lab.folder / "opera.toml").write_text('[library.fake]\npython = "gone/bin/python"\n')
+    for entry in examine(lab, "fake").json["adapters"]:
+        assert "gone/bin/python does not exist" in entry["reason"]
+
+
+def test_an_unknown_compiler_is_the_users_error(lab: Lab) -> None:
+    outcome = examine(lab, "fake-lft")
+    assert outcome.code == 2
+    assert "did you mean 'fake-left'?" in outcome.stderr
+
+
+def test_ctrl_c_ends_it_at_once_with_everything_that_it_has_started(lab: Lab) -> None:
+    process = lab.start("doctor", "--compiler", "fake-slow", "--compiler", "fake", "-j", "2", module="opera")
+    lab.wait_for(lambda: any(event.what == "start" for event in lab.journal()))
+    process.send_signal(signal.SIGINT)
+    outcome = lab.finish(process)
+    assert outcome.code == 130
+    assert "Traceback" not in outcome.stderr
+    assert lab.left_behind() == []
+
+
+# What an environment lacks.
+
+MARKERS = {"sys_platform": "linux", "python_version": "3.11", "python_full_version": "3.11.7", "platform_machine": "x86_64"}
+
+
+def held(**distributions: tuple[str, tuple[str, ...]]) -> Inventory:
+    found = {name.replace("_", "-"): Distribution(name, version, requires) for name, (version, requires) in distributions.items()}
+    return Inventory("python", found, MARKERS)
+
+
+def test_names_and_versions_are_compared_as_pip_compares_them() -> None:
+    here = held(my_compiler=("2.10.dev3+cpu", ()))
+    assert lacks(["My.Compiler>=2.9"], here) == []
+    assert [lack.installed for lack in lacks(["my-compiler>=2.11", "other"], here)] == ["2.10.dev3+cpu", None]
+    assert lacks(['windows-only; sys_platform == "win32"'], here) == []
+
+
+def test_a_clash_is_found_below_what_the_adapter_needs() -> None:
+    here = held(
+        compiler=("1", ("middle[fast]>=1", "absent-here; extra == 'docs'")), middle=("2", ("base<3", "speedup>=2; extra == 'fast'")),
+        base=("3", ()), speedup=("1", ()), unrelated=("1", ("base<1",)),
+    )  # fmt: skip
+    assert sorted(map(str, clashes(["compiler"], here))) == [
+        "middle 2 needs base<3, and 3 is installed",
+        "middle 2 needs speedup>=2, and 1 is installed",
+    ]
+    assert clashes(["base"], here) == []
