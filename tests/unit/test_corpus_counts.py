@@ -11,7 +11,7 @@ from fake.corpora import Run, fill, held, runner, tensor, torch_call
 
 from opera.instance import Argument, Call, DType, Instance, Kind, Occurrence, Tensor, digest, shape_digest
 from opera.store import Corpus
-from opera.store.database import open_workspace
+from opera.store.database import VERSION, open_workspace
 
 
 @pytest.fixture
@@ -159,6 +159,10 @@ INSERT INTO older SELECT instance, source, test, calls FROM occurrences;
 DROP TABLE occurrences;
 ALTER TABLE older RENAME TO occurrences;
 DROP TABLE extraction_progress;
+ALTER TABLE rankings RENAME COLUMN frontend TO library;
+DROP TABLE IF EXISTS reductions;
+DROP TABLE IF EXISTS assignments;
+DROP TABLE IF EXISTS merges;
 PRAGMA user_version = 1;
 COMMIT;
 """
@@ -189,7 +193,7 @@ def test_a_workspace_of_schema_1_is_brought_to_this_one_and_keeps_its_content(ru
     fill("old", *VARIOUS)
     downgrade("old")
     with open_workspace(Path("old"), write=write) as space:
-        assert space.database.execute("PRAGMA user_version").fetchone() == (2,)
+        assert space.database.execute("PRAGMA user_version").fetchone() == (VERSION,)
     assert columns("old") == columns("new")
     assert held("old") == held("new")
     counts = [run("ls", "--workspace", name, "--json").json["libraries"] for name in ("old", "new")]
