@@ -125,8 +125,7 @@ class Rig:
 
     def tasks(self, document: Any) -> Tasks:
         """The factory of messages; *document* gives the JSON document of an instance by its hash."""
-        levels = self.adapter.levels
-        lowest = levels[-1] if levels and (self._settings.level or levels[0]) != levels[-1] else None
+        lowest = self.adapter.level_below(self._settings.level)
         return Tasks(document, self.route.artefact, (self.route.frontend, self.route.name), self._settings.seed, lowest)
 
 

@@ -131,12 +131,20 @@ class Adapter:
     project: ClassVar[tuple[str, ...]] = ()
     """Prefixes of modules and parts of file paths that belong to the compiler: frames worth showing."""
     levels: ClassVar[tuple[str, ...]] = ()
-    """Names of its optimisation levels, the default first, the lowest last; `options["level"]` is one of them."""
+    """Names of its optimisation levels, the default first; `options["level"]` is one of them."""
+    lowest_level: ClassVar[str | None] = None
+    """The level that optimises least; None for the last of *levels*."""
     fork: ClassVar[Fork] = Fork.WARM
     """When a process may be copied for a test of its own."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options = options
+
+    @classmethod
+    def level_below(cls, level: str | None) -> str | None:
+        """The lowest level, where *level* (None being the default) is a higher one."""
+        lowest = cls.lowest_level or (cls.levels[-1] if cls.levels else None)
+        return lowest if lowest != (level or next(iter(cls.levels), None)) else None
 
     @classmethod
     def declarations(cls) -> str:

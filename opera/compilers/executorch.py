@@ -28,6 +28,7 @@ class ExecuTorchAdapter(Adapter):
     routes = (Route("pytorch", "exported-program", "exported-program"),)
     packages = ("executorch>=1.0", "torch>=2.9")
     levels = ("portable", "xnnpack")
+    lowest_level = "portable"
     fork = Fork.STARTED
     project = ("executorch.", "executorch/")
     unsupported = (
