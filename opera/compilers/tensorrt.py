@@ -38,6 +38,7 @@ class TensorRtAdapter(Adapter):
     routes = (Route("onnx", "onnx", "onnx"), Route("pytorch", "onnx", "onnx"))
     packages = ("tensorrt>=10.0", "cuda-python>=12.6", "onnx>=1.19")
     levels = ("3", "0", "5")
+    lowest_level = "0"
     fork = Fork.NEVER
     project = ("tensorrt.", "tensorrt/")
     computes_as = _NARROWED
