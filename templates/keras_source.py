@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from opera.instance import Argument, Call, DType, Enum, Instance, Kind, Named, Tensor
+from opera.instance import Instance, Kind, Named, Tensor
 from opera.models.arrays import Array, dtype_name
-from opera.templates.python_text import array_text, number_text
+from opera.models.sampling import sample
+from opera.templates.argument_text import ArgumentText
+from opera.templates.python_text import array_text
 
 
 def functional_source(instance: Instance, arrays: Sequence[Array], seed: int) -> tuple[str, str]:
@@ -31,52 +33,19 @@ def functional_source(instance: Instance, arrays: Sequence[Array], seed: int) ->
     return "\n".join(lines), "expected = [keras.ops.convert_to_numpy(leaf) for leaf in keras.tree.flatten(model(inputs))]"
 
 
-class CallText:
-    """Writes arguments; tensors of the call become x0, x1, ... in the order in which the model takes them."""
+class CallText(ArgumentText):
+    """Arguments of Keras' and TensorFlow's calls."""
 
-    def __init__(self, dtype: Any) -> None:
+    def __init__(self, dtype: Callable[[str], Any]) -> None:
         """*dtype* gives the text of a data type by its name."""
+        super().__init__()
         self._dtype = dtype
-        self._count = 0
 
-    def argument(self, argument: Argument, *, inputs: bool) -> str:
-        """One argument, with its name where it is passed by keyword."""
-        text = self._value(argument.value, inputs)
-        return f"{argument.name}={text}" if argument.keyword else text
+    def constant_tensor(self, tensor: Tensor) -> str:
+        return array_text(sample(tensor, "source", 0))
 
-    def _value(self, value: Any, inputs: bool) -> str:
-        if isinstance(value, Tensor):
-            return self._tensor(value, inputs)
-        if isinstance(value, (list, tuple)):
-            items = [self._value(item, inputs) for item in cast("list[Any]", value)]
-            if isinstance(value, list):
-                return f"[{', '.join(items)}]"
-            return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{key!r}: {self._value(item, inputs)}" for key, item in cast("dict[Any, Any]", value).items()) + "}"
-        if isinstance(value, slice):
-            ends = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
-            return f"slice({', '.join(self._value(end, inputs) for end in ends)})"
-        if isinstance(value, Call):
-            parts = [text if name is None else f"{name}={text}" for name, text in ((n, self._value(v, False)) for n, v in value.arguments)]
-            return f"{value.api}({', '.join(parts)})"
-        return self._scalar(value)
+    def dtype(self, name: str) -> str:
+        return str(self._dtype(name))
 
-    def _tensor(self, tensor: Tensor, inputs: bool) -> str:
-        if not inputs:
-            from opera.models.sampling import sample
-
-            return array_text(sample(tensor, "source", 0))
-        self._count += 1
-        return f"x{self._count - 1}"
-
-    def _scalar(self, value: Any) -> str:
-        if isinstance(value, DType):
-            return str(self._dtype(value.name))
-        if isinstance(value, Enum):
-            return f"{value.path}.{value.member}"
-        if isinstance(value, Named):
-            return value.path.removeprefix("builtins.")
-        if isinstance(value, (int, float, complex)):
-            return number_text(value)
-        return repr(value)
+    def scalar(self, value: Any) -> str:
+        return value.path.removeprefix("builtins.") if isinstance(value, Named) else super().scalar(value)

@@ -12,13 +12,15 @@ from opera.oracles.compare import Policy, compare
 
 
 def agrees(proto: Any, inputs: Sequence[tuple[str, Array]], expected: Callable[[], Sequence[Array]]) -> bool:
-    """Whether ONNX's evaluator gets the library's result; where it cannot run the model, the benefit of the doubt.
+    """Whether the model is consistent, and ONNX's evaluator gets the library's result; where it cannot run it, the benefit of the doubt.
 
     Args:
         proto: The exported onnx.ModelProto.
         inputs: Name and value of every input of the library's model; an input of the proto is matched by name, else by place.
         expected: Gives the library's outputs; called only where there is something to compare them with.
     """
+    if not _is_consistent(proto):
+        return False
     reference: Any = importlib.import_module("onnx.reference")
     values = dict(inputs)
     feeds = {entry.name: values.get(entry.name, value) for entry, (_, value) in zip(proto.graph.input, inputs, strict=False)}
@@ -28,4 +30,15 @@ def agrees(proto: Any, inputs: Sequence[tuple[str, Array]], expected: Callable[[
             outputs = reference.ReferenceEvaluator(proto).run(None, feeds)
     except Exception:
         return True
-    return compare(list(expected()), None, outputs, Policy({})) is None
+    difference = compare(list(expected()), None, outputs, Policy({}))
+    return difference is None or difference.explained is not None
+
+
+def _is_consistent(proto: Any) -> bool:
+    """Whether types and shapes fit together in ONNX's own eyes; operators that it does not know are no objection."""
+    inference: Any = importlib.import_module("onnx.shape_inference")
+    try:
+        inference.infer_shapes(proto, check_type=True, strict_mode=True)
+    except Exception as error:
+        return "InferenceError]" not in str(error)
+    return True

@@ -10,6 +10,11 @@ from typing import Any
 
 from opera.templates.python_text import array_text, number_text, value_text, wrapped
 
+_WIDTH = 120
+_INFO = "helper.make_tensor_value_info"
+_MANY = 4
+"""Inputs and outputs from which on the function that declares them gets a short name."""
+
 onnx: Any = importlib.import_module("onnx")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
@@ -17,19 +22,18 @@ numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 def model_source(proto: Any, inputs: Mapping[str, Any]) -> str:
     """Source that defines `model` and `inputs` (name to value)."""
     runtime = [entry.name for entry in proto.graph.input]
-    values = ",\n    ".join(f'"{name}": {value_text(inputs[name])}' for name in runtime)
+    values = [f'"{name}": {value_text(inputs[name])}' for name in runtime]
     return "\n".join(
         (
             _node_model(proto) if _is_plain(proto) else _serialised(proto),
-            f"inputs = {{\n    {values}\n}}" if values else "inputs = {}",
+            _list("inputs", values, "{}"),
         )
     )
 
 
 def expected_source(expected: Sequence[Any]) -> str:
     """Source that defines `expected`, the list of outputs."""
-    outputs = ",\n    ".join(value_text(value) for value in expected)
-    return f"expected = [\n    {outputs}\n]"
+    return _list("expected", [value_text(value) for value in expected])
 
 
 def _is_plain(proto: Any) -> bool:
@@ -53,23 +57,45 @@ def _node_model(proto: Any) -> str:
     node = proto.graph.node[0]
     attributes = [f"{attribute.name}={_attribute_text(attribute)}" for attribute in node.attribute]
     domain = [f'domain="{node.domain}"'] if node.domain else []
-    arguments = [f'"{node.op_type}"', _names(node.input), _names(node.output), *domain, *attributes]
+    call = [f'"{node.op_type}"', _names(node.input), _names(node.output), *domain, *attributes]
     initializers = [
         f'numpy_helper.from_array({array_text(numpy_helper.to_array(item))}, "{item.name}")' for item in proto.graph.initializer
     ]
     opsets = ", ".join(f'helper.make_opsetid("{entry.domain}", {entry.version})' for entry in proto.opset_import)
-    infos = [f"[{', '.join(_info(entry) for entry in entries)}]" for entries in (proto.graph.input, proto.graph.output)]
+    named = (
+        ("entries", [_info(entry) for entry in proto.graph.input]),
+        ("results", [_info(entry) for entry in proto.graph.output]),
+        ("constants", initializers),
+    )
+    short = len(proto.graph.input) + len(proto.graph.output) >= _MANY
+    if short:
+        named = tuple((name, [item.replace(_INFO, "tensor") for item in items]) for name, items in named)
+    arguments = ", ".join(['"single_operator"', *(name for name, items in named if items or name != "constants")])
+    entries = [_list(name, items) for name, items in named if items or name != "constants"]
     return "\n".join(
         (
-            f"node = {wrapped('helper.make_node(' + ', '.join(arguments) + ')')}",
-            "graph = helper.make_graph(",
-            f'    [node], "single_operator", {infos[0]},',
-            f"    {infos[1]}, [" + ", ".join(initializers) + "],",
-            ")",
+            f"node = {wrapped('helper.make_node(' + ', '.join(call) + ')')}",
+            *([f"tensor = {_INFO}"] if short else []),
+            *entries,
+            f"graph = helper.make_graph([node], {arguments})",
             f"model = helper.make_model(graph, opset_imports=[{opsets}], ir_version={proto.ir_version})",
-            "onnx.checker.check_model(model)",
         )
     )
+
+
+def _list(name: str, items: Sequence[str], brackets: str = "[]") -> str:
+    """A list or dictionary, on one line or with as many items a line as fit."""
+    line = f"{name} = {brackets[0]}{', '.join(items)}{brackets[1]}"
+    if len(line) <= _WIDTH:
+        return line
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + len(item) + 6 <= _WIDTH:
+            lines[-1] += f" {item},"
+        else:
+            lines.append(f"{item},")
+    body = "".join(f"    {each}\n" for each in lines)
+    return f"{name} = {brackets[0]}\n{body}{brackets[1]}"
 
 
 def _names(names: Sequence[str]) -> str:
@@ -80,9 +106,9 @@ def _info(entry: Any) -> str:
     tensor = entry.type.tensor_type
     kind = onnx.TensorProto.DataType.Name(tensor.elem_type)
     if not tensor.HasField("shape"):
-        return f'helper.make_tensor_value_info("{entry.name}", onnx.TensorProto.{kind}, None)'
+        return f'{_INFO}("{entry.name}", onnx.TensorProto.{kind}, None)'
     shape = [dim.dim_value if dim.HasField("dim_value") else (dim.dim_param or None) for dim in tensor.shape.dim]
-    return f'helper.make_tensor_value_info("{entry.name}", onnx.TensorProto.{kind}, {shape})'
+    return f'{_INFO}("{entry.name}", onnx.TensorProto.{kind}, {shape})'
 
 
 def _attribute_text(attribute: Any) -> str:

@@ -13,6 +13,8 @@ import numpy as np
 from opera.models.arrays import Array, dtype_name, to_bytes
 
 _LITERAL_ELEMENTS = 256
+_UNIFORM_ELEMENTS = 3
+"""From so many equal elements on, an array is written as one number and a shape."""
 _WIDTH = 120
 
 
@@ -24,10 +26,23 @@ def array_text(array: Array) -> str:
         numbers = array if name in _NUMPY or name == "string" else array.astype(np.float64)
         if array.size == 0:
             return f"np.zeros({array.shape}, {dtype})"
+        if array.size >= _UNIFORM_ELEMENTS and name in _NUMPY and len(np.unique(array)) == 1:
+            return _uniform(array, dtype)
         return wrapped(f"np.array({_nested(numbers.tolist())}, {dtype})")
     packed = base64.b64encode(zlib.compress(to_bytes(array), 9)).decode("ascii")
     lines = "\n".join(f'    "{packed[start : start + _WIDTH - 8]}"' for start in range(0, len(packed), _WIDTH - 8))
     return f"np.frombuffer(zlib.decompress(base64.b64decode(\n{lines}\n)), {dtype}).reshape({array.shape})"
+
+
+def _uniform(array: Array, dtype: str) -> str:
+    """An array of equal elements, as one number and a shape."""
+    shape = f"{array.shape[0]}" if array.ndim == 1 else f"{array.shape}"
+    number: float | int | bool | complex = array.reshape(-1)[:1].tolist()[0]
+    if number == 1:
+        return f"np.ones({shape}, {dtype})"
+    if number == 0 and not np.signbit(np.real(array)).any():
+        return f"np.zeros({shape}, {dtype})"
+    return f"np.full({shape}, {number_text(number)}, {dtype})"
 
 
 _NUMPY = frozenset(

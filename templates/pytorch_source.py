@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
-from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Tensor
+from opera.instance import Device, DType, Instance, Kind, Tensor
 from opera.models.arrays import Array, dtype_name
-from opera.templates.python_text import array_text, number_text
+from opera.templates.argument_text import ArgumentText
+from opera.templates.python_text import array_text
 
 _VIEWED = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
 
@@ -85,52 +86,21 @@ def _tensor_text(array: Array, strides: tuple[int, ...] | None) -> str:
     return text if strides is None else f"strided({text}, {strides})"
 
 
-class _Writer:
-    """Writes arguments; tensors of the call become x0, x1, ... in the order in which the model takes them."""
+class _Writer(ArgumentText):
+    """Arguments of PyTorch's calls; an operator that works in place gets copies."""
 
     def __init__(self, in_place: bool) -> None:
+        super().__init__()
         self._in_place = in_place
-        self._count = 0
 
-    def argument(self, argument: Argument, *, inputs: bool) -> str:
-        text = self._value(argument.value, inputs)
-        return f"{argument.name}={text}" if argument.keyword else text
+    def constant_tensor(self, tensor: Tensor) -> str:
+        return f"torch.zeros({tensor.shape}, dtype=torch.{tensor.dtype})"
 
-    def _value(self, value: Any, inputs: bool) -> str:
-        if isinstance(value, Tensor):
-            return self._tensor(value, inputs)
-        if isinstance(value, (list, tuple)):
-            items = [self._value(item, inputs) for item in cast("list[Any]", value)]
-            if isinstance(value, list):
-                return f"[{', '.join(items)}]"
-            return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
-        if isinstance(value, dict):
-            return "{" + ", ".join(f"{key!r}: {self._value(item, inputs)}" for key, item in cast("dict[Any, Any]", value).items()) + "}"
-        if isinstance(value, slice):
-            ends = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
-            return f"slice({', '.join(self._value(end, inputs) for end in ends)})"
-        if isinstance(value, Call):
-            parts = [text if name is None else f"{name}={text}" for name, text in ((n, self._value(v, False)) for n, v in value.arguments)]
-            return f"{value.api}({', '.join(parts)})"
-        return _scalar(value)
+    def dtype(self, name: str) -> str:
+        return f"torch.{name}"
 
-    def _tensor(self, tensor: Tensor, inputs: bool) -> str:
-        if not inputs:
-            return f"torch.zeros({tensor.shape}, dtype=torch.{tensor.dtype})"
-        name = f"x{self._count}"
-        self._count += 1
+    def input(self, name: str) -> str:
         return f"{name}.clone()" if self._in_place else name
 
-
-def _scalar(value: Any) -> str:
-    if isinstance(value, DType):
-        return f"torch.{value.name}"
-    if isinstance(value, Device):
-        return f'torch.device("{value.name}")'
-    if isinstance(value, Enum):
-        return f"{value.path}.{value.member}"
-    if isinstance(value, Named):
-        return value.path
-    if isinstance(value, (int, float, complex)):
-        return number_text(value)
-    return repr(value)
+    def scalar(self, value: Any) -> str:
+        return f'torch.device("{value.name}")' if isinstance(value, Device) else super().scalar(value)

@@ -13,6 +13,14 @@ from opera.triage.fingerprint import Symptom, symptom_of
 from opera.triage.normalise import summary
 from opera.worker.process import Done, Lost, Raised
 
+_SLIPS = frozenset(each.__name__ for each in (AttributeError, IndexError, KeyError, NameError, TypeError, ZeroDivisionError))
+"""Exceptions that a compiler written in another language does not raise on purpose; from a frame of our own they are our own."""
+_READERS = {
+    ("torch.export", "load"): "torch.export",
+    ("torch.jit._serialization", "load"): "trace",
+    ("onnx", "load_model_from_string"): "onnx",
+}
+"""Functions with which a library reads what it captured, and the capture: where they raise, no compiler has seen the model."""
 _VALUE_DIFFERENCES = frozenset({"values", "nan", "inf", "shape"})
 """Differences that mean nothing when the library does not agree with itself."""
 
@@ -42,7 +50,8 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         event: What the worker reported, or how it was lost.
         test: The test.
         undefined: Why the reference is none, where it is none.
-        suspect: The exporter whose model already disagrees with the library; a wrong result is then its own.
+        suspect: The exporter whose model is inconsistent or already disagrees with the library; a wrong result, and a model that does not
+            load, are then its own.
     """
     operator = test.api.rsplit(".", 1)[-1]
     if isinstance(event, Lost):
@@ -51,7 +60,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         return Judgement(Verdict.UNDEFINED, None, "harness-error", None, {"failure": event.failure}, event.seconds)
     result = event.result
     if result["status"] == "raised":
-        return _raised(result, event.seconds)
+        return _raised(result, event.seconds, suspect)
     if result["status"] == "invalid":
         return Judgement(Verdict.INVALID, None, str(result["reason"]), None, {"failure": result["failure"]}, event.seconds)
     difference = result["difference"]
@@ -66,12 +75,28 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds, suspect, result.get("outputs"))
 
 
-def _raised(result: Mapping[str, Any], seconds: Mapping[str, float]) -> Judgement:
+def _raised(result: Mapping[str, Any], seconds: Mapping[str, float], suspect: str | None) -> Judgement:
     stage = Stage(result["stage"])
     detail = {"failure": result["failure"]}
     if result["unsupported"] is not None:
         return Judgement(Verdict.UNSUPPORTED, stage, result["unsupported"], result["converter"], detail, seconds)
-    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds)
+    unread = next((_READERS[each] for each in _calls(result["failure"]) if each in _READERS), None)
+    if unread is not None:
+        return Judgement(Verdict.INVALID, None, f"capture-failed:{unread}", None, detail, seconds)
+    if _is_a_slip(result["failure"]):
+        return Judgement(Verdict.UNDEFINED, stage, "harness-error", result["converter"], detail, seconds)
+    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds, suspect if stage is Stage.LOAD else None)
+
+
+def _is_a_slip(failure: Mapping[str, Any]) -> bool:
+    """Whether the adapter's own code raised: it met something that it does not know, which says nothing about the compiler."""
+    calls = _calls(failure)
+    return failure["type"] in _SLIPS and bool(calls) and calls[-1][0].startswith("opera.")
+
+
+def _calls(failure: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Module and function of each frame, the innermost last."""
+    return [(str(frame[0]), str(frame[3])) for frame in failure.get("frames", ())]
 
 
 def _lost(event: Lost, operator: str) -> Judgement:

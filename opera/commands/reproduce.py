@@ -12,10 +12,10 @@ from opera.config import load_config
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.options import common, print_json, say
 from opera.oracles.verdict import Verdict
-from opera.report.reproducer import Attempt, attempt, render
-from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
+from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
+from opera.store import Campaigns, Workspace
 from opera.store.database import open_workspace
-from opera.triage.findings import group
 
 SCHEMA = "reproduce/1"
 _FAILED_TO_REPRODUCE = 1
@@ -34,33 +34,43 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
     """
     config = load_config()
     with open_workspace(workspace, write=False) as space:
-        finding, result = _find(space, identity)
-        versions = next((each.versions for each in Campaigns(space).all() if _belongs(space, each.id, result)), _UNKNOWN)
-        script = output or space.folder / "reproducers" / f"{finding}.py"
+        name, cases = _find(space, identity)
+        script = output or space.folder / "reproducers" / f"{name}.py"
         script.parent.mkdir(parents=True, exist_ok=True)
-        script.write_text(render(space, config, result, versions), encoding="utf-8")
-        tried = None if no_run else attempt(script, config.python("compiler", result.compiler), result)
+        scripts: list[tuple[str, Attempt | None]] = []
+        for case in cases:
+            text = render(space, config, case, _versions(space, case))
+            script.write_text(text, encoding="utf-8")
+            scripts.append((text, None if no_run else attempt(script, config.python("compiler", case.result.compiler), case.result)))
+            if scripts[-1][1] is None or scripts[-1][1].reproduced:
+                break
+        text, tried = next((each for each in scripts if each[1] is not None and each[1].reproduced), scripts[0])
+        script.write_text(text, encoding="utf-8")
         place = str(script.relative_to(space.folder)) if script.is_relative_to(space.folder) else str(script.resolve())
     if tried is not None:
-        _keep(workspace, finding, place, tried)
+        _keep(workspace, name, place, tried)
     _say(script, tried, as_json)
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
 
 
-def _find(space: Workspace, identity: str) -> tuple[str, StoredResult]:
-    """The finding or failing test whose identity begins with *identity*."""
-    corpus, campaigns = Corpus(space), Campaigns(space)
-    failures = [each for each in campaigns.results(failures=True) if each.fingerprint and each.fingerprint.startswith(identity)]
-    names = {each.fingerprint for each in failures}
-    if len(names) == 1:
-        found = group(failures, lambda key: corpus.get(key).api, corpus.sizes)[0]
-        return found.id, found.representative
-    tests = [each for each in campaigns.result(identity) if each.verdict.is_failure or each.verdict is Verdict.FLAKY]
-    if len(tests) == 1:
-        return tests[0].fingerprint or tests[0].test[:16], tests[0]
-    if names or tests:
-        raise UserError(f"{identity!r} is the beginning of {len(names) + len(tests)} identities; write more of it")
-    raise UserError(f"no finding and no failing test begins with {identity!r}; `opera report` lists the findings")
+def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
+    """A name, and what scripts can show of the finding or failing test that *identity* is: its reduced instance first."""
+    target = resolve(space, identity)
+    if target.finding is not None:
+        finding = finding_of(space, target.finding).finding
+        smaller = reduced(finding)
+        return finding.id, [*([smaller] if smaller else []), original(space, finding.representative)]
+    if target.test is None:
+        raise UserError(f"{identity!r} is no finding and no failing test; `opera report` lists the findings")
+    result = result_of(space, target.test)
+    if not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
+        raise UserError(f"test {result.test[:12]} did not fail: {result.verdict.value}; `opera report` lists the findings")
+    return result.fingerprint or result.test[:16], [original(space, result)]
+
+
+def _versions(space: Workspace, case: Case) -> Mapping[str, Any]:
+    campaigns = campaigns_of(space, case.result.test)
+    return campaigns[-1].versions if campaigns else _UNKNOWN
 
 
 def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
@@ -70,11 +80,6 @@ def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
             Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)
     except EnvironmentBroken as error:
         say(f"the outcome is not kept for reports: {error}")
-
-
-def _belongs(space: Workspace, campaign: str, result: StoredResult) -> bool:
-    query = "SELECT 1 FROM campaign_tests WHERE campaign = ? AND test = ?"
-    return space.database.execute(query, (campaign, result.test)).fetchone() is not None
 
 
 def _say(script: Path, tried: Attempt | None, as_json: bool) -> None:

@@ -66,7 +66,7 @@ class LiteRtAdapter(Adapter):
         return saved_model.in_order(compiled(**{name: _fed(value) for name, value in subject.inputs.items() if name in wanted}))
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
-        """The operation that the message names, else the operators of the converted model."""
+        """The operation that the message names; else the interpreter, where it failed, or the operators of the converted model."""
         message = str((failure or {}).get("message", ""))
         named = (
             re.search(r"'(tfl?\.\w+)' op\b", message)
@@ -78,6 +78,8 @@ class LiteRtAdapter(Adapter):
             return named[1]
         if not self._model:
             return subject.instance.operator
+        if failure is not None:
+            return "interpreter"
         return litert_format.operators_of(replace(subject, data=self._model))
 
 

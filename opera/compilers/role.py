@@ -12,6 +12,7 @@ from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, S
 from opera.instance import Instance, decode_instance
 from opera.models import bundle
 from opera.oracles.compare import Policy, compare
+from opera.oracles.filters import order_is_specified
 from opera.oracles.verdict import Stage
 from opera.worker.child import Stages
 from opera.worker.failure import describe
@@ -75,7 +76,8 @@ class CompilerWorker:
             stages.leave()
             return self._failed(describe(error), stages.current, subject)
         stages.enter("compare")
-        difference = compare(tree["outputs"], tree["precise"], outputs, self._policy, list(tree["inputs"].values()))
+        inputs = list(tree["inputs"].values())
+        difference = compare(tree["outputs"], tree["precise"], outputs, self._policy, inputs, ordered=order_is_specified(instance))
         answer: Message = {"status": "compared", "difference": None}
         if difference is not None:
             answer["difference"] = difference.document()

@@ -16,7 +16,8 @@ from opera.models.arrays import Array, numpy_dtype, tensor_array
 
 _DEFAULT_FLOAT = Constraint(-1.0, 1.0)
 _DEFAULT_INTEGER = Constraint(0.0, 9.0)
-_DIRECTIONS = (1.0, -1.0)
+_DIRECTIONS = ((1.0, 1.0), (-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0))
+"""Signs of the first draws: for inputs at even and at odd places. Inputs that go the same way leave their ratio as it is."""
 _WIDEST = 1e4
 """Bounds beyond this are drawn logarithmically, so that one huge value does not make all others huge."""
 
@@ -41,13 +42,14 @@ def nudged(array: Array, scale: float, draw: int, place: int) -> Array:
     Args:
         array: Of a floating-point dtype in which *scale* is no rounding error.
         scale: 0 changes nothing.
-        draw: 0 for all up, 1 for all down, else the seed of directions drawn at random.
+        draw: 0 for all up, 1 for all down, 2 and 3 for inputs at even and at odd places in opposite directions, else the seed of
+            directions drawn at random.
         place: Of the input among the inputs; each has directions of its own.
     """
     if scale == 0.0 or array.dtype.kind not in "fc":
         return array
     if draw < len(_DIRECTIONS):
-        return array * (1.0 + _DIRECTIONS[draw] * scale)
+        return array * (1.0 + _DIRECTIONS[draw][place % 2] * scale)
     signs = np.random.default_rng([draw, place]).integers(0, 2, array.shape) * 2 - 1
     return array * (1.0 + signs * scale)
 

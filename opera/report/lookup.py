@@ -52,10 +52,21 @@ def resolve(workspace: Workspace, prefix: str) -> Target:
     return targets[0]
 
 
-def finding_of(workspace: Workspace, fingerprint: str) -> ReportedFinding:
-    """The finding of that fingerprint, which some result has."""
-    failures = (result for result in Campaigns(workspace).results(failures=True) if result.fingerprint == fingerprint)
-    return reported(workspace, failures, queries.apis(workspace))[0]
+def finding_of(workspace: Workspace, identity: str) -> ReportedFinding:
+    """The finding of that identity, or the one that it was merged into, or the only one of that fingerprint.
+
+    Raises:
+        UserError: no failing test belongs to it any more, or triage has split the fingerprint.
+    """
+    found = reported(workspace, Campaigns(workspace).results(failures=True), queries.apis(workspace))
+    exact = [each for each in found if identity in each.finding.members]
+    among = exact or [each for each in found if identity in each.finding.fingerprints]
+    if not among:
+        raise UserError(f"no failing test belongs to the finding {identity} now; `opera report` lists the findings")
+    if len(among) > 1:
+        listed = ", ".join(f"{each.finding.id} ({each.finding.trigger or 'the rest'})" for each in among)
+        raise UserError(f"the failures of fingerprint {identity} are several findings: {listed}")
+    return among[0]
 
 
 def result_of(workspace: Workspace, test: str) -> StoredResult:

@@ -10,8 +10,9 @@ from opera.errors import NothingSelected, UserError
 from opera.oracles.verdict import Verdict
 from opera.report import queries
 from opera.report.text import one_line
-from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace
+from opera.store import Campaign, Campaigns, StoredResult, Workspace
 from opera.triage.findings import Finding, group
+from opera.triage.knowledge import knowledge_of
 
 UNKNOWN_API = "(instance gone)"
 
@@ -188,10 +189,8 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
 def reported(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[ReportedFinding, ...]:
     """The findings among *failures*, with what their reproducers came to."""
     known = Campaigns(workspace).reproductions()
-    return tuple(
-        _reported(finding, known.get(finding.id))
-        for finding in group(failures, lambda key: apis.get(key, UNKNOWN_API), Corpus(workspace).sizes)
-    )
+    knowledge = knowledge_of(workspace, lambda key: apis.get(key, UNKNOWN_API))
+    return tuple(_reported(finding, known.get(finding.id)) for finding in group(failures, knowledge))
 
 
 def _reported(finding: Finding, reproduction: tuple[str, bool] | None) -> ReportedFinding:

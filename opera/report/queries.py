@@ -58,7 +58,8 @@ def matching(workspace: Workspace, prefix: str, limit: int = 6) -> Matches:
         )
         return tuple(row[0] for row in rows)
 
-    return Matches(select("fingerprint", "results"), select("test", "results"), select("id", "instances"))
+    findings = dict.fromkeys((*select("fingerprint", "results"), *select("finding", "reductions")))
+    return Matches(tuple(findings), select("test", "results"), select("id", "instances"))
 
 
 def tests_of(workspace: Workspace, instance: str) -> list[str]:

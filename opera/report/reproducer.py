@@ -7,17 +7,20 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from opera.campaign.judge import headline
+from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.errors import EnvironmentBroken, UserError
 from opera.models.registry import template_of
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Stage, Verdict
+from opera.plugins import search_path
 from opera.store import Corpus, StoredResult, Workspace
+from opera.triage.findings import Finding
 from opera.triage.normalise import summary, template
 from opera.worker.once import ask
 from opera.worker.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
@@ -53,20 +56,60 @@ class Attempt:
     output: str
 
 
-def render(workspace: Workspace, config: Config, result: StoredResult, versions: Mapping[str, Any]) -> str:
+@dataclass(frozen=True)
+class Case:
+    """What a script shows.
+
+    Attributes:
+        result: The failing test, with the detail of the instance that the script uses.
+        document: That instance as instance/1.
+        key: Decides, with the seed of the test, what is drawn for values that were not kept.
+        note: What was reduced; empty where the script uses the test's own instance.
+    """
+
+    result: StoredResult
+    document: Mapping[str, Any]
+    key: str
+    note: str = ""
+
+
+def original(workspace: Workspace, result: StoredResult) -> Case:
+    """The case of a failing test as the campaign ran it.
+
+    Raises:
+        UserError: its instance is gone.
+    """
+    try:
+        return Case(result, json.loads(Corpus(workspace).document(result.instance)), result.instance)
+    except KeyError as error:
+        raise UserError(f"the instance {result.instance[:12]} is no longer in the workspace; extract it again") from error
+
+
+def reduced(finding: Finding) -> Case | None:
+    """The case of a finding's reduced instance; None where there is none."""
+    reduction = finding.reduction
+    if reduction is None or reduction.document is None:
+        return None
+    detail = {**finding.representative.detail, **dict(reduction.detail.get("evidence", {}))}
+    note = f"Reduced from test {finding.representative.test[:12]}. Fails with: {finding.trigger}."
+    return Case(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
+
+
+def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[str, Any]) -> str:
     """The script for one failing test.
 
     Args:
-        workspace: Holds its instance.
+        workspace: Holds the blobs of its instance.
         config: Says which interpreter has the library.
-        result: The failing test.
-        versions: Of library and compiler, as its campaign recorded them.
+        case: What to show.
+        versions: Of library and compiler, as the test's campaign recorded them.
 
     Raises:
-        UserError: there is no script template for the subject, or the instance is gone.
+        UserError: there is no script template for the subject.
         EnvironmentBroken: the library does not work here.
     """
-    source = _library_source(workspace, config, result)
+    result = case.result
+    source = _library_source(workspace, config, case)
     body = _TEMPLATES / f"{result.compiler}_{result.frontend}.py.j2"
     if not body.is_file():
         subject = f"{result.compiler}/{result.frontend}"
@@ -82,11 +125,16 @@ def render(workspace: Workspace, config: Config, result: StoredResult, versions:
     values: dict[str, Any] = {
         "title": f"{result.compiler}/{result.frontend}: {result.verdict.value} in {result.converter or 'an unknown converter'}",
         "versions": "Seen with " + ", ".join(f"{name} {version}" for name, version in _flat(versions)) + ".",
+        "note": case.note,
         "expectation": _expectation(result),
         "summary": headline(result.verdict, result.detail).replace('"""', "'''").replace("\\", "/"),
         "compares": result.verdict is Verdict.INCONSISTENT,
         "library_source": source["text"] + ("\n" + source["expected"] if result.verdict is Verdict.INCONSISTENT else ""),
         "route": result.route,
+        "opset": dict(case.document.get("context", ())).get("opset", 0),
+        "kind": difference.get("kind"),
+        "stage": result.stage.value if result.stage else "",
+        "unsigned": str(difference.get("dtype")).startswith("uint"),
         "nested": "sequence" in f"{difference.get('expected')}{difference.get('actual')}",
         "exact": _is_exact(difference),
         "rtol": tolerance.relative,
@@ -124,21 +172,22 @@ def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
-def _library_source(workspace: Workspace, config: Config, result: StoredResult) -> Mapping[str, Any]:
-    try:
-        document = json.loads(Corpus(workspace).document(result.instance))
-    except KeyError as error:
-        raise UserError(f"the instance {result.instance[:12]} is no longer in the workspace; extract it again") from error
-    options = {"template": template_of(result.frontend), "cache": str(workspace.cache)}
-    spec = WorkerSpec(result.frontend, "opera.models.role:Materialiser", options, config.python("library", result.frontend))
+def _library_source(workspace: Workspace, config: Config, case: Case) -> Mapping[str, Any]:
+    result = case.result
+    route = choose_route(plugin(result.compiler).load(), result.frontend, result.route)
+    options = {"template": template_of(route.library), "cache": str(workspace.cache)}
+    spec = WorkerSpec(
+        route.library, "opera.models.role:Materialiser", options, config.python("library", route.library),
+        search_path(options["template"]), dict(route.environment),
+    )  # fmt: skip
     task = {
-        "instance": document, "key": result.instance, "seed": result.seed, "kind": None, "form": result.form, "reference": False,
+        "instance": case.document, "key": case.key, "seed": result.seed, "kind": None, "form": result.form, "reference": False,
         "source": True,
     }  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
         event = ask(spec, _LIMITS, Path(scratch), task)
     if not isinstance(event, Done) or event.result["status"] != "source":
-        raise EnvironmentBroken(f"{result.frontend} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
+        raise EnvironmentBroken(f"{route.library} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
     return event.result
 
 
@@ -177,8 +226,9 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
         failure = result.detail["failure"]
         kind = str(failure["type"]).rsplit(".", 1)[-1]
         expected = template(str(failure["message"]))[:60]
-        found = f"{kind}:" in output and expected in template(output[-_SEARCHED:], _SEARCHED)
-        return Attempt(found, f"{kind}: {summary(output.rpartition(f'{kind}:')[2])}" if found else last[:200], tail)
+        sign = f"{kind}:" if expected else kind
+        found = sign in output and expected in template(output[-_SEARCHED:], _SEARCHED)
+        return Attempt(found, f"{kind}: {summary(output.rpartition(sign)[2])}" if found else last[:200], tail)
     return Attempt(False, last[:200], tail)
 
 

@@ -43,7 +43,9 @@ def finding_document(reported: ReportedFinding) -> dict[str, Any]:
         "converter": None if finding.converter is None else one_line(finding.converter), "summary": reported.summary,
         "tests": len(finding.tests), "verified": reported.verified, "reproducer": reported.reproducer,
         "lowest_level": None if lowest is None else {"name": lowest.name, "verdict": lowest.verdict.value},
-        "representative": finding.representative.test, "met_by": list(reported.met_by),
+        "representative": finding.representative.test, "met_by": list(reported.met_by), "trigger": finding.trigger,
+        "reduced": finding.reduction is not None and finding.reduction.reason is None, "fingerprints": list(finding.fingerprints),
+        "merged_because": list(finding.merged_because),
     }  # fmt: skip
 
 

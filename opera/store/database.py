@@ -13,7 +13,7 @@ from opera.errors import EnvironmentBroken, UserError
 from opera.models import bundle
 from opera.store.migrations import STEPS
 
-VERSION = 3
+VERSION = 4
 _APPLICATION_ID = 0x4F504552
 
 

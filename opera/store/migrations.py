@@ -50,5 +50,18 @@ def _to_3(database: sqlite3.Connection, blobs: Path) -> None:
     database.execute("ALTER TABLE rankings RENAME COLUMN library TO frontend")
 
 
-STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3}
+def _to_4(database: sqlite3.Connection, blobs: Path) -> None:
+    """Reductions of failing tests, and findings by root cause."""
+    database.execute(
+        "CREATE TABLE reductions (number INTEGER PRIMARY KEY, fingerprint TEXT NOT NULL, test TEXT NOT NULL, finding TEXT NOT NULL,"
+        " reason TEXT, instance BLOB, trigger TEXT, detail TEXT NOT NULL, UNIQUE (fingerprint, test))"
+    )
+    database.execute("CREATE TABLE assignments (test TEXT PRIMARY KEY, finding TEXT NOT NULL) WITHOUT ROWID")
+    database.execute(
+        "CREATE TABLE merges (finding TEXT NOT NULL, other TEXT NOT NULL, reason TEXT NOT NULL, apart INTEGER NOT NULL,"
+        " PRIMARY KEY (finding, other)) WITHOUT ROWID"
+    )
+
+
+STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4}
 """From which version each step starts."""

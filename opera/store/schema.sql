@@ -1,4 +1,4 @@
--- Schema of a workspace, version 2. PRAGMA user_version holds the version; every change adds a step to migrations.py.
+-- Schema of a workspace, version 4. PRAGMA user_version holds the version; every change adds a step to migrations.py.
 
 CREATE TABLE instances (
     id       TEXT PRIMARY KEY,      -- content hash
@@ -91,6 +91,29 @@ CREATE TABLE reproductions (        -- what the newest reproducer of a finding c
     script     TEXT NOT NULL,       -- relative to the workspace
     reproduced INTEGER NOT NULL,
     message    TEXT NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE reductions (           -- what reducing a failing test came to
+    number      INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL,
+    test        TEXT NOT NULL,
+    finding     TEXT NOT NULL,      -- hash of fingerprint and trigger; the fingerprint itself where there is no reduction
+    reason      TEXT,               -- why there is none
+    instance    BLOB,               -- instance/1, zlib, with all data in it
+    trigger     TEXT,               -- JSON
+    detail      TEXT NOT NULL,      -- JSON: form, probes, seconds, complexity, complete, confirmed
+    UNIQUE (fingerprint, test)
+);
+CREATE TABLE assignments (          -- which finding a failing test belongs to, where its fingerprint has several
+    test    TEXT PRIMARY KEY,
+    finding TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE merges (               -- findings that have one root cause, or that a person says have not
+    finding TEXT NOT NULL,
+    other   TEXT NOT NULL,
+    reason  TEXT NOT NULL,
+    apart   INTEGER NOT NULL,       -- 1: never merge these two
+    PRIMARY KEY (finding, other)
 ) WITHOUT ROWID;
 
 CREATE TABLE campaign_tests (       -- which results belong to a campaign, in the order in which they came

@@ -1,4 +1,4 @@
-"""Groups failing tests into findings: first triage, by fingerprint."""
+"""Groups failing tests into findings: by fingerprint, and by root cause as far as triage has gone."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from opera.campaign.judge import headline
+from opera.instance import Instance
 from opera.oracles.verdict import Stage, Verdict
+from opera.reduction.trigger import trigger_of
 from opera.store import StoredResult
+from opera.store.reductions import StoredReduction
+from opera.triage.causes import Causes
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Failing tests with one fingerprint.
+    """Failing tests with one root cause, as far as it is known.
 
     Attributes:
-        id: The fingerprint.
+        id: The fingerprint; once it was reduced, a hash of the fingerprint and the trigger.
         compiler: The compiler, or the exporter that failed before it.
         frontend: Model format.
         route: Of the representative.
         operators: APIs of the failing instances, sorted.
         verdict, stage, converter: As the tests have them.
         summary: One line that says what goes wrong.
-        representative: The failing test with the smallest instance.
+        representative: The failing test that was reduced, else the one with the smallest instance.
         tests: All failing tests, in the order of their identities.
+        fingerprints: Of the tests, that of the representative first.
+        members: Findings that were merged into this one, itself first.
+        reduction: What reducing the representative came to; None where that was not tried.
+        merged_because: Why the members are one.
     """
 
     id: str
@@ -37,6 +45,21 @@ class Finding:
     summary: str
     representative: StoredResult
     tests: tuple[StoredResult, ...]
+    fingerprints: tuple[str, ...]
+    members: tuple[str, ...]
+    reduction: StoredReduction | None = None
+    merged_because: tuple[str, ...] = ()
+
+    @property
+    def trigger(self) -> str | None:
+        """The condition under which it fails, as text; None where it is not known."""
+        trigger = None if self.reduction is None else self.reduction.trigger
+        return None if trigger is None else trigger_of(trigger).text()
+
+    @property
+    def reduced(self) -> Instance | None:
+        """The reduced instance of the representative; None where there is none."""
+        return None if self.reduction is None or self.reduction.document is None else self.reduction.instance()
 
     @property
     def lowest_level(self) -> LowestLevel | None:
@@ -63,21 +86,30 @@ class LowestLevel:
         return f"{self.verdict.value} at level {self.name} too"
 
 
-def group(
-    results: Iterable[StoredResult], api_of: Callable[[str], str], sizes: Callable[[Iterable[str]], Mapping[str, int]]
-) -> list[Finding]:
-    """The findings among *results*, those with a fingerprint; most severe and most frequent first.
+@dataclass(frozen=True)
+class Knowledge:
+    """What grouping needs to know besides results.
 
-    Args:
-        results: Results of tests.
+    Attributes:
         api_of: Gives the API of an instance by its hash.
         sizes: Gives the sizes of instances by their hashes; the smallest represents a finding.
+        instance_of: Gives an instance by its hash; None where it or its data are gone.
+        causes: What triage has found out.
     """
-    groups: dict[str, list[StoredResult]] = {}
-    for result in results:
-        if result.fingerprint is not None:
-            groups.setdefault(result.fingerprint, []).append(result)
-    findings = [_finding(key, tests, api_of, sizes) for key, tests in groups.items()]
+
+    api_of: Callable[[str], str]
+    sizes: Callable[[Iterable[str]], Mapping[str, int]]
+    instance_of: Callable[[str], Instance | None]
+    causes: Causes
+
+
+def group(results: Iterable[StoredResult], known: Knowledge) -> list[Finding]:
+    """The findings among *results*, those with a fingerprint; most severe and most frequent first."""
+    leaves = known.causes.split(results, known.instance_of)
+    members: dict[str, list[str]] = {}
+    for leaf, root in known.causes.roots(leaves).items():
+        members.setdefault(root, []).append(leaf)
+    findings = [_finding([root, *(leaf for leaf in names if leaf != root)], leaves, known) for root, names in members.items()]
     return sorted(findings, key=lambda each: (each.compiler, each.frontend, _SEVERITY.index(each.verdict), -len(each.tests), each.id))
 
 
@@ -85,13 +117,29 @@ _SEVERITY = [Verdict.ABORT, Verdict.INCONSISTENT, Verdict.CRASH, Verdict.HANG, V
 """A silent wrong result is worse than an exception, and a dead process worse than both."""
 
 
-def _finding(
-    key: str, tests: Sequence[StoredResult], api_of: Callable[[str], str], sizes: Callable[[Iterable[str]], Mapping[str, int]]
-) -> Finding:
-    by_size = sizes({test.instance for test in tests})
-    first = min(tests, key=lambda test: (by_size.get(test.instance, 1 << 62), test.form != "baked", test.test))
+def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]], known: Knowledge) -> Finding:
+    tests = [test for leaf in members for test in leaves[leaf]]
+    reduction = known.causes.of(members[0])
+    first = _representative(leaves[members[0]], reduction, known)
+    fingerprints = dict.fromkeys(str(test.fingerprint) for test in (first, *tests))
     return Finding(
-        key, str(first.detail.get("exporter", first.compiler)), first.frontend, first.route,
-        tuple(sorted({api_of(test.instance) for test in tests})), first.verdict, first.stage, first.converter,
+        members[0], str(first.detail.get("exporter", first.compiler)), first.frontend, first.route,
+        tuple(sorted({known.api_of(test.instance) for test in tests})), first.verdict, first.stage, first.converter,
         headline(first.verdict, first.detail), first, tuple(sorted(tests, key=lambda test: test.test)),
+        tuple(fingerprints), tuple(members), reduction, known.causes.reasons(members),
     )  # fmt: skip
+
+
+def _representative(tests: Sequence[StoredResult], reduction: StoredReduction | None, known: Knowledge) -> StoredResult:
+    """The test that was reduced; else the smallest, as `smallest_first` orders them."""
+    if reduction is not None:
+        reduced = next((test for test in tests if test.test == reduction.test), None)
+        if reduced is not None:
+            return reduced
+    return smallest_first(tests, known.sizes)[0]
+
+
+def smallest_first(tests: Sequence[StoredResult], sizes: Callable[[Iterable[str]], Mapping[str, int]]) -> list[StoredResult]:
+    """*tests* by the size of their instances; of equal ones, those with constants baked in come first."""
+    by_size = sizes({test.instance for test in tests})
+    return sorted(tests, key=lambda test: (by_size.get(test.instance, 1 << 62), test.form != "baked", test.test))

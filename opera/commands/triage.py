@@ -1,0 +1,127 @@
+"""`opera triage`: from failures to root causes: reduced instances, triggers, and findings merged or split by them."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.config import load_config
+from opera.errors import Exit, NothingSelected, UserError
+from opera.options import Duration, common, print_json, say
+from opera.reduction.reduce import Budget
+from opera.reduction.trigger import trigger_of
+from opera.report.lookup import finding_of, resolve
+from opera.report.text import one_line, plural
+from opera.store import Campaigns, Workspace
+from opera.store.database import open_workspace
+from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
+from opera.triage.findings import Finding, group
+from opera.triage.knowledge import knowledge_of
+from opera.triage.runner import Options, Tally, Triage
+
+SCHEMA = "triage/1"
+
+
+@click.command("triage")
+@click.option("--compiler", help="Only failures of this compiler.")
+@click.option("--frontend", help="Only failures of this model format.")
+@click.option("--limit", type=click.IntRange(1), help="Most fingerprints to reduce, the most frequent first.")
+@click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Longest time for one reduction.")
+@click.option("--probes", type=click.IntRange(1), default=600, show_default=True, help="Most instances to run for one reduction.")
+@click.option("--causes", type=click.IntRange(1), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
+@click.option("--again", is_flag=True, help="Forget earlier reductions of what is selected.")
+@click.option("--split", "apart", nargs=2, metavar="A B", help="Two findings have different root causes: never merge them.")
+@click.option("--join", "together", nargs=2, metavar="A B", help="Two findings have one root cause.")
+@common
+def command(
+    compiler: str | None, frontend: str | None, limit: int | None, budget: float, probes: int, causes: int, again: bool,
+    apart: tuple[str, str] | None, together: tuple[str, str] | None, workspace: Path, seed: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Reduces failing tests and groups findings by root cause.
+
+    Each fingerprint's smallest failing instance is made smaller as long as it fails in the same way, and what it still needs to fail is
+    its trigger. Tests of the fingerprint without that trigger are reduced in turn; findings with the same cause are merged. What is done
+    is kept, and the same command continues.
+    """
+    options = Options(compiler, frontend, limit, causes, again, Budget(probes, budget))
+    with open_workspace(workspace, write=True) as space:
+        before = _findings(space)
+        if not before:
+            raise NothingSelected("the workspace has no failures; run a campaign first, e.g. `opera run --compiler tvm --frontend onnx`")
+        if apart or together:
+            _decide(space, apart, together)
+            tally = Tally()
+            Triage(space, load_config(), options, _tell).merge()
+        else:
+            tally = Triage(space, load_config(), options, _tell).run()
+        found = _findings(space)
+        reductions = Reductions(space).all()
+    _print(tally, len(before), found, reductions, as_json)
+    return Exit.CLEAN
+
+
+def _tell(stored: StoredReduction, api: str) -> None:
+    if stored.reason is not None:
+        say(f"  {stored.fingerprint[:8]}  {api}: not reduced: {stored.reason}")
+        return
+    assert stored.trigger is not None
+    before, after = stored.detail["complexity"]
+    figures = f"{stored.detail['probes']} probes, {stored.detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
+    say(f"  {stored.finding[:8]}  {api}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
+
+
+def _findings(space: Workspace) -> list[Finding]:
+    return group(Campaigns(space).results(failures=True), knowledge_of(space, lambda _: ""))
+
+
+def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str, str] | None) -> None:
+    """Keeps what a person says of pairs of findings."""
+    known = knowledge_of(space).causes
+    leaves = set(known.split(Campaigns(space).results(failures=True), knowledge_of(space).instance_of))
+    if apart:
+        one, other = (_members(space, each, leaves) for each in apart)
+        if one & other:
+            raise UserError(f"{apart[0]} and {apart[1]} are one finding; name two of its members, which `opera show {apart[0]}` lists")
+        pairs = itertools.product(sorted(one), sorted(other))
+        Reductions(space).keep_merges(Merge(a, b, BY_HAND, apart=True) for a, b in pairs)
+    if together:
+        first, second = (min(_members(space, each, leaves)) for each in together)
+        Reductions(space).keep_merges([Merge(first, second, BY_HAND)])
+
+
+def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
+    """The findings, before merging, that *prefix* names: one, or all that were merged into it."""
+    exact = {each for each in leaves if each.startswith(prefix.lower())}
+    if len(exact) == 1:
+        return exact
+    target = resolve(space, prefix)
+    if target.finding is None:
+        raise UserError(f"{prefix!r} is no finding; `opera report` lists them")
+    return set(finding_of(space, target.finding).finding.members)
+
+
+def _print(tally: Tally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
+    document: dict[str, Any] = {
+        "schema": SCHEMA, "reduced": tally.reduced, "not_reduced": tally.not_reduced, "probes": tally.probes,
+        "seconds": round(tally.seconds, 3), "findings_before": before, "findings": len(found),
+        "merged": sum(len(each.members) - 1 for each in found),
+        "seconds_per_reduction": _spread([float(each.detail["seconds"]) for each in reductions if each.reason is None]),
+        "problems": tally.problems,
+    }  # fmt: skip
+    for problem in tally.problems:
+        say(f"not looked at: {problem}")
+    if as_json:
+        print_json(document)
+        return
+    click.echo(f"reduced: {tally.reduced}, not reduced: {tally.not_reduced}, in {tally.seconds:.0f} s")
+    click.echo(f"findings: {before} before, {len(found)} now ({plural(document['merged'], 'merge')})")
+
+
+def _spread(seconds: list[float]) -> dict[str, float] | None:
+    if not seconds:
+        return None
+    return {"mean": round(statistics.fmean(seconds), 3), "median": round(statistics.median(seconds), 3), "most": round(max(seconds), 3)}

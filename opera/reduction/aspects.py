@@ -1,0 +1,210 @@
+"""What can be removed alone from an instance, and the properties that are then gone: from the most specific to the most general."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from opera.instance import DType, Enum, Kind, Named, Tensor
+from opera.models.arrays import Array
+from opera.reduction.candidates import fewer_outputs
+from opera.reduction.contents import edit, shrunk, stretched, with_axis, without_axis
+from opera.reduction.places import edited, get, put, without
+from opera.reduction.properties import WHOLE, Property, View, dtype_class, json_of
+from opera.reduction.values import retyped
+
+_DTYPES = ("float32", "int64", "int32", "float64", "bool", "float16")
+_ELEMENTS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
+    ("nan", lambda array: np.nan_to_num(array, nan=1.0, posinf=np.inf, neginf=-np.inf)),
+    ("inf", lambda array: np.where(np.isinf(array), np.ones_like(array), array)),
+    ("element-negative", np.abs),
+    ("element-nonzero", np.zeros_like),
+    ("element-zero", lambda array: np.where(array == 0, np.ones_like(array), array)),
+    ("element-above-one", lambda array: np.minimum(array, np.ones_like(array))),
+    ("element-fraction", np.rint),
+    ("elements-differ", lambda array: np.full_like(array, array.reshape(-1)[-1])),
+)
+"""Properties of elements, and what takes each away and leaves the most of the rest."""
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """Something about an instance that a failure may depend on.
+
+    Attributes:
+        properties: What the instance has in this respect, from the most specific to the most general.
+        removals: The instance without it: more than one way, because one may be invalid for reasons of its own.
+    """
+
+    properties: tuple[Property, ...]
+    removals: tuple[View, ...]
+
+
+def aspects(view: View) -> Iterator[Aspect]:
+    """Everything about *view* that can be removed alone."""
+    for aspect in _all(view):
+        held = tuple(each for each in aspect.properties if each.holds(view))
+        removals = tuple(each for each in aspect.removals if (each.instance, each.form) != (view.instance, view.form))
+        if held and removals:
+            yield Aspect(held, removals)
+
+
+def _all(view: View) -> Iterator[Aspect]:
+    other = "runtime" if view.form == "baked" else "baked"
+    yield Aspect((Property("form", WHOLE, view.form),), (View(view.instance, other),))
+    yield from _context(view)
+    if view.instance.kind is not Kind.GRAPH:
+        yield from _arguments(view)
+    for name, value in view.values.items():
+        if isinstance(value, Tensor) and view.instance.kind is Kind.GRAPH:
+            yield from _elements(view, name, value)
+        elif isinstance(value, Tensor):
+            yield from _tensor(view, name, value)
+        else:
+            yield from _parameter(view, name, value)
+
+
+def _with(view: View, name: str, value: Any) -> View:
+    return View(put(view.instance, view.places[name], value), view.form)
+
+
+def _context(view: View) -> Iterator[Aspect]:
+    training = view.instance.context_value("training")
+    if training is not None:
+        context = tuple((name, not value if name == "training" else value) for name, value in view.instance.context)
+        yield Aspect((Property("context", WHOLE, ["training", training]),), (View(replace(view.instance, context=context), view.form),))
+    outputs = cast("Sequence[bool]", view.instance.context_value("outputs", ()))
+    fewer = [each for each in fewer_outputs(view.instance) if each.context_value("outputs") != outputs]
+    for place in (place for place, kept in enumerate(outputs) if kept and sum(outputs) > 1):
+        gone = Property("output", WHOLE, place)
+        yield Aspect((gone,), tuple(found for each in fewer if not gone.holds(found := View(each, view.form))))
+
+
+def _arguments(view: View) -> Iterator[Aspect]:
+    for name, place in view.places.items():
+        value = get(view.instance, place)
+        if not place.way and value is not None:
+            smaller = without(view.instance, {(place.part, place.index)})
+            named = (Property("is", name, json_of(value)),) if isinstance(value, (bool, str, Enum, Named)) else ()
+            if smaller is not None:
+                yield Aspect((Property("given", name), *named), (View(smaller, view.form),))
+
+
+def _parameter(view: View, name: str, value: Any) -> Iterator[Aspect]:
+    place = view.places[name]
+    top = name.split("[")[0]
+    default: list[Any] = [item for key, item in view.instance.defaults if key == top and not place.way]
+    different = [Property("is-not", name, json_of(item)) for item in default if json_of(item) != json_of(value)]
+    exact = Property("is", name, json_of(value))
+    defaults = [_with(view, name, item) for item in default]
+    if isinstance(value, bool):
+        yield Aspect((exact,), (_with(view, name, not value),))
+    elif isinstance(value, (int, float)):
+        sign = [Property(kind, name) for kind in ("above-one", "positive", "negative")]
+        others = [type(value)(number) for number in (0, 1, 2, -1, value + 1, value - 1, 2 * value, -value)]
+        yield Aspect((exact, *different, *sign), (*defaults, *(_with(view, name, each) for each in dict.fromkeys(others))))
+    elif isinstance(value, (list, tuple)):
+        yield from _sequence(view, name, cast("Sequence[Any]", value), exact, defaults)
+    elif isinstance(value, DType):
+        yield Aspect((exact,), tuple(_with(view, name, DType(each)) for each in _DTYPES))
+    elif value is not None:
+        yield Aspect((exact, *different), tuple(defaults))
+
+
+def _sequence(view: View, name: str, value: Sequence[Any], exact: Property, defaults: list[View]) -> Iterator[Aspect]:
+    if not value or not all(isinstance(item, (int, float)) for item in value):
+        return
+    make = cast("Callable[[Sequence[Any]], Any]", type(value))
+
+    def other(change: Callable[[Any], Any]) -> View:
+        return _with(view, name, make([change(item) for item in value]))
+
+    signs = tuple(Property(kind, name) for kind in ("item-above-one", "item-positive"))
+    plain = (other(lambda _: 0), other(lambda _: 1))
+    yield Aspect((exact, *signs), (*defaults, *plain, other(lambda item: item + 1)))
+    yield Aspect((Property("item-negative", name),), (other(abs), *plain))
+    yield Aspect((Property("items-differ", name),), (other(lambda _: value[0]), other(lambda _: value[-1])))
+    shorter = _with(view, name, make(value[:1]))
+    longer = _with(view, name, make([*value, value[-1]]))
+    yield Aspect((Property("length", name, len(value)), Property("several-items", name)), (shorter, longer))
+
+
+def _tensor(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
+    yield from _dtype(view, name, tensor)
+    yield from _rank(view, name, tensor)
+    yield from _dimensions(view, name, tensor)
+    if tensor.strides is not None:
+        yield Aspect((Property("strided", name),), (_with(view, name, replace(tensor, strides=None)),))
+    yield from _elements(view, name, tensor)
+
+
+def _elements(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
+    for kind, change in _ELEMENTS:
+        plain = edit(tensor, change)
+        if plain is not None:
+            yield Aspect((Property(kind, name),), (_with(view, name, plain),))
+
+
+def _others(view: View, name: str) -> list[tuple[str, Tensor]]:
+    return [(each, view.values[each]) for each in view.tensors if each != name]
+
+
+def _dtype(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
+    different = [Property("dtype-differs", name, each) for each, other in _others(view, name) if other.dtype != tensor.dtype]
+    general = (Property("dtype-class", name, dtype_class(tensor.dtype)), Property("dtype-not", name, "float32"), *different)
+    first = next(each for each in view.tensors if view.values[each].dtype == tensor.dtype) == name
+    new = [each for each in dict.fromkeys((*_DTYPES, *(other.dtype for _, other in _others(view, name)))) if each != tensor.dtype]
+    alone = [_with(view, name, retyped(tensor, tensor.dtype, each)) for each in new]
+    together = [View(edited(view.instance, lambda _, value, each=each: retyped(value, tensor.dtype, each)), view.form) for each in new]
+    exact = Property("dtype", name, tensor.dtype)
+    yield Aspect((exact, *general), tuple(together if first and not different else alone))
+
+
+def _rank(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
+    rank = len(tensor.shape)
+    limits = (Property("rank-at-least", name, rank), Property("rank-at-most", name, rank)) if rank else ()
+    different = [Property("rank-differs", name, each) for each, other in _others(view, name) if len(other.shape) != rank]
+    alone = [with_axis(tensor, 0), *([without_axis(tensor, 0), without_axis(tensor, -1)] if rank else [])]
+    removals = [_with(view, name, each) for each in alone]
+
+    def taller(_: Any, value: Any) -> Any:
+        return with_axis(value, 0) if isinstance(value, Tensor) and len(value.shape) == rank else value
+
+    def lower(_: Any, value: Any) -> Any:
+        return without_axis(value, 0) if isinstance(value, Tensor) and rank and len(value.shape) == rank else value
+
+    if len(view.tensors) > 1:
+        removals += [View(edited(view.instance, each), view.form) for each in (taller, lower)]
+    yield Aspect((Property("rank", name, rank), *limits, *different), tuple(removals))
+
+
+def _dimensions(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
+    if tensor.size == 0:
+        filled = tensor
+        for axis, dim in enumerate(tensor.shape):
+            filled = filled if dim else stretched(filled, axis, 1)
+        yield Aspect((Property("empty", name),), (_with(view, name, filled),))
+        return
+    for axis, dim in enumerate(tensor.shape):
+        sizes = [size for size in (1, 2, dim + 1) if size != dim]
+        alone = [_with(view, name, stretched(tensor, axis, size) if size > dim else shrunk(tensor, axis, size)) for size in sizes]
+        together = [View(edited(view.instance, _resized(dim, size)), view.form) for size in sizes]
+        different = [Property("shape-differs", name, each) for each, other in _others(view, name) if other.shape != tensor.shape]
+        properties = (Property("dimension", name, [axis, dim]), Property("dimension-above-one", name, axis), Property("several", name))
+        removals = [*alone, *together] if dim > 1 or different else []
+        yield Aspect((*(properties if dim > 1 else ()), *different), tuple(removals))
+
+
+def _resized(old: int, new: int) -> Callable[[Any, Any], Any]:
+    def resize(_: Any, value: Any) -> Any:
+        if isinstance(value, Tensor):
+            for axis, dim in enumerate(value.shape):
+                if dim == old:
+                    value = stretched(value, axis, new) if new > old else shrunk(value, axis, new)
+            return value
+        return new if type(value) is int and value == old else value
+
+    return resize

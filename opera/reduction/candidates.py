@@ -1,0 +1,155 @@
+"""Smaller versions of an instance, from coarse to fine. Nothing here knows an operator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar, cast
+
+from opera.instance import Argument, DType, Instance, Kind, Tensor
+from opera.reduction import shapes, values
+from opera.reduction.places import Part, Place, arguments, edited, get, places, put, without
+
+T = TypeVar("T")
+Candidates = Callable[[Instance], Iterator[Instance]]
+_INTEGERS = (1, 0, 2, 3)
+_FLOATS = (1.0, 0.0, 2.0, 0.5)
+
+
+def fewer_arguments(instance: Instance) -> Iterator[Instance]:
+    """Without all arguments that can be left out, then without half of them, and so on down to single ones."""
+    every = [(part, index) for part in Part for index, argument in enumerate(arguments(instance, part)) if _given(instance, argument)]
+    for chunk in chunks(every):
+        for by_keyword in (False, True):
+            smaller = without(instance, set(chunk), by_keyword=by_keyword)
+            if smaller is not None:
+                yield smaller
+
+
+def _given(instance: Instance, argument: Argument) -> bool:
+    return argument.value is not None or argument.keyword or instance.kind is not Kind.NODE
+
+
+def at_defaults(instance: Instance) -> Iterator[Instance]:
+    """With arguments at their defaults where these are known: all, halves, single ones."""
+    defaults = dict(instance.defaults)
+    every = [
+        Place(part, index)
+        for part in Part
+        for index, argument in enumerate(arguments(instance, part))
+        if argument.name in defaults and not isinstance(argument.value, Tensor)
+    ]
+    for chunk in chunks(every):
+        smaller = instance
+        for place in chunk:
+            smaller = put(smaller, place, defaults[arguments(instance, place.part)[place.index].name])
+        yield smaller
+
+
+def fewer_outputs(instance: Instance) -> Iterator[Instance]:
+    """Without optional outputs, and without facts of the context that can be inferred or have a usual value."""
+    context = dict(instance.context)
+    outputs = cast("list[bool]", list(context.get("outputs", ())))
+    for place in reversed(range(len(outputs))):
+        if outputs[place] and sum(outputs) > 1:
+            kept = [*outputs[:place], False, *outputs[place + 1 :]]
+            while kept and not kept[-1]:
+                kept.pop()
+            types = context.get("output_types")
+            changed = {**context, "outputs": type(context["outputs"])(kept)}
+            if types is not None:
+                changed["output_types"] = types[: len(kept)]
+            yield replace(instance, context=tuple(changed.items()))
+    for gone in ("output_types", "parameters", "dtype_policy", "image_data_format", "floatx"):
+        if gone in context:
+            yield replace(instance, context=tuple(item for item in instance.context if item[0] != gone))
+    if context.get("training") is True:
+        yield replace(instance, context=tuple((name, False if name == "training" else value) for name, value in instance.context))
+
+
+def simpler_parameters(instance: Instance) -> Iterator[Instance]:
+    """Sequences shorter or of equal elements, numbers towards 0 and 1, nested calls with fewer arguments."""
+    for place, value in list(places(instance)):
+        for simpler in _simpler(value):
+            yield put(instance, place, simpler)
+
+
+def _simpler(value: Any) -> Iterator[Any]:
+    if isinstance(value, bool):
+        if value:
+            yield False
+    elif isinstance(value, int):
+        yield from dict.fromkeys((*_INTEGERS, -1, value // 2, abs(value)))
+    elif isinstance(value, float):
+        yield from dict.fromkeys((*_FLOATS, *((float(round(value)), round(value, 1)) if abs(value) < 1e15 else ()), abs(value)))
+    elif isinstance(value, complex):
+        yield from (0j, 1 + 0j, 1j, complex(value.real), complex(0, value.imag))
+    elif isinstance(value, (list, tuple)):
+        yield from _shorter(cast("Sequence[Any]", value))
+    elif isinstance(value, slice):
+        start, stop, step = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
+        yield from (slice(None), slice(start, None), slice(None, stop), slice(None, None, step), slice(start, stop))
+    elif isinstance(value, dict):
+        items = list(cast("dict[Any, Any]", value).items())
+        yield from (dict(items[:place] + items[place + 1 :]) for place in range(len(items)))
+    elif isinstance(value, str) and len(value) > 1:
+        yield from ("", value[: len(value) // 2])
+
+
+def _shorter(value: Sequence[Any]) -> Iterator[Any]:
+    make = type(value)
+    if len(value) > 1:
+        for chunk in chunks(list(range(len(value)))):
+            yield make([item for place, item in enumerate(value) if place not in chunk])  # type: ignore[call-arg]
+        for item in value:
+            if not isinstance(item, (Tensor, list, tuple, dict)):
+                yield make([item] * len(value))  # type: ignore[call-arg]
+
+
+def simpler_dtypes(instance: Instance) -> Iterator[Instance]:
+    """One dtype replaced by a simpler one in all tensors and arguments that have it, then in one tensor at a time."""
+    found = [value.dtype for _, value in places(instance) if isinstance(value, Tensor)]
+    found += [value.name for _, value in places(instance) if isinstance(value, DType)]
+    for old in dict.fromkeys(found):
+        for new in values.SIMPLE_DTYPES:
+            if new != old:
+                yield edited(instance, lambda _, value, old=old, new=new: values.retyped(value, old, new))
+    for place, value in list(places(instance)):
+        if isinstance(value, Tensor):
+            for new in values.SIMPLE_DTYPES:
+                if new != value.dtype:
+                    yield put(instance, place, values.retyped(value, value.dtype, new))
+
+
+def simpler_values(instance: Instance) -> Iterator[Instance]:
+    """The values of all tensors, then of one tensor at a time, made plain; at last single elements."""
+    for change in values.PLAIN:
+        yield edited(instance, lambda _, value, change=change: values.changed(value, change))
+    tensors = [place for place, value in places(instance) if isinstance(value, Tensor)]
+    for place in tensors:
+        for change in values.PLAIN:
+            yield put(instance, place, values.changed(get(instance, place), change))
+    for place in tensors:
+        for simpler in values.element_by_element(get(instance, place)):
+            yield put(instance, place, simpler)
+
+
+def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    """All of *items*, their halves, quarters, and so on down to single ones: the subsets of delta debugging."""
+    size = len(items)
+    while size:
+        for start in range(0, len(items), size):
+            yield items[start : start + size]
+        size = 0 if size == 1 else (size + 1) // 2
+
+
+STEPS: tuple[Candidates, ...] = (
+    fewer_arguments, at_defaults, fewer_outputs, shapes.smaller_dimensions, shapes.lower_ranks, shapes.contiguous, simpler_parameters,
+    simpler_dtypes, simpler_values,
+)  # fmt: skip
+"""The steps of a reduction, the coarsest first."""
+
+
+def steps_for(instance: Instance) -> tuple[Candidates, ...]:
+    """The steps that make sense for *instance*: a graph fixes the types and shapes of its inputs."""
+    return (simpler_values,) if instance.kind is Kind.GRAPH else STEPS

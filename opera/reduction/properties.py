@@ -1,0 +1,227 @@
+"""Properties of instances that a failure may depend on: data with a canonical text, decided without running anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from opera.instance import Instance, Tensor
+from opera.instance.codec import encode_value
+from opera.models.arrays import Array
+from opera.reduction.contents import array_of
+from opera.reduction.places import Place, names, places
+
+WHOLE = ""
+"""Name of what a property is about where that is the test as a whole."""
+
+
+class View:
+    """An instance in an input form, with its values by name."""
+
+    def __init__(self, instance: Instance, form: str) -> None:
+        self.instance = instance
+        self.form = form
+
+    @cached_property
+    def values(self) -> Mapping[str, Any]:
+        """Every value by its name."""
+        called = names(self.instance)
+        return {called[place]: value for place, value in places(self.instance)}
+
+    @cached_property
+    def places(self) -> Mapping[str, Place]:
+        """Where every value stands, by its name."""
+        return {name: place for place, name in names(self.instance).items()}
+
+    @cached_property
+    def tensors(self) -> tuple[str, ...]:
+        """Names of all tensors, in the order of the arguments."""
+        return tuple(name for name, value in self.values.items() if isinstance(value, Tensor))
+
+
+@dataclass(frozen=True)
+class Property:
+    """One property.
+
+    Attributes:
+        kind: A key of the predicates below.
+        name: The value that it is about; empty for the test as a whole.
+        value: What it is compared with: a JSON value, or the name of another value.
+    """
+
+    kind: str
+    name: str = WHOLE
+    value: Any = None
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name, str(self.value)))
+
+    def holds(self, view: View) -> bool:
+        """Whether *view* has it. Of values that were not kept, everything is believed that their constraint allows."""
+        predicate, _ = _KINDS[self.kind]
+        if self.name != WHOLE and self.name not in view.values:
+            return False
+        return predicate(view, view.values.get(self.name), self.value)
+
+    def text(self) -> str:
+        """The canonical text: `dtype(x)=float64`."""
+        value: Any = self.value
+        parts = cast("list[Any]", value) if isinstance(value, list) else [value]
+        first, last = _readable(parts[0]) if parts else "", _readable(parts[-1]) if parts else ""
+        return _KINDS[self.kind][1].format(name=self.name, value=_readable(self.value), first=first, last=last)
+
+    def renamed(self, new: Mapping[str, str]) -> Property:
+        """The same about other values."""
+        value = new.get(self.value, self.value) if self.kind in _OF_TWO and isinstance(self.value, str) else self.value
+        return Property(self.kind, new.get(self.name, self.name), value)
+
+    def document(self) -> list[Any]:
+        """As JSON."""
+        return [self.kind, self.name, self.value]
+
+
+def property_of(document: Sequence[Any]) -> Property:
+    """Inverse of `Property.document`; raises ValueError for a kind that is not known."""
+    kind, name, value = document
+    if kind not in _KINDS:
+        raise ValueError(f"no property of kind {kind!r}")
+    return Property(str(kind), str(name), value)
+
+
+def json_of(value: Any) -> Any:
+    """A value in the form in which properties compare it."""
+    return encode_value(value)
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, dict):
+        tag, content = next(iter(cast("dict[str, Any]", value).items()))
+        if tag == "tuple":
+            return "(" + ", ".join(_readable(item) for item in content) + ")"
+        items = cast("list[Any]", content) if isinstance(content, list) else [content]
+        return str(items[-1]) if items else ""
+    if isinstance(value, list):
+        return "[" + ", ".join(_readable(item) for item in cast("list[Any]", value)) + "]"
+    return repr(value) if value is None or isinstance(value, bool) else str(value)
+
+
+Predicate = Callable[[View, Any, Any], bool]
+
+
+def _of_number(test: Callable[[Any], bool]) -> Predicate:
+    return lambda _view, value, _other: isinstance(value, (int, float)) and not isinstance(value, bool) and test(value)
+
+
+def _of_sequence(test: Callable[[Sequence[Any]], bool]) -> Predicate:
+    return lambda _view, value, _other: isinstance(value, (list, tuple)) and test(cast("Sequence[Any]", value))
+
+
+def _of_tensor(test: Callable[[Tensor, Any], bool]) -> Predicate:
+    return lambda _view, value, other: isinstance(value, Tensor) and test(value, other)
+
+
+def _of_elements(test: Callable[[Array], bool], allowed: Callable[[float, float], bool] = lambda _low, _high: True) -> Predicate:
+    """Of the elements of a tensor; where they were not kept, *allowed* says whether bounds leave room for it."""
+
+    def holds(_view: View, value: Any, _other: Any) -> bool:
+        if not isinstance(value, Tensor):
+            return False
+        array = array_of(value)
+        if array is None:
+            limits = value.constraint
+            return limits is None or limits.low is None or limits.high is None or allowed(limits.low, limits.high)
+        return array.dtype.kind != "O" and bool(array.size) and test(np.real(array).astype(np.float64))
+
+    return holds
+
+
+def _has(flag: str, test: Callable[[Array], Array]) -> Predicate:
+    def holds(_view: View, value: Any, _other: Any) -> bool:
+        if not isinstance(value, Tensor):
+            return False
+        array = array_of(value)
+        if array is None:
+            return value.constraint is not None and bool(getattr(value.constraint, flag))
+        return array.dtype.kind != "O" and bool(test(np.real(array).astype(np.float64)).any())
+
+    return holds
+
+
+def _differs(part: Callable[[Tensor], Any]) -> Predicate:
+    def holds(view: View, value: Any, other: Any) -> bool:
+        second = view.values.get(str(other))
+        return isinstance(value, Tensor) and isinstance(second, Tensor) and part(value) != part(second)
+
+    return holds
+
+
+def dtype_class(name: str) -> str:
+    """`floating-point`, `integer`, `complex`, or the dtype itself."""
+    if name.startswith("complex"):
+        return "complex"
+    if name.startswith(("float", "bfloat")):
+        return "floating-point"
+    return "integer" if name.startswith(("int", "uint")) else name
+
+
+def _numbers(sequence: Sequence[Any]) -> list[float]:
+    return [item for item in sequence if isinstance(item, (int, float)) and not isinstance(item, bool)]
+
+
+def _length(value: Any) -> int:
+    return len(cast("list[Any]", value)) if isinstance(value, (list, tuple)) else -1
+
+
+def _dimension(tensor: Tensor, axis: int) -> int:
+    return tensor.shape[axis] if axis < len(tensor.shape) else -1
+
+
+_OF_TWO = frozenset({"dtype-differs", "rank-differs", "shape-differs"})
+_KINDS: Mapping[str, tuple[Predicate, str]] = {
+    "form": (lambda view, _value, other: view.form == other, "input form={value}"),
+    "context": (lambda view, _v, other: [other[0], json_of(view.instance.context_value(other[0]))] == list(other), "{first}={last}"),
+    "output": (lambda view, _value, other: _wanted(view.instance, int(other)), "output {value} is wanted"),
+    "given": (lambda _view, value, _other: value is not None, "{name} is given"),
+    "is": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) == other, "{name}={value}"),
+    "is-not": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) != other, "{name}≠{value}"),
+    "negative": (_of_number(lambda number: number < 0), "{name}<0"),
+    "positive": (_of_number(lambda number: number > 0), "{name}>0"),
+    "above-one": (_of_number(lambda number: number > 1), "{name}>1"),
+    "length": (lambda _view, value, other: _length(value) == other, "len({name})={value}"),
+    "several-items": (_of_sequence(lambda items: len(items) > 1), "len({name})>1"),
+    "item-negative": (_of_sequence(lambda items: any(item < 0 for item in _numbers(items))), "{name} has an entry <0"),
+    "item-positive": (_of_sequence(lambda items: any(item > 0 for item in _numbers(items))), "{name} has an entry >0"),
+    "item-above-one": (_of_sequence(lambda items: any(item > 1 for item in _numbers(items))), "{name} has an entry >1"),
+    "items-differ": (_of_sequence(lambda items: len({str(json_of(item)) for item in items}) > 1), "entries of {name} differ"),
+    "dtype": (_of_tensor(lambda tensor, other: tensor.dtype == other), "dtype({name})={value}"),
+    "dtype-class": (_of_tensor(lambda tensor, other: dtype_class(tensor.dtype) == other), "dtype({name}) is {value}"),
+    "dtype-not": (_of_tensor(lambda tensor, other: tensor.dtype != other), "dtype({name})≠{value}"),
+    "dtype-differs": (_differs(lambda tensor: tensor.dtype), "dtype({name})≠dtype({value})"),
+    "rank": (_of_tensor(lambda tensor, other: len(tensor.shape) == other), "rank({name})={value}"),
+    "rank-at-least": (_of_tensor(lambda tensor, other: len(tensor.shape) >= other), "rank({name})≥{value}"),
+    "rank-at-most": (_of_tensor(lambda tensor, other: len(tensor.shape) <= other), "rank({name})≤{value}"),
+    "rank-differs": (_differs(lambda tensor: len(tensor.shape)), "rank({name})≠rank({value})"),
+    "shape-differs": (_differs(lambda tensor: tensor.shape), "shape({name})≠shape({value})"),
+    "dimension": (_of_tensor(lambda tensor, other: _dimension(tensor, other[0]) == other[1]), "shape({name})[{first}]={last}"),
+    "dimension-above-one": (_of_tensor(lambda tensor, other: _dimension(tensor, other) > 1), "shape({name})[{value}]>1"),
+    "empty": (_of_tensor(lambda tensor, _other: tensor.size == 0), "{name} is empty"),
+    "several": (_of_tensor(lambda tensor, _other: tensor.size > 1), "{name} has several elements"),
+    "strided": (_of_tensor(lambda tensor, _other: tensor.strides is not None), "{name} is not contiguous"),
+    "nan": (_has("nan", np.isnan), "{name} has a NaN"),
+    "inf": (_has("inf", np.isinf), "{name} has an infinity"),
+    "element-negative": (_of_elements(lambda array: bool((array < 0).any()), lambda low, _high: low < 0), "{name} has a value <0"),
+    "element-nonzero": (_of_elements(lambda array: bool(array.any()), lambda low, high: low != 0 or high != 0), "{name} has a value ≠0"),
+    "element-zero": (_of_elements(lambda array: bool((array == 0).any()), lambda low, high: low <= 0 <= high), "{name} has a value =0"),
+    "element-above-one": (_of_elements(lambda array: bool((array > 1).any()), lambda _low, high: high > 1), "{name} has a value >1"),
+    "element-fraction": (_of_elements(lambda array: bool((np.isfinite(array) & (array != np.rint(array))).any())), "{name} has a fraction"),
+    "elements-differ": (_of_elements(lambda array: len(np.unique(array)) > 1, lambda low, high: low != high), "values of {name} differ"),
+}  # fmt: skip
+
+
+def _wanted(instance: Instance, place: int) -> bool:
+    outputs = instance.context_value("outputs", [])
+    return place < len(outputs) and bool(outputs[place])

@@ -1,0 +1,245 @@
+"""Reduces a failing instance under one fingerprint, finds its trigger by single removals, and confirms the result in fresh processes."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from opera.instance import Instance, Outcome, Tensor, encode_instance
+from opera.models.arrays import as_array, is_array, to_bytes
+from opera.oracles.verdict import Verdict
+from opera.reduction.aspects import Aspect, aspects
+from opera.reduction.candidates import steps_for
+from opera.reduction.complexity import complexity
+from opera.reduction.declared import with_open_outputs
+from opera.reduction.places import Part, Place, places, put
+from opera.reduction.prober import FRESH, SPAWNED, Probe, Prober, Roles, Trial
+from opera.reduction.properties import Property, View
+from opera.reduction.trigger import Trigger, canonical, covering
+
+CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
+"""The processes in which a reduced instance must fail again: two copies of a warm one where that is allowed, and one newly started."""
+_SHARE_OF_SEARCH = 0.7
+_RESTARTS = 2
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What one reduction may use: probes, and seconds of wall time. Confirmation comes on top."""
+
+    probes: int = 600
+    seconds: float = 60.0
+
+
+class NotReduced(Exception):
+    """There is no reduction; the message is the reason, for a person."""
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """A reduced instance that fails as the original does.
+
+    Attributes:
+        instance: The instance; all values kept, nothing drawn.
+        form: The input form.
+        trigger: What the failure depends on.
+        probes: Instances that were run.
+        seconds: Wall time.
+        complexity: Before and after.
+        complete: Whether nothing more could be taken away; else the budget was spent.
+        confirmed: In how many fresh processes it failed again.
+        evidence: What the compiler left behind in the last of them: exception or difference.
+    """
+
+    instance: Instance
+    form: str
+    trigger: Trigger
+    probes: int
+    seconds: float
+    complexity: tuple[float, float]
+    complete: bool
+    confirmed: int
+    evidence: Mapping[str, Any]
+
+
+class Reducer:
+    """Reduces one failing test.
+
+    Args:
+        prober: Runs instances of the test's subject.
+        fingerprint: Of the failure that must stay.
+        verdict: Of that failure.
+        budget: What may be used.
+    """
+
+    def __init__(self, prober: Prober, fingerprint: str, verdict: Verdict, budget: Budget) -> None:
+        self._prober = prober
+        self._wanted = fingerprint
+        self._roles: Roles = prober.roles_for(verdict)
+        self._budget = budget
+        self._known: dict[str, Probe] = {}
+        self._failing: list[View] = []
+
+    def reduce(self, instance: Instance, form: str, key: str, seed: int) -> Reduction:
+        """The reduction of a failing test.
+
+        Raises:
+            NotReduced: the failure does not come back, or not reliably.
+            EnvironmentBroken: library or compiler stopped working.
+        """
+        began, first_probe = time.monotonic(), self._prober.count
+        self._deadline = began + self._budget.seconds * _SHARE_OF_SEARCH
+        self._last_probe = first_probe + self._budget.probes
+        self._form = form
+        start = self._start(instance, key, seed)
+        smallest, trigger, complete = self._without_slips(start, began + self._budget.seconds)
+        evidence = self._confirm(smallest)
+        return Reduction(
+            smallest, form, trigger, self._prober.count - first_probe, time.monotonic() - began,
+            (complexity(start), complexity(smallest)), complete, len(CONFIRMATIONS), evidence,
+        )  # fmt: skip
+
+    def _start(self, instance: Instance, key: str, seed: int) -> Instance:
+        """*instance* with its values filled in and without what is recorded beside it; it must fail as the original."""
+        original = self._prober.run(Trial(instance, self._form, key, seed), self._wanted, self._roles)
+        if original.fingerprint != self._wanted:
+            raise NotReduced(f"does not fail in the same way now: {_said(original)}")
+        plain = replace(instance, expected=None, outcome=Outcome.UNKNOWN, exception=None)
+        if original.bundle is not None:
+            plain = with_inputs(plain, self._prober.inputs(original))
+        probe = self._probe(View(plain, self._form))
+        if probe.judgement.reason == "checker":
+            plain = with_open_outputs(plain, instance.expected or ())
+            probe = self._probe(View(plain, self._form))
+        if not self._same(probe):
+            reason = "the outputs that the test declares" if instance.expected is not None else "random numbers that the model itself holds"
+            raise NotReduced(f"fails only with {reason} ({_said(probe)} otherwise)")
+        return plain
+
+    def _without_slips(self, start: Instance, deadline: float) -> tuple[Instance, Trigger, bool]:
+        """Searches again where the smallest instance fails for a reason that the original does not have."""
+        smallest, complete = self._search(start, [])
+        trigger, slipped = self._isolate(smallest, View(start, self._form), deadline)
+        best = smallest, trigger, complete
+        forbidden = list(slipped)
+        for _ in range(_RESTARTS):
+            if not slipped or self._spent():
+                break
+            smallest, complete = self._search(start, forbidden)
+            if smallest == start:
+                break
+            trigger, slipped = self._isolate(smallest, View(start, self._form), deadline)
+            forbidden += slipped
+            best = smallest, trigger, complete
+        return best
+
+    # Search.
+
+    def _search(self, start: Instance, forbidden: list[Property]) -> tuple[Instance, bool]:
+        """Takes the first smaller instance of each step that still fails, until no step finds one."""
+        current = start
+        progress = True
+        while progress:
+            progress = False
+            for candidates in steps_for(start):
+                while (smaller := self._first_failing(current, candidates, forbidden)) is not None:
+                    current, progress = smaller, True
+        return current, not self._spent()
+
+    def _first_failing(self, current: Instance, candidates: Callable[[Instance], Any], forbidden: list[Property]) -> Instance | None:
+        size = complexity(current)
+        for candidate in candidates(current):
+            if self._spent():
+                return None
+            if complexity(candidate) >= size:
+                continue
+            view = View(candidate, self._form)
+            if any(each.holds(view) for each in forbidden):
+                continue
+            if self._same(self._probe(view)):
+                return candidate
+        return None
+
+    def _spent(self) -> bool:
+        return time.monotonic() >= self._deadline or self._prober.count >= self._last_probe
+
+    # Trigger.
+
+    def _isolate(self, smallest: Instance, original: View, deadline: float) -> tuple[Trigger, list[Property]]:
+        """The trigger of *smallest*, and what it needs that *original* does not have."""
+        view = View(smallest, self._form)
+        found = list(aspects(view))
+        passing: list[View] = []
+        slipped: list[Property] = []
+        for aspect in found:
+            if time.monotonic() >= deadline:
+                break
+            probes = [(removal, self._probe(removal)) for removal in aspect.removals]
+            gone = [removal for removal, probe in probes if probe.passed]
+            passing += gone
+            alone = gone and not any(self._same(probe) for _, probe in probes)
+            if alone and not any(each.holds(original) for each in aspect.properties):
+                slipped.append(aspect.properties[0])
+        ladder = [each for aspect in found for each in reversed(self._held(aspect))]
+        return Trigger(canonical(set(covering(ladder, passing))), smallest.api, view.tensors), slipped
+
+    def _held(self, aspect: Aspect) -> list[Property]:
+        """The properties of *aspect* that every failing instance had."""
+        return [each for each in aspect.properties if all(each.holds(other) for other in self._failing)]
+
+    # Probes.
+
+    def _probe(self, view: View) -> Probe:
+        document = {**encode_instance(view.instance), "form": view.form}
+        key = json.dumps(document, sort_keys=True)
+        if key not in self._known:
+            found = self._prober.run(Trial(view.instance, view.form, "reduced", 0), self._wanted, self._roles)
+            self._known[key] = replace(found, bundle=None)
+            if self._same(found):
+                self._failing.append(view)
+        return self._known[key]
+
+    def _same(self, probe: Probe) -> bool:
+        return probe.fingerprint == self._wanted
+
+    def _confirm(self, smallest: Instance) -> Mapping[str, Any]:
+        """Runs the reduced instance in fresh processes; it must fail in each. Returns what it left behind."""
+        trial = Trial(smallest, self._form, "reduced", 0)
+        evidence: Mapping[str, Any] = {}
+        for place, roles in enumerate(CONFIRMATIONS):
+            probe = self._prober.run(trial, self._wanted, roles)
+            if not self._same(probe):
+                raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then came to {_said(probe)}")
+            evidence = probe.judgement.detail
+        return evidence
+
+
+def with_inputs(instance: Instance, inputs: Mapping[str, Any]) -> Instance:
+    """*instance* with the values of a model's inputs in place of those that were not kept; as it is where the two do not fit together."""
+    listed = (cast("list[Any]", value) if isinstance(value, list) else [value] for value in inputs.values())
+    arrays = [as_array(item) for items in listed for item in items if is_array(item)]
+    wanted = [(place, value) for place, value in places(instance) if place.part is Part.CALL and isinstance(value, Tensor)]
+    if len(arrays) != len(wanted):
+        return instance
+    filled = instance
+    for array, (place, tensor) in zip(arrays, wanted, strict=True):
+        if tensor.data is None and array.shape == tensor.shape:
+            filled = _filled(filled, place, tensor, to_bytes(array))
+    return filled
+
+
+def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> Instance:
+    try:
+        return put(instance, place, replace(tensor, data=data, constraint=None))
+    except ValueError:
+        return instance
+
+
+def _said(probe: Probe) -> str:
+    judgement = probe.judgement
+    stage = f" at {judgement.stage.value}" if judgement.stage else ""
+    reason = f": {judgement.reason}" if judgement.reason else ""
+    return f"{judgement.verdict.value}{stage}{f' of {judgement.exporter}' if judgement.exporter else ''}{reason}"

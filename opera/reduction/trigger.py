@@ -1,0 +1,108 @@
+"""The triggering condition of a failure: the properties without which it vanishes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opera.instance import Instance
+from opera.reduction.properties import Property, View, property_of
+
+ALWAYS = "any call"
+"""Text of the trigger without a property: whatever is asked of the operator, it fails."""
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """A set of properties, each of which is needed.
+
+    Attributes:
+        properties: In canonical order.
+        api: The operator that they were found on.
+        tensors: Names of its tensors, in order: what their places are on another operator.
+    """
+
+    properties: tuple[Property, ...]
+    api: str
+    tensors: tuple[str, ...]
+
+    def text(self) -> str:
+        """The canonical text."""
+        return ", ".join(each.text() for each in self.properties) or ALWAYS
+
+    def anonymous(self) -> str:
+        """The text with tensors by place (`x0`, `x1`): the same for two operators whose inputs have other names."""
+        new = {name: f"x{place}" for place, name in enumerate(self.tensors)}
+        return ", ".join(sorted(each.renamed(new).text() for each in self.properties)) or ALWAYS
+
+    def holds(self, instance: Instance, form: str) -> bool:
+        """Whether *instance*, tested in input form *form*, has all the properties. Nothing is run."""
+        view = View(instance, form)
+        if instance.api == self.api:
+            return all(each.holds(view) for each in self.properties)
+        new = dict(zip(self.tensors, view.tensors, strict=False))
+        return all(each.renamed(new).holds(view) for each in self.properties)
+
+    def document(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"properties": [each.document() for each in self.properties], "api": self.api, "tensors": list(self.tensors)}
+
+
+def trigger_of(document: Mapping[str, Any]) -> Trigger:
+    """Inverse of `Trigger.document`; raises ValueError for what is no trigger."""
+    try:
+        properties = tuple(property_of(each) for each in document["properties"])
+        return Trigger(properties, str(document["api"]), tuple(str(name) for name in document["tensors"]))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"no trigger: {str(json.dumps(dict(document), default=str))[:200]}") from error
+
+
+def covering(properties: Sequence[Property], passing: Sequence[View]) -> list[Property]:
+    """A small set of *properties* such that every instance of *passing* lacks one of them, as far as they can tell.
+
+    Args:
+        properties: What all failing instances have; of two that tell as much, the first is taken.
+        passing: Instances that do not fail.
+    """
+    lacking = [(each, {place for place, view in enumerate(passing) if not each.holds(view)}) for each in dict.fromkeys(properties)]
+    left = set(range(len(passing)))
+    chosen: list[Property] = []
+    while left:
+        best, told = max(lacking, key=lambda item: len(item[1] & left), default=(None, set[int]()))
+        if best is None or not told & left:
+            break
+        chosen.append(best)
+        left -= told
+    sets = dict(lacking)
+    for each in list(chosen):
+        if sets[each] <= {place for other in chosen if other != each for place in sets[other]}:
+            chosen.remove(each)
+    return chosen
+
+
+def canonical(properties: set[Property]) -> tuple[Property, ...]:
+    """*properties* in canonical order, without those that others imply."""
+    kept = [each for each in properties if not any(_implies(other, each) for other in properties if other != each)]
+    return tuple(sorted(kept, key=lambda each: (each.name, each.kind, each.text())))
+
+
+def _implies(one: Property, other: Property) -> bool:
+    """Whether what has *one* always has *other*."""
+    if one.name != other.name or one.kind == other.kind:
+        return False
+    if other.kind == "given":
+        return True
+    if other.kind == "rank-at-least":
+        if one.kind == "rank":
+            return one.value >= other.value
+        axis = one.value if one.kind == "dimension-above-one" else one.value[0] if one.kind == "dimension" else None
+        return axis is not None and axis + 1 >= other.value
+    if other.kind == "several":
+        return one.kind == "elements-differ"
+    if other.kind == "element-nonzero":
+        return one.kind in ("element-negative", "element-above-one", "element-fraction", "elements-differ")
+    if other.kind == "dimension-above-one":
+        return one.kind == "dimension" and one.value[0] == other.value and one.value[1] > 1
+    return False

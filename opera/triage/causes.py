@@ -1,0 +1,101 @@
+"""Which finding a failing test belongs to: its fingerprint, split by the triggers that reductions found, merged by root cause."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from opera.instance import Instance
+from opera.reduction.trigger import Trigger, trigger_of
+from opera.store import StoredResult
+from opera.store.reductions import Merge, StoredReduction
+
+InstanceOf = Callable[[str], Instance | None]
+"""The instance of a hash; None where it or its data are gone."""
+
+
+def finding_id(fingerprint: str, trigger: Trigger) -> str:
+    """The identity of the finding that *trigger* splits off *fingerprint*: 16 hexadecimal digits."""
+    parts = ["finding", fingerprint, trigger.text()]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What triage knows of root causes.
+
+    Attributes:
+        reductions: The oldest first.
+        assignments: Finding by test.
+        merges: Pairs with one root cause, and pairs that must stay apart.
+    """
+
+    reductions: Sequence[StoredReduction] = ()
+    assignments: Mapping[str, str] = field(default_factory=dict[str, str])
+    merges: Sequence[Merge] = ()
+
+    def split(self, results: Iterable[StoredResult], instance_of: InstanceOf) -> dict[str, list[StoredResult]]:
+        """Failing tests by finding, nothing merged."""
+        by_fingerprint: dict[str, list[tuple[StoredReduction, Trigger]]] = defaultdict(list)
+        for each in self.reductions:
+            if each.trigger is not None:
+                by_fingerprint[each.fingerprint].append((each, trigger_of(each.trigger)))
+        found: dict[str, list[StoredResult]] = defaultdict(list)
+        for result in results:
+            if result.fingerprint is not None:
+                found[self._finding(result, by_fingerprint.get(result.fingerprint, []), instance_of)].append(result)
+        return found
+
+    def _finding(self, result: StoredResult, known: list[tuple[StoredReduction, Trigger]], instance_of: InstanceOf) -> str:
+        assert result.fingerprint is not None
+        assigned = self.assignments.get(result.test)
+        for reduction, trigger in known:
+            if reduction.test == result.test or reduction.finding == assigned or (not trigger.properties and assigned is None):
+                return reduction.finding
+        instance = instance_of(result.instance) if known and assigned is None else None
+        if instance is not None:
+            for reduction, trigger in known:
+                if trigger.holds(instance, result.form):
+                    return reduction.finding
+        return result.fingerprint
+
+    def roots(self, findings: Iterable[str]) -> dict[str, str]:
+        """The finding that each of *findings* is shown under: the one that was reduced first of those with one root cause."""
+        order = {finding: -place for place, finding in enumerate(reversed([each.finding for each in self.reductions]))}
+        return unions(sorted(findings, key=lambda each: (order.get(each, 1), each)), self.merges)
+
+    def of(self, finding: str) -> StoredReduction | None:
+        """The newest reduction of *finding* that succeeded, else the newest that did not; None where nothing was tried."""
+        tried = [each for each in self.reductions if each.finding == finding]
+        done = [each for each in tried if each.reason is None]
+        return (done or tried or [None])[-1]
+
+    def reasons(self, members: Sequence[str]) -> tuple[str, ...]:
+        """Why *members* are one: a line for each pair that was merged."""
+        inside = set(members)
+        return tuple(
+            f"{each.finding} and {each.other}: {each.reason}"
+            for each in self.merges
+            if not each.apart and each.finding in inside and each.other in inside
+        )
+
+
+def unions(ordered: Sequence[str], merges: Iterable[Merge]) -> dict[str, str]:
+    """The first of each set of *ordered* that *merges* join; no set holds a pair that must stay apart."""
+    place = {finding: number for number, finding in enumerate(ordered)}
+    members = {finding: [finding] for finding in ordered}
+    root = {finding: finding for finding in ordered}
+    known = [each for each in merges if each.finding in place and each.other in place]
+    apart = {frozenset((each.finding, each.other)) for each in known if each.apart}
+    joined = sorted((each for each in known if not each.apart), key=lambda each: sorted((place[each.finding], place[each.other])))
+    for each in joined:
+        one, other = sorted((root[each.finding], root[each.other]), key=place.__getitem__)
+        if one == other or any(frozenset((a, b)) in apart for a in members[one] for b in members[other]):
+            continue
+        for member in members.pop(other):
+            root[member] = one
+            members[one].append(member)
+    return root

@@ -1,0 +1,106 @@
+"""Which findings of a subject have one root cause, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from opera.oracles.verdict import Verdict
+from opera.reduction.trigger import trigger_of
+from opera.store import StoredResult
+from opera.store.reductions import Merge, StoredReduction
+from opera.triage.fingerprint import Symptom, symptom_of
+from opera.triage.similarity import Origin, origin_of
+
+_QUOTED = 90
+_EXACT = frozenset({"is", "dtype", "dtype-class"})
+_VALUES = "values"
+"""What two findings of one fingerprint share whose triggers differ in nothing but a value: a dtype, a mode."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A finding that may have the root cause of another.
+
+    Attributes:
+        finding: Its identity.
+        fingerprint: Of its failing tests.
+        representative: One of them.
+        reduction: What reducing it came to.
+    """
+
+    finding: str
+    fingerprint: str
+    representative: StoredResult
+    reduction: StoredReduction | None
+
+    @property
+    def symptom(self) -> Symptom:
+        """What its failure shows."""
+        result = self.representative
+        subject = str(result.detail.get("exporter", f"{result.compiler}/{result.frontend}"))
+        return symptom_of(subject, result.verdict, result.stage, result.converter or "", result.detail)
+
+    @property
+    def trigger(self) -> str:
+        """Its trigger, tensors by place; empty where none is known, or everything triggers it."""
+        if self.reduction is None or self.reduction.trigger is None:
+            return ""
+        trigger = trigger_of(self.reduction.trigger)
+        return trigger.anonymous() if trigger.properties else ""
+
+    @property
+    def outline(self) -> str:
+        """Its trigger without the values that properties are compared with; empty where none is compared with a value."""
+        if self.reduction is None or self.reduction.trigger is None:
+            return ""
+        properties = trigger_of(self.reduction.trigger).properties
+        exact = any(each.kind in _EXACT for each in properties)
+        return "; ".join(f"{each.kind} {each.name} {'' if each.kind in _EXACT else each.value}" for each in properties) if exact else ""
+
+
+def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence[str]]) -> list[Merge]:
+    """The pairs of *candidates* that have one root cause, each with the reason.
+
+    Args:
+        candidates: In the order in which they were found; of several that belong together, the first is paired with each other.
+        project_of: Prefixes of modules and parts of paths that belong to a compiler.
+    """
+    found: list[Merge] = []
+    first: dict[tuple[object, ...], Candidate] = {}
+    for candidate in candidates:
+        origin = _origin(candidate, project_of)
+        for key, reason in _grounds(candidate, origin):
+            other = first.setdefault(key, candidate)
+            if other is not candidate and (other.fingerprint != candidate.fingerprint or key[0] == _VALUES):
+                found.append(Merge(other.finding, candidate.finding, reason))
+                break
+    return found
+
+
+def _origin(candidate: Candidate, project_of: Callable[[str], Sequence[str]]) -> Origin | None:
+    result = candidate.representative
+    if result.verdict is not Verdict.CRASH or "failure" not in result.detail:
+        return None
+    failure = cast("Mapping[str, Any]", result.detail["failure"])
+    project = () if "exporter" in result.detail else project_of(result.compiler)
+    return origin_of(failure, project)
+
+
+def _grounds(candidate: Candidate, origin: Origin | None) -> list[tuple[tuple[object, ...], str]]:
+    """What two findings must share to be one, each with the reason that is then given."""
+    symptom = candidate.symptom
+    grounds: list[tuple[tuple[object, ...], str]] = []
+    if candidate.trigger:
+        key = ("trigger", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, symptom.converter, candidate.trigger)
+        grounds.append((key, f"same converter {symptom.converter}, same {symptom.kind}, same trigger ({candidate.trigger})"))
+    if candidate.outline:
+        key = (_VALUES, candidate.fingerprint, candidate.outline)
+        grounds.append((key, f"same fingerprint, triggers that differ only in a value ({candidate.trigger})"))
+    if origin is not None and origin.tells:
+        key = ("origin", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, origin)
+        quoted = origin.gist if len(origin.gist) <= _QUOTED else origin.gist[: _QUOTED - 1] + "…"
+        raised, entry = (f" {word} {part}" if part else "" for word, part in (("at", origin.raised), ("in", origin.entry)))
+        grounds.append((key, f'same message "{quoted}"{raised}{entry}'))
+    return grounds

@@ -1,0 +1,256 @@
+"""Reduces what fails, splits fingerprints by trigger, and merges findings with one root cause. What is done is kept at once."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from opera.campaign.settings import Settings
+from opera.compilers.registry import plugin
+from opera.config import Config
+from opera.errors import EnvironmentBroken, OperaError
+from opera.instance import Instance, encode_instance
+from opera.reduction.prober import Prober
+from opera.reduction.reduce import Budget, NotReduced, Reducer, Reduction
+from opera.reduction.trigger import trigger_of
+from opera.store import Campaign, Campaigns, StoredResult, Workspace
+from opera.store.reductions import Reductions, StoredReduction
+from opera.triage.causes import finding_id
+from opera.triage.findings import Knowledge, smallest_first
+from opera.triage.knowledge import knowledge_of
+from opera.triage.merge import Candidate, merges
+
+_MOST_ATTEMPTS = 2
+"""Tests of a fingerprint that are tried where one cannot be reduced."""
+_STAGE_SECONDS = 15.0
+"""Deadline of each stage of a probe: a variation that takes longer says nothing, except where the failure itself is a hang."""
+
+Say = Callable[[StoredReduction, str], None]
+"""Is told each reduction, with the API of its instance."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What triage is told.
+
+    Attributes:
+        compiler, frontend: Only failures of these, where given.
+        limit: Most fingerprints to reduce.
+        causes: Most triggers to look for within one fingerprint.
+        again: Whether to forget earlier reductions of what is selected.
+        budget: Of each reduction.
+    """
+
+    compiler: str | None = None
+    frontend: str | None = None
+    limit: int | None = None
+    causes: int = 4
+    again: bool = False
+    budget: Budget = field(default_factory=Budget)
+
+
+@dataclass
+class Tally:
+    """What came of it. *problems* are subjects that could not be looked at, and why; *seconds* is wall time."""
+
+    reduced: int = 0
+    not_reduced: int = 0
+    probes: int = 0
+    seconds: float = 0.0
+    problems: list[str] = field(default_factory=list[str])
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """The settings under which failing tests ran: one set of workers serves all of a bench."""
+
+    compiler: str
+    frontend: str
+    route: str
+    level: str | None
+    chebyshev: float | None
+
+    def settings(self, seed: int) -> Settings:
+        return Settings(
+            self.compiler, self.frontend, self.route, seed=seed, level=self.level, chebyshev=self.chebyshev, timeout=_STAGE_SECONDS
+        )
+
+
+class Triage:
+    """One run of triage over an open workspace."""
+
+    def __init__(self, workspace: Workspace, config: Config, options: Options, say: Say) -> None:
+        self._workspace = workspace
+        self._config = config
+        self._options = options
+        self._say = say
+        self._store = Reductions(workspace)
+        self._campaigns = Campaigns(workspace)
+        self.tally = Tally()
+
+    def run(self) -> Tally:
+        """Reduces what no reduction covers yet, then merges.
+
+        Raises:
+            EnvironmentBroken: none of the compilers works here.
+        """
+        began = time.monotonic()
+        failures = [each for each in self._campaigns.results(failures=True) if self._selected(each)]
+        if self._options.again:
+            self._store.forget({str(each.fingerprint) for each in failures})
+        todo = self._todo(failures)
+        benches: dict[_Bench, list[list[StoredResult]]] = defaultdict(list)
+        campaigns = self._campaign_of()
+        for tests in todo:
+            benches[_bench(tests[0], campaigns.get(tests[0].test))].append(tests)
+        for bench, groups in benches.items():
+            self._work(bench, groups)
+        self.merge()
+        self.tally.seconds = time.monotonic() - began
+        if self.tally.problems and not (self.tally.reduced or self.tally.not_reduced):
+            raise EnvironmentBroken("; ".join(self.tally.problems))
+        return self.tally
+
+    def _selected(self, result: StoredResult) -> bool:
+        return self._options.compiler in (None, result.compiler) and self._options.frontend in (None, result.frontend)
+
+    def _todo(self, failures: Sequence[StoredResult]) -> list[list[StoredResult]]:
+        """The failing tests that no reduction covers, by fingerprint, the smallest first; the most frequent fingerprint first."""
+        known = self._knowledge()
+        tried = {each.fingerprint for each in known.causes.reductions if each.finding == each.fingerprint}
+        full = {each.fingerprint for each in known.causes.reductions if self._is_full(each.fingerprint, known)}
+        left = known.causes.split(failures, known.instance_of)
+        groups = [tests for finding, tests in left.items() if finding == tests[0].fingerprint and finding not in tried | full]
+        groups.sort(key=lambda tests: (-len(tests), str(tests[0].fingerprint)))
+        return [smallest_first(tests, known.sizes) for tests in groups[: self._options.limit]]
+
+    def _is_full(self, fingerprint: str, known: Knowledge) -> bool:
+        return sum(each.fingerprint == fingerprint for each in known.causes.reductions) >= self._options.causes
+
+    def _campaign_of(self) -> dict[str, Campaign]:
+        """The newest campaign of every test that failed."""
+        rows = self._workspace.database.execute(
+            "SELECT c.test, c.campaign FROM campaign_tests c JOIN results r ON r.test = c.test WHERE r.fingerprint IS NOT NULL"
+        ).fetchall()
+        campaigns = {each.id: (place, each) for place, each in enumerate(self._campaigns.all())}
+        newest: dict[str, tuple[int, Campaign]] = {}
+        for test, key in rows:
+            if test not in newest or newest[test][0] < campaigns[key][0]:
+                newest[test] = campaigns[key]
+        return {test: campaign for test, (_, campaign) in newest.items()}
+
+    def _work(self, bench: _Bench, groups: Sequence[Sequence[StoredResult]]) -> None:
+        try:
+            with Prober(bench.settings(0), self._config, self._workspace.scratch) as prober:
+                for tests in groups:
+                    self._fingerprint(prober, tests)
+                self.tally.probes += prober.count
+        except OperaError as error:
+            self.tally.problems.append(f"{bench.compiler}/{bench.frontend} ({bench.route}): {error}")
+
+    def _fingerprint(self, prober: Prober, tests: Sequence[StoredResult]) -> None:
+        """Reduces one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
+        known = self._knowledge()
+        left = list(tests)
+        failed = 0
+        for _ in range(self._options.causes):
+            if not left or failed >= _MOST_ATTEMPTS:
+                break
+            test, instance = _first_readable(left, known)
+            if test is None or instance is None:
+                fingerprint = str(left[0].fingerprint)
+                self._keep(StoredReduction(fingerprint, left[0].test, fingerprint, "its instance, or data of it, is gone"), "")
+                return
+            reduction = self._reduced(prober, test, instance)
+            failed += reduction.reason is not None
+            if reduction.trigger is None:
+                left.remove(test)
+                continue
+            covered = [each for each in left if self._covers(reduction, each, known)]
+            self._store.assign([each.test for each in covered], reduction.finding)
+            left = [each for each in left if each not in covered]
+
+    def _covers(self, reduction: StoredReduction, test: StoredResult, known: Knowledge) -> bool:
+        assert reduction.trigger is not None
+        trigger = trigger_of(reduction.trigger)
+        if test.test == reduction.test or not trigger.properties:
+            return True
+        instance = known.instance_of(test.instance)
+        return instance is not None and trigger.holds(instance, test.form)
+
+    def _reduced(self, prober: Prober, test: StoredResult, instance: Instance) -> StoredReduction:
+        fingerprint = str(test.fingerprint)
+        began, probes = time.monotonic(), prober.count
+        try:
+            found = Reducer(prober, fingerprint, test.verdict, self._options.budget).reduce(instance, test.form, test.instance, test.seed)
+            stored = StoredReduction(
+                fingerprint, test.test, finding_id(fingerprint, found.trigger), None, encode_instance(found.instance),
+                found.trigger.document(), _detail(found),
+            )  # fmt: skip
+        except NotReduced as error:
+            detail = {"probes": prober.count - probes, "seconds": time.monotonic() - began}
+            stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)
+        self._keep(stored, instance.api)
+        return stored
+
+    def _keep(self, stored: StoredReduction, api: str) -> None:
+        self._store.keep(stored)
+        if stored.reason is None:
+            self.tally.reduced += 1
+        else:
+            self.tally.not_reduced += 1
+        self._say(stored, api)
+
+    def merge(self) -> None:
+        """Works out anew which findings of the workspace have one root cause."""
+        known = self._knowledge()
+        leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
+        order = {each.finding: place for place, each in enumerate(known.causes.reductions)}
+        candidates = [
+            Candidate(finding, str(tests[0].fingerprint), min(tests, key=lambda each: each.test), known.causes.of(finding))
+            for finding, tests in sorted(leaves.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))
+        ]
+        projects: dict[str, Sequence[str]] = {}
+
+        def project_of(compiler: str) -> Sequence[str]:
+            if compiler not in projects:
+                projects[compiler] = _project(compiler)
+            return projects[compiler]
+
+        self._store.replace_merges(merges(candidates, project_of))
+
+    def _knowledge(self) -> Knowledge:
+        return knowledge_of(self._workspace)
+
+
+def _bench(result: StoredResult, campaign: Campaign | None) -> _Bench:
+    settings: Any = {} if campaign is None else campaign.settings
+    return _Bench(result.compiler, result.frontend, result.route, settings.get("level"), settings.get("chebyshev"))
+
+
+def _project(compiler: str) -> Sequence[str]:
+    """What belongs to a compiler; nothing where its adapter is gone."""
+    try:
+        return plugin(compiler).load().project
+    except OperaError:
+        return ()
+
+
+def _first_readable(tests: Sequence[StoredResult], known: Knowledge) -> tuple[StoredResult | None, Instance | None]:
+    def read() -> Iterator[tuple[StoredResult, Instance]]:
+        for test in tests:
+            instance = known.instance_of(test.instance)
+            if instance is not None:
+                yield test, instance
+
+    return next(read(), (None, None))
+
+
+def _detail(found: Reduction) -> dict[str, Any]:
+    return {
+        "form": found.form, "probes": found.probes, "seconds": round(found.seconds, 3), "complexity": list(found.complexity),
+        "complete": found.complete, "confirmed": found.confirmed, "evidence": dict(found.evidence),
+    }  # fmt: skip

@@ -1,0 +1,70 @@
+"""Whether two raw failures say the same: their messages without what depends on dtypes and values, and where they were raised."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from opera.triage.normalise import template
+
+_DTYPE = re.compile(
+    r"\b(?:[A-Za-z]+\.)?(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)(?:N|\d+)\b|\b(?:bool|double|half)\b"
+)
+_CALL = re.compile(r"\b\w+(?:\.\w+)+\([^()]*\)")
+_LIMIT = 2000
+_TELLING = 20
+"""Characters of a gist that says something on its own."""
+_NOWHERE = ("<unknown>", "")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a failure was raised.
+
+    Attributes:
+        gist: What the message says, whatever the dtypes and values.
+        raised: File and line of the innermost frame that is known; empty where none is.
+        entry: The innermost function of the compiler's importer on the way there; empty where none is known.
+    """
+
+    gist: str
+    raised: str
+    entry: str
+
+    @property
+    def tells(self) -> bool:
+        """Whether another failure with the same origin is likely to be the same."""
+        return bool(self.raised and self.entry) or len(self.gist) >= _TELLING
+
+
+def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
+    """Where *failure*, as `opera.worker.failure.describe` makes it, comes from.
+
+    Args:
+        failure: An exception.
+        project: Prefixes of modules and parts of paths that belong to the compiler.
+    """
+    frames = [frame for frame in failure.get("frames") or () if len(frame) == 4 and not str(frame[0]).startswith("opera.")]
+    known = [frame for frame in frames if str(frame[1]) not in _NOWHERE]
+    raised = f"{str(known[-1][1]).rpartition('/')[2]}:{known[-1][2]}" if known else ""
+    return Origin(gist(str(failure.get("message", ""))), raised, _entry(frames, project))
+
+
+def gist(message: str) -> str:
+    """What *message* says, without dtypes and without the arguments of calls that it quotes."""
+    text = template(message, _LIMIT)
+    while (shorter := _CALL.sub("CALL", text)) != text:
+        text = shorter
+    return _DTYPE.sub("DTYPE", text)
+
+
+def _entry(frames: Sequence[Sequence[Any]], project: Sequence[str]) -> str:
+    """The innermost function in the folder of the compiler's outermost frame: the importer that was called."""
+    theirs = [frame for frame in frames if any(str(frame[0]).startswith(each) or each in str(frame[1]) for each in project)]
+    if not theirs:
+        return ""
+    folder = str(theirs[0][0]).rpartition(".")[0]
+    inside = [frame for frame in theirs if str(frame[0]).rpartition(".")[0] == folder]
+    return str(inside[-1][3])

@@ -1,0 +1,68 @@
+"""Recorded arguments as Python source; what differs between libraries is overridden."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from opera.instance import Argument, Call, DType, Enum, Named, Tensor
+from opera.templates.python_text import number_text
+
+
+class ArgumentText:
+    """Writes arguments; tensors of the call become x0, x1, ... in the order in which the model takes them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def argument(self, argument: Argument, *, inputs: bool) -> str:
+        """One argument, with its name where it is passed by keyword."""
+        text = self._value(argument.value, inputs)
+        return f"{argument.name}={text}" if argument.keyword else text
+
+    def constant_tensor(self, tensor: Tensor) -> str:
+        """A tensor that is no input of the model."""
+        raise NotImplementedError
+
+    def dtype(self, name: str) -> str:
+        """A data type."""
+        raise NotImplementedError
+
+    def input(self, name: str) -> str:
+        """An input of the model, where it is used."""
+        return name
+
+    def scalar(self, value: Any) -> str:
+        """A value that holds no others."""
+        if isinstance(value, DType):
+            return self.dtype(value.name)
+        if isinstance(value, Enum):
+            return f"{value.path}.{value.member}"
+        if isinstance(value, Named):
+            return value.path
+        if isinstance(value, (int, float, complex)):
+            return number_text(value)
+        return repr(value)
+
+    def _value(self, value: Any, inputs: bool) -> str:
+        if isinstance(value, Tensor):
+            return self._tensor(value, inputs)
+        if isinstance(value, (list, tuple)):
+            items = [self._value(item, inputs) for item in cast("list[Any]", value)]
+            if isinstance(value, list):
+                return f"[{', '.join(items)}]"
+            return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+        if isinstance(value, dict):
+            return "{" + ", ".join(f"{key!r}: {self._value(item, inputs)}" for key, item in cast("dict[Any, Any]", value).items()) + "}"
+        if isinstance(value, slice):
+            ends = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
+            return f"slice({', '.join(self._value(end, inputs) for end in ends)})"
+        if isinstance(value, Call):
+            parts = [text if name is None else f"{name}={text}" for name, text in ((n, self._value(v, False)) for n, v in value.arguments)]
+            return f"{value.api}({', '.join(parts)})"
+        return self.scalar(value)
+
+    def _tensor(self, tensor: Tensor, inputs: bool) -> str:
+        if not inputs:
+            return self.constant_tensor(tensor)
+        self._count += 1
+        return self.input(f"x{self._count - 1}")

@@ -1,0 +1,133 @@
+"""Real failures of real compilers, reduced, split, merged and reproduced through the real commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, decode_instance
+from opera.store import Corpus
+from opera.store.database import open_workspace
+
+
+def opera(workspace: Path, *arguments: str, codes: tuple[int, ...] = (0,)) -> Any:
+    command = [sys.executable, "-m", "opera", *arguments, "--workspace", str(workspace), "--json"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert run.returncode in codes, run.stderr[-3000:]
+    return json.loads(run.stdout) if run.stdout else run.stderr
+
+
+def tensor(values: object, dtype: str = "float32") -> Tensor:
+    array = np.asarray(values, dtype)
+    return Tensor(array.shape, dtype, array.tobytes())
+
+
+def node(operator: str, opset: int, attributes: dict[str, Any] | None = None, **inputs: Tensor) -> Instance:
+    init = tuple(Argument(name, value) for name, value in sorted((attributes or {}).items()))
+    call = tuple(Argument(name, value) for name, value in inputs.items())
+    return Instance("onnx", f"ai.onnx.{operator}", Kind.NODE, init, call, (("opset", opset), ("outputs", [True])))
+
+
+def random(*shape: int) -> Tensor:
+    return tensor(np.random.default_rng(0).normal(size=shape))
+
+
+FAILING = (
+    node("Pow", 13, X=tensor([[1, 2, 3], [4, 5, 6]], "int32"), Y=random(2, 3)),
+    node("Pow", 13, X=random(4), Y=tensor([1, 2, 3, 4], "int32")),
+    node("SpaceToDepth", 28, {"blocksize": 2, "mode": "CRD"}, input=random(1, 2, 4, 6)),
+    node("IsInf", 20, {"detect_negative": 0}, X=tensor([-1.7, np.nan, np.inf, 3.6, -np.inf, np.inf])),
+)
+"""Operators that TVM 0.25 converts wrongly: mixed types, the order of blocks, the sign of infinities."""
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reduction")
+    with open_workspace(folder, write=True) as space:
+        Corpus(space).add((each, Occurrence("hand", "test")) for each in FAILING)
+    opera(folder, "run", "--compiler", "tvm", "--frontend", "onnx", "--exit-zero", "--quiet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def findings(workspace: Path) -> dict[str, Any]:
+    before = opera(workspace, "report")["findings"]
+    outcome = opera(workspace, "triage")
+    assert outcome["reduced"] >= 4
+    assert outcome["findings_before"] == len(before)
+    return {each["operators"][0].rpartition(".")[2]: each for each in opera(workspace, "report")["findings"]}
+
+
+def test_the_trigger_names_what_the_failure_needs(findings: dict[str, Any]) -> None:
+    assert findings["Pow"]["trigger"] == "dtype(X)≠dtype(Y)"
+    assert "mode=CRD" in findings["SpaceToDepth"]["trigger"]
+    assert "detect_negative=0" in findings["IsInf"]["trigger"]
+    assert "X has an infinity" in findings["IsInf"]["trigger"]
+
+
+def test_both_orders_of_mixed_types_are_one_finding_with_a_reason_and_can_be_taken_apart(workspace: Path, findings: dict[str, Any]) -> None:
+    pair = findings["Pow"]
+    assert len(pair["fingerprints"]) > 1
+    assert "same" in pair["merged_because"][0]
+    one, other = pair["merged_because"][0].split(":")[0].split(" and ")
+    opera(workspace, "triage", "--split", one, other)
+    apart = [each for each in opera(workspace, "report")["findings"] if each["operators"] == ["ai.onnx.Pow"]]
+    assert len(apart) == 2
+    opera(workspace, "triage", "--join", one, other)
+    (together,) = [each for each in opera(workspace, "report")["findings"] if each["operators"] == ["ai.onnx.Pow"]]
+    assert together["id"] == pair["id"]
+
+
+def test_the_reduced_instance_is_what_a_person_would_write(workspace: Path, findings: dict[str, Any]) -> None:
+    shown = opera(workspace, "show", findings["IsInf"]["id"])
+    instance = decode_instance(shown["reduction"]["instance"])
+    (argument,) = instance.call
+    assert argument.value.size == 1
+    assert shown["reduction"]["confirmed"] == 3
+
+
+def test_reproducers_are_short_and_fail(workspace: Path, findings: dict[str, Any]) -> None:
+    for finding in findings.values():
+        outcome = opera(workspace, "reproduce", finding["id"])
+        assert outcome["reproduced"] is True
+        script = Path(outcome["script"]).read_text(encoding="utf-8")
+        assert len(script.splitlines()) <= 40
+        assert "import opera" not in script
+        assert "Reduced from" in script
+
+
+def test_triage_that_has_nothing_left_to_do_changes_nothing(workspace: Path, findings: dict[str, Any]) -> None:
+    before = opera(workspace, "report")["findings"]
+    assert opera(workspace, "triage")["reduced"] == 0
+    assert [each["id"] for each in opera(workspace, "report")["findings"]] == [each["id"] for each in before]
+
+
+def test_a_compiler_that_is_gone_is_named_and_nothing_is_lost(
+    workspace: Path, findings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPERA_COMPILER_TVM_PYTHON", str(workspace / "no-such-python"))
+    message = opera(workspace, "triage", "--again", codes=(3,))
+    assert "no-such-python" in message
+    monkeypatch.delenv("OPERA_COMPILER_TVM_PYTHON")
+    assert opera(workspace, "triage")["reduced"] >= 4
+    assert {each["id"] for each in opera(workspace, "report")["findings"]} >= {each["id"] for each in findings.values() if each["trigger"]}
+
+
+def test_a_finding_whose_data_are_gone_is_skipped_with_a_reason(tmp_path: Path) -> None:
+    big = node("Pow", 13, X=tensor(np.ones(2000), "int32"), Y=tensor(np.ones(2000)))
+    with open_workspace(tmp_path, write=True) as space:
+        Corpus(space).add([(big, Occurrence("hand", "test"))])
+    opera(tmp_path, "run", "--compiler", "tvm", "--frontend", "onnx", "--exit-zero", "--quiet")
+    for blob in (tmp_path / "blobs").glob("*/*"):
+        blob.unlink()
+    assert opera(tmp_path, "triage")["not_reduced"] == 1
+    (finding,) = opera(tmp_path, "report")["findings"]
+    assert finding["reduced"] is False
+    assert "gone" in opera(tmp_path, "show", finding["id"])["reduction"]["reason"]

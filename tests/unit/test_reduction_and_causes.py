@@ -1,0 +1,232 @@
+"""What reduction promises: smaller instances that are never larger, triggers that hold where the failure is, findings by root cause."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
+from opera.oracles.verdict import Stage, Verdict
+from opera.reduction.aspects import aspects
+from opera.reduction.candidates import steps_for
+from opera.reduction.complexity import complexity
+from opera.reduction.properties import Property, View
+from opera.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigger_of
+from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.store.database import open_workspace
+from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
+from opera.triage.causes import unions
+from opera.triage.findings import Finding, group
+from opera.triage.fingerprint import symptom_of
+from opera.triage.knowledge import knowledge_of
+from opera.triage.merge import Candidate, merges
+from opera.triage.similarity import gist, origin_of
+
+
+def tensor(values: object, dtype: str = "float32") -> Tensor:
+    array = np.asarray(values, dtype)
+    return Tensor(array.shape, dtype, array.tobytes())
+
+
+def pool(x: Tensor, **attributes: object) -> Instance:
+    init = tuple(Argument(name, value, keyword=True) for name, value in attributes.items())
+    return Instance("pytorch", "torch.pool", Kind.FUNCTION, call=(Argument("x", x), *init), defaults=(("ceil", False), ("mode", "max")))
+
+
+def smallest(instance: Instance, fails: Callable[[Instance], bool]) -> Instance:
+    """What the steps make of *instance*, where the failure is known exactly."""
+    current, progress = instance, True
+    while progress:
+        progress = False
+        for step in steps_for(current):
+            size = complexity(current)
+            found = next((each for each in step(current) if complexity(each) < size and fails(each)), None)
+            if found is not None:
+                current, progress = found, True
+    return current
+
+
+def test_everything_that_the_failure_does_not_need_is_taken_away() -> None:
+    start = pool(tensor(np.random.default_rng(0).normal(size=(4, 3, 8, 8))), kernel=[3, 3], pads=[1, 1, 1, 1], ceil=True, mode="average")
+    left = smallest(start, lambda each: any(a.name == "ceil" and a.value is True for a in each.call))
+    assert [argument.name for argument in left.call] == ["ceil"]
+
+
+def test_rank_size_and_values_shrink_as_far_as_the_failure_allows() -> None:
+    def fails(each: Instance) -> bool:
+        x = next((a.value for a in each.call if a.name == "x"), None)
+        return isinstance(x, Tensor) and len(x.shape) >= 2 and bool((np.frombuffer(x.data or b"", x.dtype) < 0).any())
+
+    left = smallest(pool(tensor(np.random.default_rng(1).normal(size=(5, 6, 7)), "float64"), kernel=3), fails)
+    (argument,) = left.call
+    assert argument.value.shape == (1, 1)
+    assert argument.value.dtype == "int64" or argument.value.dtype == "float32"
+    assert np.frombuffer(argument.value.data, argument.value.dtype).tolist() == [-1]
+
+
+def test_a_size_shrinks_in_all_shapes_and_parameters_that_agree() -> None:
+    def fails(each: Instance) -> bool:
+        named = {a.name: a.value for a in each.call}
+        if not {"x", "w", "channels"} <= named.keys():
+            return False
+        return named["x"].shape[1:2] == named["w"].shape[:1] == (named["channels"],)
+
+    start = pool(tensor(np.ones((2, 12))), w=tensor(np.ones((12, 4))), channels=12)
+    left = {a.name: a.value for a in smallest(start, fails).call}
+    assert (left["x"].shape, left["w"].shape, left["channels"]) == ((1, 1), (1,), 1)
+
+
+def test_the_trigger_is_the_most_general_set_that_tells_failures_from_passes() -> None:
+    small = pool(tensor([-1.0]), stride=2)
+
+    def fails(view: View) -> bool:
+        named = {a.name: a.value for a in view.instance.call}
+        x = named.get("x")
+        negative = isinstance(x, Tensor) and x.data is not None and bool((np.frombuffer(x.data, x.dtype) < 0).any())
+        return negative and named.get("stride", 1) > 1
+
+    found = list(aspects(View(small, "runtime")))
+    removals = [removal for aspect in found for removal in aspect.removals]
+    failing = [View(small, "runtime"), *(each for each in removals if fails(each))]
+    passing = [each for each in removals if not fails(each)]
+    ladder = [p for aspect in found for p in reversed(aspect.properties) if all(p.holds(each) for each in failing)]
+    trigger = Trigger(canonical(set(covering(ladder, passing))), small.api, ("x",))
+    assert trigger.text() == "stride>1, x has a value <0"
+    assert trigger.holds(pool(tensor([[5.0, -2.0]]), stride=3), "baked")
+    assert not trigger.holds(pool(tensor([[5.0, 2.0]]), stride=3), "baked")
+    assert not trigger.holds(pool(tensor([-1.0])), "baked")
+    assert trigger_of(trigger.document()) == trigger
+
+
+def test_a_trigger_holds_for_another_operator_by_the_places_of_its_tensors() -> None:
+    trigger = Trigger((Property("dtype-differs", "X", "Y"),), "ai.onnx.Pow", ("X", "Y"))
+    other = Instance("onnx", "ai.onnx.Mod", Kind.NODE, call=(Argument("A", tensor(1.0)), Argument("B", tensor(1, "int32"))))
+    assert trigger.holds(other, "runtime")
+    assert trigger.anonymous() == "dtype(x0)≠dtype(x1)"
+
+
+def test_values_that_were_not_kept_are_believed_to_be_what_their_constraint_allows() -> None:
+    negative = Property("element-negative", "x")
+    drawn = Instance("pytorch", "torch.f", Kind.FUNCTION, call=(Argument("x", Tensor((3,), "float32")),))
+    assert negative.holds(View(drawn, "runtime"))
+
+
+# Findings by root cause.
+
+FLOAT, INTEGER = tensor([1.0]), tensor([1], "int32")
+
+
+def pow_of(x: Tensor, y: Tensor) -> Instance:
+    return Instance("onnx", "ai.onnx.Pow", Kind.NODE, call=(Argument("X", x), Argument("Y", y)), context=(("opset", 13),))
+
+
+def crash(name: str, instance: Instance, message: str, function: str = "Pow.convert", line: int = 9) -> StoredResult:
+    frames = [
+        ["tvm.relax.frontend.onnx", "frontend/onnx.py", 1, "from_onnx"],
+        ["tvm.relax.frontend.onnx", "frontend/onnx.py", line, function],
+    ]
+    detail = {"failure": {"type": "TypeError", "bases": [], "message": message, "frames": frames}}
+    fingerprint = symptom_of("tvm/onnx", Verdict.CRASH, Stage.LOAD, function, detail).fingerprint
+    test = f"{name}{'0' * 64}"[:64]
+    return StoredResult(
+        test, digest(instance), "tvm", "onnx", "onnx", "runtime", 0, Verdict.CRASH, Stage.LOAD, None, function, fingerprint, detail, {}
+    )
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    with open_workspace(tmp_path / "ws", write=True) as space:
+        yield space
+
+
+def fill(space: Workspace, *pairs: tuple[StoredResult, Instance]) -> None:
+    Corpus(space).add((instance, Occurrence("node-tests", "test")) for _, instance in pairs)
+    Campaigns(space).begin("aaaaaaaaaaaa", "tvm", "onnx", {"seed": 0}, {})
+    Campaigns(space).write("aaaaaaaaaaaa", enumerate(result for result, _ in pairs))
+
+
+def findings(space: Workspace) -> list[Finding]:
+    return group(Campaigns(space).results(failures=True), knowledge_of(space))
+
+
+def reduced(result: StoredResult, finding: str, trigger: Trigger) -> StoredReduction:
+    return StoredReduction(str(result.fingerprint), result.test, finding, None, {"schema": "none"}, trigger.document())
+
+
+def test_a_trigger_splits_a_fingerprint_and_the_rest_keeps_it(workspace: Workspace) -> None:
+    mixed, plain = pow_of(FLOAT, INTEGER), pow_of(FLOAT, FLOAT)
+    one, two = crash("a", mixed, "bad"), crash("b", plain, "bad")
+    assert one.fingerprint == two.fingerprint
+    fill(workspace, (one, mixed), (two, plain))
+    assert [each.id for each in findings(workspace)] == [one.fingerprint]
+    trigger = Trigger((Property("dtype-differs", "X", "Y"),), mixed.api, ("X", "Y"))
+    Reductions(workspace).keep(reduced(one, "f" * 16, trigger))
+    found = {each.id: each for each in findings(workspace)}
+    assert found.keys() == {"f" * 16, one.fingerprint}
+    assert found["f" * 16].trigger == "dtype(X)≠dtype(Y)"
+    assert [test.test for test in found[str(one.fingerprint)].tests] == [two.test]
+
+
+def test_one_message_raised_at_one_place_is_one_finding_until_a_person_says_otherwise(workspace: Workspace) -> None:
+    message = "Binary operators must have the same dtypes. However, LHS is {} and RHS is {}"
+    mixed, other = pow_of(FLOAT, INTEGER), pow_of(INTEGER, FLOAT)
+    one, two = crash("a", mixed, message.format("float32", "int32")), crash("b", other, message.format("int32", "float32"))
+    assert one.fingerprint != two.fingerprint
+    fill(workspace, (one, mixed), (two, other))
+    candidates = [Candidate(str(each.fingerprint), str(each.fingerprint), each, None) for each in (one, two)]
+    Reductions(workspace).replace_merges(merges(candidates, lambda _: ("tvm.",)))
+    (merged,) = findings(workspace)
+    assert set(merged.fingerprints) == {one.fingerprint, two.fingerprint}
+    assert "same message" in merged.merged_because[0]
+    Reductions(workspace).keep_merges([Merge(str(one.fingerprint), str(two.fingerprint), BY_HAND, apart=True)])
+    assert len(findings(workspace)) == 2
+    Reductions(workspace).replace_merges(merges(candidates, lambda _: ("tvm.",)))
+    assert len(findings(workspace)) == 2
+
+
+def test_another_converter_with_the_same_message_is_another_finding() -> None:
+    instance = pow_of(FLOAT, INTEGER)
+    pair = [
+        crash("a", instance, "dtypes differ: float32", "Pow.convert", 9),
+        crash("b", instance, "dtypes differ: int32", "Mod.convert", 30),
+    ]
+    candidates = [Candidate(str(each.fingerprint), str(each.fingerprint), each, None) for each in pair]
+    assert merges(candidates, lambda _: ("tvm.",)) == []
+
+
+def test_what_must_stay_apart_stays_apart_through_third_parties() -> None:
+    pairs = [Merge("a", "b", "same"), Merge("b", "c", "same"), Merge("a", "c", BY_HAND, apart=True)]
+    assert unions(["a", "b", "c"], pairs) == {"a": "a", "b": "a", "c": "c"}
+
+
+def test_a_trigger_without_properties_covers_a_fingerprint_whose_instances_are_gone(workspace: Workspace) -> None:
+    instance = pow_of(FLOAT, INTEGER)
+    gone = crash("b", pow_of(INTEGER, INTEGER), "bad")
+    one = crash("a", instance, "bad")
+    fill(workspace, (one, instance))
+    Campaigns(workspace).write("aaaaaaaaaaaa", [(1, gone)])
+    trigger = Trigger((), instance.api, ("X", "Y"))
+    Reductions(workspace).keep(reduced(one, "e" * 16, trigger))
+    (found,) = findings(workspace)
+    assert (found.id, found.trigger, len(found.tests)) == ("e" * 16, ALWAYS, 2)
+
+
+@pytest.mark.parametrize("message", ["x" * 2**20, "f(" * 50_000, "\x00\udcff\x1b[31m" * 1000, "", "a.b(" * 20_000 + ")" * 20_000])
+def test_hostile_messages_have_a_short_gist(message: str) -> None:
+    assert len(gist(message)) <= 2000
+    assert origin_of({"message": message, "frames": [["m"], [1, 2, 3, 4]]}, ("tvm.",)).raised == "2:3"
+
+
+def test_fifty_thousand_failures_are_grouped_one_by_one(workspace: Workspace) -> None:
+    instance = pow_of(FLOAT, INTEGER)
+    results = [crash(f"{place:08x}", instance, f"message {'abcdefghij'[place % 10]} of kind {place % 7}") for place in range(50_000)]
+    Corpus(workspace).add([(instance, Occurrence("node-tests", "test"))])
+    trigger = Trigger((Property("dtype-differs", "X", "Y"),), instance.api, ("X", "Y"))
+    Reductions(workspace).keep(reduced(results[0], "d" * 16, trigger))
+    found = group(results, knowledge_of(workspace))
+    assert sum(len(each.tests) for each in found) == 50_000
+    assert Counter(each.id for each in found).most_common(1)[0][1] == 1
