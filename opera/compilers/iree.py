@@ -118,7 +118,13 @@ class IreeAdapter(Adapter):
         arguments = ["--iree-llvmcpu-target-cpu=host", "--iree-input-demote-f64-to-f32=false"]
         if self._level != "default":
             arguments.append(f"--iree-opt-level={self._level}")
-        binary = self._compiler.compile_str(program.text, target_backends=["llvm-cpu"], input_type=program.dialect, extra_args=arguments)
+        try:
+            binary = self._compiler.compile_str(
+                program.text, target_backends=["llvm-cpu"], input_type=program.dialect, extra_args=arguments
+            )
+        except Exception as error:
+            error.args = (str(error).partition("\n\nInvoked with:")[0],)  # what follows names places on this machine
+            raise
         return program, binary
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:

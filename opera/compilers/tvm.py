@@ -7,6 +7,8 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_converters
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance.values import DTYPE_BITS
@@ -15,6 +17,7 @@ from opera.models.arrays import Array, dtype_name
 _EVERYWHERE = ("load", "optimize", "codegen", "run")
 _DECLINES = (
     r"(?i)\bnot (yet )?(supported|implemented|handled)\b|\bunsupported\b|\bonly \w[\w ,'-]* (currently )?supported\b"
+    r"|\bcurrently supports only\b"
     r"|\b(should|must) be one of \[.*\],? but got\b"
 )
 
@@ -118,6 +121,8 @@ class TvmAdapter(Adapter):
             return None
         if hasattr(value, "numpy"):
             return value.numpy()
+        if isinstance(value, self._tvm.runtime.ShapeTuple):  # what Relax calls a shape, the library calls a tensor of int64
+            return np.array([int(size) for size in value], dtype=np.int64)
         return [self._output(item) for item in value]
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:

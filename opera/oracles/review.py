@@ -13,13 +13,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from opera.instance import Instance
 from opera.models.arrays import Array, as_array, dtype_name, is_array
-from opera.oracles.filters import filters
+from opera.oracles.conditions import Evidence
+from opera.oracles.filters import Filter, filters
 from opera.oracles.tolerance import Tolerance, tolerance_of
 
 ILL_CONDITIONED = "ill-conditioned"
@@ -34,6 +36,8 @@ _ROUNDING = {
 """Relative size of a few rounding errors of each dtype."""
 _HARDLY = 2.0**-46
 """Relative size of a change that only matters exactly on a step."""
+_STILL = 6
+"""How often it is asked whether such a change matters."""
 _DRAWS = 12
 _SLOPES = 4.0
 """How many times as far as the library's own results in the neighbourhood a compiler's may lie."""
@@ -77,7 +81,7 @@ def review(case: Case) -> Excuse | None:
         return None
     reasons: Counter[str] = Counter()
     whys: dict[str, str] = {}
-    neighbourhood: _Neighbourhood | None = None
+    neighbourhood = cache(lambda: _Neighbourhood(case))
     for index, (one, other) in enumerate(zip(case.expected, case.actual, strict=True)):
         if not (is_array(one) and is_array(other)):
             return None
@@ -86,14 +90,13 @@ def review(case: Case) -> Excuse | None:
             return None
         left = _different(expected, actual)
         for each in filters():
-            if left.any() and each.applies(case.instance):
-                covered = left & each.mask(case.inputs, expected, actual)
+            if left.any() and each.scope.applies(case.instance):
+                covered = left & each.mask(_evidence(case, each, index, neighbourhood))
                 reasons[each.reason] += int(covered.sum())
-                whys.setdefault(each.reason, each.why)
+                whys.setdefault(each.reason, each.scope.why)
                 left &= ~covered
         if left.any():
-            neighbourhood = neighbourhood or _Neighbourhood(case)
-            covered = left & neighbourhood.covers(index, expected, actual)
+            covered = left & neighbourhood().covers(index, expected, actual)
             reasons[ILL_CONDITIONED] += int(covered.sum())
             left &= ~covered
         if left.any():
@@ -104,13 +107,23 @@ def review(case: Case) -> Excuse | None:
 
 
 def _of_a_dead_process(case: Case) -> Excuse | None:
-    arrays = [as_array(one) for one in case.expected if is_array(one)]
     for each in filters():
-        if not each.is_of_inputs or not each.applies(case.instance):
+        if not each.is_of_inputs or not each.scope.applies(case.instance):
             continue
-        if any(each.mask(case.inputs, one, None).any() for one in arrays):
-            return Excuse(each.reason, each.why)
+        evidences = (_evidence(case, each, index, None) for index, one in enumerate(case.expected) if is_array(one))
+        if any(each.mask(evidence).any() for evidence in evidences):
+            return Excuse(each.reason, each.scope.why)
     return None
+
+
+def _evidence(case: Case, row: Filter, index: int, neighbourhood: Callable[[], _Neighbourhood] | None) -> Evidence:
+    def crossed() -> Array:
+        expected = as_array(case.expected[index])
+        if case.actual is None or neighbourhood is None:
+            return np.zeros(expected.shape, dtype=bool)
+        return neighbourhood().covers(index, expected, as_array(case.actual[index]), on_a_step=True)
+
+    return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed)
 
 
 def _different(expected: Array, actual: Array, scale: float = 1.0) -> Array:
@@ -139,11 +152,18 @@ class _Neighbourhood:
         dtypes = [dtype_name(as_array(value).dtype) for value in case.inputs if is_array(value)]
         sizes = [_ROUNDING[name] for name in dtypes if name in _ROUNDING]
         self._base = case.nearby(0.0, 0) if sizes else None
-        self._still = [case.nearby(_HARDLY, draw) for draw in range(2)] if self._base is not None else []
+        self._still = [case.nearby(_HARDLY, draw) for draw in range(_STILL)] if self._base is not None else []
         self._near = [case.nearby(max(sizes), draw) for draw in range(_DRAWS)] if self._base is not None else []
 
-    def covers(self, index: int, expected: Array, actual: Array) -> Array:
-        """The elements at which the library itself may give what the compiler gave."""
+    def covers(self, index: int, expected: Array, actual: Array, *, on_a_step: bool = False) -> Array:
+        """The elements at which the library itself may give what the compiler gave.
+
+        Args:
+            index: Of the output.
+            expected: The library's.
+            actual: The compiler's.
+            on_a_step: Whether inputs that lie exactly on a step count as well.
+        """
         nothing = np.zeros(expected.shape, dtype=bool)
         base, still, near = (_outputs(each, index, expected.shape) for each in ([self._base], self._still, self._near))
         if not base or not still or not near:
@@ -152,7 +172,7 @@ class _Neighbourhood:
         exact = tolerance_of(dtype_name(expected.dtype)) is None
         reach = np.zeros(expected.shape)
         for other in still:
-            stable &= ~_different(base[0], other)
+            stable &= on_a_step | ~_different(base[0], other)
         for other in near:
             moves |= _away(base[0], other)
             meets |= ~_different(other.astype(expected.dtype) if exact else other, actual)

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 class Tolerance:
     """An element may differ by `absolute + relative * |reference| + of_largest * max |reference| + reference_errors * own error`.
 
-    The part of the largest element is for sums in which large terms cancel. The reference's own error is the largest distance between
-    the library's result and its result in double precision.
+    The part of the largest element is for sums in which large terms cancel. The reference's own error is the distance between the
+    library's result and its result in double precision: at that element, or the largest at those where it is within the tolerance.
     """
 
     absolute: float

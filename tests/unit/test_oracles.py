@@ -11,9 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opera.campaign.judge import Judgement, judge_compilation
+from opera.campaign.plan import Test
+from opera.models.forms import InputForm
 from opera.oracles.compare import Difference, Policy, compare
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
+from opera.worker.process import Done
 
 STRICT = Policy({})
 NAN, INF = float("nan"), float("inf")
@@ -266,3 +270,74 @@ def test_tolerances_grow_with_coarser_dtypes_and_integers_have_none() -> None:
 def test_every_verdict_has_a_meaning_and_five_are_failures() -> None:
     assert all(verdict.meaning for verdict in Verdict)
     assert {verdict.value for verdict in Verdict if verdict.is_failure} == {"crash", "abort", "hang", "oom", "inconsistent"}
+
+
+# What explains a difference, and what is next to it and does not.
+
+
+def test_an_error_of_the_library_at_one_element_excuses_no_other() -> None:
+    """The first element overflows in half precision, the second is plainly wrong."""
+    library, precise = np.array([INF, 2.0], np.float16), np.array([70000.0, 2.0])
+    assert kind(library, np.array([65000.0, 2.0], np.float16), precise) == ("inf", "ill-conditioned")
+    assert kind(library, np.array([INF, 3.0], np.float16), precise) == ("values", None)
+    assert kind(f32(100.0, 2.0), f32(5000.0, 3.0), np.array([1.0, 2.0])) == ("values", None)
+
+
+def test_where_the_library_is_astray_nearly_everywhere_nothing_is_a_reference() -> None:
+    """An operator that draws other numbers in double precision."""
+    assert kind(f32(1, 2, 3), f32(7, 8, 5), np.array([10.0, 20.0, 3.0])) == ("values", "ill-conditioned")
+
+
+def test_the_parts_of_a_complex_number_are_held_against_its_size() -> None:
+    """1000 + 0j: an imaginary part of 0.1 is a rounding error of float32, one of 10 is not."""
+    one = np.array([1000 + 0j], np.complex64)
+    assert difference(one, np.array([1000 + 0.1j], np.complex64)) is None
+    assert kind(one, np.array([1000 + 10j], np.complex64)) == ("values", None)
+
+
+def test_complex_numbers_may_come_as_pairs_of_real_ones() -> None:
+    one = np.array([1 + 2j, 3 - 1j], np.complex64)
+    assert kind(one, f32([1, 2], [3, -1])) == ("shape", "complex-as-pairs")
+    assert kind(one, f32([1, 2], [3, 1])) == ("values", None)
+    assert kind(one.real, f32([1, 2], [3, -1])) == ("shape", None)
+
+
+def test_integers_that_the_compiler_cannot_hold_excuse_what_it_makes_of_them() -> None:
+    """A compiler that declares to compute int64 as int32 may find another minimum among numbers beyond it, and among no others."""
+    policy = Policy({"int64": "int32"})
+    for data, explained in ((i64(2**40, 5), "precision-policy"), (i64(9, 5), None)):
+        found = compare([i64(1)], None, [i64(0)], policy, [data], ordered=True)
+        assert found is not None
+        assert found.explained == explained
+    assert compare([i64(1)], None, [i64(0)], STRICT, [i64(2**40, 5)], ordered=True) is not None
+
+
+# Whose fault an exception is.
+
+JOB = Test(0, "t", "i", "torch.relu", InputForm.RUNTIME, "r", "a")
+
+
+def raised(kind: str, *frames: tuple[str, str], suspect: str | None = None, stage: str = "load") -> Judgement:
+    failure = {"type": kind, "message": "no", "frames": [[module, "file.py", 1, function] for module, function in frames]}
+    answer = {"status": "raised", "stage": stage, "failure": failure, "unsupported": None, "converter": "relu"}
+    return judge_compilation(Done(answer, {}), JOB, None, suspect)
+
+
+def test_what_the_library_cannot_read_back_no_compiler_has_seen() -> None:
+    judged = raised("RuntimeError", ("opera.compilers.tvm", "TvmAdapter.load"), ("torch.export", "load"))
+    assert (judged.verdict, judged.reason) == (Verdict.INVALID, "capture-failed:torch.export")
+    assert raised("RuntimeError", ("opera.compilers.tvm", "TvmAdapter.load"), ("tvm.relax", "load")).verdict is Verdict.CRASH
+
+
+def test_a_slip_of_an_adapter_is_no_crash_of_its_compiler() -> None:
+    """A `TypeError` from our own frame says that we met a value we do not know; from the compiler's own frame it is a crash."""
+    judged = raised("TypeError", ("opera.compilers.tvm", "TvmAdapter._output"), stage="run")
+    assert (judged.verdict, judged.reason) == (Verdict.UNDEFINED, "harness-error")
+    assert raised("TypeError", ("opera.compilers.tvm", "TvmAdapter.load"), ("tvm.relax", "_relu")).verdict is Verdict.CRASH
+    assert raised("RuntimeError", ("opera.compilers.openvino", "OpenVinoAdapter.load")).verdict is Verdict.CRASH
+
+
+def test_a_model_that_the_exporter_spoiled_and_that_does_not_load_is_the_exporters() -> None:
+    assert raised("onnxruntime.Fail", suspect="torch.onnx").exporter == "torch.onnx"
+    assert raised("onnxruntime.Fail").exporter is None
+    assert raised("onnxruntime.Fail", suspect="torch.onnx", stage="run").exporter is None

@@ -47,3 +47,10 @@ def test_integer_results_that_are_no_indices_differ() -> None:
     difference = compare([counts], None, [counts + 1], Policy({}), [counts])
     assert difference is not None
     assert difference.explained is None
+
+
+def test_a_tie_is_no_excuse_where_the_library_says_which_of_equals_it_names() -> None:
+    one, other = np.array([0, 0], np.int64), np.array([2, 1], np.int64)
+    difference = compare([one], None, [other], Policy({}), [DATA], ordered=True)
+    assert difference is not None
+    assert difference.explained is None

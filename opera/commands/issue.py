@@ -1,0 +1,103 @@
+"""`opera issue ID`: the text of an issue about a finding, in the form of the project that it goes to."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.campaign.judge import headline
+from opera.config import Config, load_config
+from opera.errors import EnvironmentBroken, Exit, UserError
+from opera.options import common, print_json, say
+from opera.oracles.verdict import Verdict
+from opera.report.issue import Facts, call_of, provenance_of, text_of
+from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
+from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
+from opera.report.text import one_line
+from opera.store import StoredResult, Workspace
+from opera.store.database import open_workspace
+
+SCHEMA = "issue/1"
+_NOT_READY = 1
+_NO_VERSIONS: Mapping[str, Any] = {}
+
+
+@click.command("issue")
+@click.argument("identity", metavar="ID")
+@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the text.")
+@click.option("--no-run", is_flag=True, help="Do not run the script that goes into it.")
+@common
+def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:
+    """Writes the text of an issue about a finding or a failing test, with a script that was run first.
+
+    Nothing is sent anywhere. Exits with 0 when the script shows the failure, or was not to be run, with 1 when it does not.
+    """
+    config = load_config()
+    with open_workspace(workspace, write=False) as space:
+        facts = _facts(space, config, identity, run=not no_run)
+    text = text_of(facts)
+    if output is not None:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        output.write_text(text, encoding="utf-8")
+    reproduced = None if facts.tried is None else facts.tried.reproduced
+    if as_json:
+        file = None if output is None else str(output)
+        print_json({"schema": SCHEMA, "finding": facts.finding, "form": facts.form, "reproduced": reproduced, "file": file, "text": text})
+    elif output is None:
+        click.echo(text, nl=False)
+    else:
+        say(f"issue: {output}")
+    return Exit.CLEAN if reproduced or (no_run and facts.script) else _NOT_READY
+
+
+def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Facts:
+    """Everything that the text is written from: of the finding's reduced instance where that reproduces, else of its smallest test's."""
+    target = resolve(space, identity)
+    if target.finding is not None:
+        finding = finding_of(space, target.finding).finding
+        smaller = reduced(finding)
+        cases = [*([smaller] if smaller else []), original(space, finding.representative)]
+        return _tried(space, config, finding.id, cases, len(finding.tests), run=run)
+    result = None if target.test is None else result_of(space, target.test)
+    if result is None or not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
+        raise UserError(f"{identity!r} is no finding and no failing test; `opera report` lists the findings")
+    return _tried(space, config, result.fingerprint or result.test[:16], [original(space, result)], 1, run=run)
+
+
+def _tried(space: Workspace, config: Config, name: str, cases: list[Case], tests: int, *, run: bool) -> Facts:
+    """The facts about the first of *cases* whose script reproduces, else about the last."""
+    facts = [_about(space, case, name, tests) for case in cases]
+    for place, each in enumerate(facts):
+        try:
+            versions = each.campaign.versions if each.campaign else _NO_VERSIONS
+            script = render(space, config, each.case, versions)
+        except (EnvironmentBroken, UserError) as error:
+            facts[place] = replace(each, why_none=one_line(str(error).partition(";")[0]))
+            continue
+        facts[place] = replace(each, script=script, tried=_attempt(config, script, each.result) if run else None)
+        tried = facts[place].tried
+        if tried is None or tried.reproduced:
+            return facts[place]
+    return facts[-1]
+
+
+def _about(space: Workspace, case: Case, name: str, tests: int) -> Facts:
+    result = case.result
+    campaigns = campaigns_of(space, result.test)
+    owner = str(result.detail.get("exporter") or result.compiler)
+    return Facts(
+        name, owner, case, one_line(headline(result.verdict, result.detail)), campaigns[-1] if campaigns else None,
+        call_of(space, case), provenance_of(space, result), tests, "",
+    )  # fmt: skip
+
+
+def _attempt(config: Config, script: str, result: StoredResult) -> Attempt:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "reproducer.py"
+        file.write_text(script, encoding="utf-8")
+        return attempt(file, config.python("compiler", result.compiler), result)

@@ -1,0 +1,245 @@
+"""The text of an issue about a finding, in the form of the project that it goes to."""
+
+from __future__ import annotations
+
+import platform
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from opera.instance import decode_instance
+from opera.oracles.verdict import Stage, Verdict
+from opera.report import evidence
+from opera.report.calls import call_text, stored_call
+from opera.report.evidence import Row
+from opera.report.reproducer import Attempt, Case
+from opera.report.text import one_line
+from opera.store import Campaign, Corpus, StoredResult, Workspace
+from opera.store.corpus import OTHER_TESTS
+
+_TEMPLATES = Path(__file__).parent.parent / "templates" / "issues"
+_FORMS = {
+    "tvm": "tvm", "openvino": "openvino", "onnxruntime": "onnxruntime", "inductor": "pytorch", "torch.onnx": "pytorch",
+    "torch.export": "pytorch", "torch.jit.trace": "pytorch", "iree": "iree",
+}  # fmt: skip
+"""Form of each system's project; others get the general one."""
+_FRAMEWORKS = {
+    "pytorch": "PyTorch",
+    "onnx": "ONNX",
+    "keras": "Keras",
+    "tensorflow": "TensorFlow",
+    "jax": "JAX",
+    "tflite": "TensorFlow Lite",
+}
+_TESTS = 5
+_LOG = 60
+"""Lines of a log that an issue quotes."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What an issue is written from.
+
+    Attributes:
+        finding: Identity of the finding.
+        owner: The system that the issue is about: the compiler, or the exporter at fault.
+        case: What the script shows.
+        summary: One line that says what goes wrong.
+        campaign: One that the failing test belongs to; None where it is gone.
+        call: The operator's call, readable.
+        provenance: Library tests that the instance came from, the first of them.
+        tests: How many tests fail in this way.
+        script: The reproducer; empty where there is none.
+        why_none: Why there is none.
+        tried: What running it came to; None when it was not run.
+    """
+
+    finding: str
+    owner: str
+    case: Case
+    summary: str
+    campaign: Campaign | None
+    call: str
+    provenance: tuple[str, ...]
+    tests: int
+    script: str
+    why_none: str = ""
+    tried: Attempt | None = None
+
+    @property
+    def result(self) -> StoredResult:
+        """The failing test."""
+        return self.case.result
+
+    @property
+    def form(self) -> str:
+        """Name of the project's form."""
+        return _FORMS.get(self.owner, "general")
+
+
+def provenance_of(workspace: Workspace, result: StoredResult) -> tuple[str, ...]:
+    """The library's tests, the first of them, that called the instance of *result*, each with its source."""
+    found = [each for each in Corpus(workspace).provenance(result.instance) if each.test != OTHER_TESTS]
+    return tuple(one_line(f"{each.test} ({each.source})", 160) for each in found[:_TESTS])
+
+
+def call_of(workspace: Workspace, case: Case) -> str:
+    """The call that the script makes, as text."""
+    if case.note:
+        try:
+            return call_text(decode_instance(dict(case.document)))
+        except ValueError:
+            pass
+    return stored_call(Corpus(workspace), workspace.blobs, case.result.instance).text
+
+
+def text_of(facts: Facts) -> str:
+    """The issue as Markdown."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+    )
+    result = facts.result
+    versions = _versions(facts.campaign)
+    values = {
+        "title": f"[{_subject(facts)}] {_operator(facts)}: {_short(facts)}",
+        "warning": _warning(facts),
+        "finding": facts.finding,
+        "owner": facts.owner,
+        "compiler": result.compiler,
+        "framework": _FRAMEWORKS.get(result.frontend, result.frontend),
+        "route": result.route,
+        "converter": result.converter or "",
+        "stage": result.stage.value if result.stage else "",
+        "operator": _operator(facts),
+        "call": facts.call,
+        "expected": _expected(facts),
+        "actual": _actual(result),
+        "summary": facts.summary,
+        "log": _log(result),
+        "script": facts.script.rstrip(),
+        "why_none": facts.why_none,
+        "versions": versions,
+        "version": next((row.value for row in versions if row.name == facts.owner), "unknown"),
+        "system": f"{platform.system()} {platform.release()}",
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+        "ruled_out": ruled_out(result),
+        "provenance": facts.provenance,
+        "tests": facts.tests,
+        "is_crash": result.verdict is not Verdict.INCONSISTENT,
+    }
+    text = environment.get_template(f"{facts.form}.md.j2").render(values).strip()
+    return re.sub(r"\n{3,}(?=[^\n]*\n)", "\n\n", text) + "\n"
+
+
+def ruled_out(result: StoredResult) -> list[str]:
+    """What the failure is not, as sentences, each backed by something that was run."""
+    found: list[str] = []
+    if result.verdict.is_failure:
+        found.append("Nondeterminism: the same test failed in the same way again in a fresh process.")
+    if result.verdict is Verdict.INCONSISTENT:
+        found += _ruled_out_of_values(result)
+    level = result.detail.get("lowest_level")
+    if isinstance(level, Mapping):
+        known = cast("Mapping[str, Any]", level)
+        if known.get("vanishes"):
+            found.append(f"The operator's conversion by itself: at optimisation level `{known['name']}` the failure vanishes.")
+        else:
+            found.append(f"Optimisation: at level `{known['name']}` the test still fails ({known['verdict']}).")
+    return found
+
+
+def _ruled_out_of_values(result: StoredResult) -> list[str]:
+    kind = str(_difference(result).get("kind"))
+    found: list[str] = []
+    if kind in ("values", "nan", "inf"):
+        found += [
+            "Ill-conditioning: where the library can compute in double precision, inputs that are off by a rounding error do not give it"
+            " the compiler's result.",
+            "Precision: the compiler was pinned to full precision, and no dtype that it computes as another explains the difference.",
+        ]
+    if "exporter" not in result.detail:
+        found.append(
+            "The exporter: run by the library itself or by ONNX's reference evaluator, where those can run it, the model that the"
+            " compiler was given does not give the compiler's result."
+        )
+    return found
+
+
+def _difference(result: StoredResult) -> Mapping[str, Any]:
+    found = result.detail.get("difference")
+    return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
+
+
+def _subject(facts: Facts) -> str:
+    return _FRAMEWORKS.get(facts.result.frontend, facts.result.frontend) if facts.owner == facts.result.compiler else facts.owner
+
+
+def _operator(facts: Facts) -> str:
+    api = str(facts.case.document.get("api", ""))
+    return api.removeprefix("ai.onnx.") or facts.result.converter or "operator"
+
+
+def _short(facts: Facts) -> str:
+    result = facts.result
+    if result.verdict is Verdict.INCONSISTENT:
+        wrong = {"values": "wrong result", "nan": "wrong NaN", "inf": "wrong infinity"}
+        kind = str(_difference(result).get("kind"))
+        return wrong.get(kind, f"wrong {kind}")
+    return one_line(facts.summary, 100)
+
+
+def _warning(facts: Facts) -> str:
+    if facts.result.verdict is Verdict.FLAKY:
+        return "This failure did not come again in a fresh process. Find out why before anything is reported."
+    if facts.why_none:
+        return f"There is no stand-alone script: {facts.why_none}. Write one before this is reported."
+    if facts.tried is None:
+        return "The script below has not been run. Run it before this is reported."
+    if not facts.tried.reproduced:
+        return (
+            f"The script below does NOT reproduce the failure here: {one_line(facts.tried.message)}. Find out why before this is reported."
+        )
+    return ""
+
+
+def _expected(facts: Facts) -> str:
+    result, difference = facts.result, _difference(facts.result)
+    library = _FRAMEWORKS.get(result.frontend, result.frontend)
+    if result.verdict is Verdict.INCONSISTENT:
+        return f"{difference.get('kind')}: `{one_line(str(difference.get('expected')))}`, as {library} computes it"
+    if result.stage is Stage.RUN:
+        return f"The model runs: {library} accepts the operator with these arguments and gives a result."
+    return f"The model compiles: {library} accepts the operator with these arguments and gives a result."
+
+
+def _actual(result: StoredResult) -> str:
+    difference = _difference(result)
+    if result.verdict is Verdict.INCONSISTENT:
+        share = difference.get("share")
+        wide = f" ({share:.0%} of the elements differ)" if isinstance(share, float) else ""
+        return f"{difference.get('kind')}: `{one_line(str(difference.get('actual')))}`{wide}"
+    stage = f" while it was in stage `{result.stage.value}`" if result.stage else ""
+    words = {
+        Verdict.CRASH: "An exception was raised", Verdict.ABORT: "The process was killed",
+        Verdict.HANG: "The process did not come back", Verdict.OOM: "The process passed its memory cap",
+    }.get(result.verdict, "It fails")  # fmt: skip
+    return f"{words}{stage}."
+
+
+def _log(result: StoredResult) -> str:
+    lines = [line[2:] for line in evidence.lines(evidence.evidence(result.detail))]
+    return "\n".join(lines[-_LOG:])
+
+
+def _versions(campaign: Campaign | None) -> list[Row]:
+    sides = [] if campaign is None else [campaign.versions.get(side) for side in ("compiler", "library")]
+    rows: dict[str, str] = {}
+    for side in sides:
+        if isinstance(side, Mapping):
+            rows.update({one_line(name): one_line(str(value)) for name, value in cast("Mapping[str, Any]", side).items()})
+    return [Row(name, value) for name, value in rows.items()]

@@ -1,0 +1,77 @@
+"""Writes the findings of a workspace into `data/findings/`, one folder each, those whose script reproduces.
+
+python scripts/collect_findings.py --workspace W [--compiler tvm] [--frontend onnx] [--output data/findings]
+
+Run `opera triage --workspace W` first, so that the scripts show reduced instances. A folder that is there already is left alone: what a
+person has written into it stays.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+OUTPUT = Path(__file__).parent.parent / "data" / "findings"
+STATUS = "reproduced by its script in a fresh process; not yet checked by hand"
+
+
+def main() -> None:
+    """Collects and counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workspace", required=True)
+    parser.add_argument("--compiler")
+    parser.add_argument("--frontend")
+    parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--most-lines", type=int, default=60, help="scripts that are longer are left out")
+    arguments = parser.parse_args()
+    scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]
+    report = opera("report", *scope, workspace=arguments.workspace)
+    counts = {"written": 0, "there": 0, "not reproduced": 0, "too long": 0}
+    for finding in report["findings"]:
+        counts[collect(finding, arguments.workspace, arguments.output, arguments.most_lines)] += 1
+    print(", ".join(f"{count} {what}" for what, count in counts.items()))
+
+
+def collect(finding: dict[str, Any], workspace: str, output: Path, most_lines: int) -> str:
+    """Writes one finding; says what became of it."""
+    converter = re.sub(r"[^a-z0-9]+", "-", str(finding["converter"] or finding["operators"][0]).lower()).strip("-")[:40].strip("-")
+    folder = output / f"{finding['compiler']}-{finding['frontend']}-{converter}-{finding['id'][:8]}"
+    if folder.exists():
+        return "there"
+    with tempfile.TemporaryDirectory() as scratch:
+        script = Path(scratch, "reproducer.py")
+        try:
+            outcome = opera("reproduce", finding["id"], "--output", str(script), workspace=workspace, codes=(0, 1))
+        except subprocess.CalledProcessError:
+            return "not reproduced"
+        if not outcome["reproduced"]:
+            return "not reproduced"
+        text = script.read_text(encoding="utf-8")
+    if len(text.splitlines()) > most_lines:
+        return "too long"
+    seen = text.partition("Seen with ")[2].partition(".\nExpected")[0].replace("\n", " ")
+    keys = ("id", "compiler", "frontend", "route", "operators", "verdict", "stage", "converter", "trigger", "summary")
+    document = {"schema": "finding/1", **{name: finding.get(name) for name in keys}, "seen_with": seen, "status": STATUS}
+    folder.mkdir(parents=True)
+    (folder / "reproducer.py").write_text(text, encoding="utf-8")
+    (folder / "finding.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return "written"
+
+
+def opera(*arguments: str, workspace: str, codes: tuple[int, ...] = (0,)) -> dict[str, Any]:
+    """The JSON document that a command prints."""
+    command = [sys.executable, "-m", "opera", *arguments, "--workspace", workspace, "--json"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode not in codes:
+        raise subprocess.CalledProcessError(run.returncode, command, run.stdout, run.stderr)
+    return json.loads(run.stdout)
+
+
+if __name__ == "__main__":
+    main()
