@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from opera.campaign.judge import headline
-from opera.report.calls import CallText, stored_call
+from opera.report.calls import CallText, call_text, stored_call
 from opera.report.evidence import Evidence, Row, evidence
 from opera.report.overview import UNKNOWN_API, ReportedFinding
 from opera.report.text import block, one_line, option
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
+from opera.triage.findings import Finding
 from opera.triage.fingerprint import symptom_of
 
 _SCRIPT_LIMIT = 20_000
@@ -44,6 +45,7 @@ class Details:
         tests: The failing tests, the first of them.
         versions: Of the library's and the compiler's side.
         commands: What to type to go on.
+        reduced: The reduced instance and what it took, line by line, or why there is none; empty where it was not tried.
         script: Text of the reproducer; empty where there is none.
         script_note: Why the script is not here, or what running it came to.
     """
@@ -57,6 +59,7 @@ class Details:
     tests: tuple[FailingTest, ...]
     versions: tuple[Row, ...]
     commands: tuple[Row, ...]
+    reduced: tuple[str, ...]
     script: str
     script_note: str
 
@@ -88,7 +91,7 @@ class Detailer:
         return Details(
             reported, symptom_rows(reported), evidence(first.detail), stored_call(self._corpus, self._workspace.blobs, first.instance),
             tuple(one_line(each.test, 160) for each in provenance[: self._shown]), len(provenance),
-            tests, version_rows(campaign), self._commands(reported), script, note,
+            tests, version_rows(campaign), self._commands(reported), reduced_lines(finding), script, note,
         )  # fmt: skip
 
     def _test(self, test: StoredResult) -> FailingTest:
@@ -113,6 +116,18 @@ class Detailer:
         except OSError:
             return "", f"{reported.reproducer} is gone from the workspace; `opera reproduce` writes it again"
         return block(text, _SCRIPT_LIMIT), f"{reported.reproducer} {outcome}"
+
+
+def reduced_lines(finding: Finding) -> tuple[str, ...]:
+    """The reduced instance of *finding* and what it took, or why there is none; nothing where that was not tried."""
+    reduction = finding.reduction
+    if reduction is None:
+        return ()
+    if reduction.document is None:
+        return (f"not reduced: {one_line(reduction.reason or '')}",)
+    before, after = reduction.detail["complexity"]
+    how = f"{reduction.detail['probes']} probes in {reduction.detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
+    return (*call_text(reduction.instance()).splitlines(), how)
 
 
 def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:

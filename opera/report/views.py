@@ -10,7 +10,7 @@ from opera.campaign.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
 from opera.report import queries
-from opera.report.calls import CallText, call_text, stored_call
+from opera.report.calls import CallText, stored_call
 from opera.report.details import Detailer, version_rows
 from opera.report.evidence import Row, evidence, lines
 from opera.report.lookup import campaigns_of, finding_of, result_of
@@ -59,7 +59,7 @@ class FindingView:
         text += _section("operators", [f"  {one_line(api)}" for api in finding.operators[:_SHOWN]], len(finding.operators))
         text += _section("symptom", _facts(details.symptom))
         text += _section("one root cause", [f"  {one_line(reason)}" for reason in finding.merged_because])
-        text += _section("reduced", self._reduced())
+        text += _section("reduced", [f"  {line}" for line in details.reduced])
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
         text += _section("evidence", lines(details.evidence) or ["  nothing was kept"])
         text += _section("comes from", [f"  {test}" for test in details.provenance], details.provenance_total)
@@ -76,18 +76,6 @@ class FindingView:
             return None
         figures = {name: value for name, value in found.detail.items() if name != "evidence"}
         return {"test": found.test, "reason": found.reason, "instance": found.document, "trigger": found.trigger, **figures}
-
-    def _reduced(self) -> list[str]:
-        """The reduced instance, or why there is none."""
-        reduction = self._reported.finding.reduction
-        if reduction is None:
-            return []
-        if reduction.document is None:
-            return [f"  not reduced: {one_line(reduction.reason or '')}"]
-        detail = reduction.detail
-        before, after = detail["complexity"]
-        how = f"{detail['probes']} probes in {detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
-        return [*(f"  {line}" for line in call_text(reduction.instance()).splitlines()), f"  {how}"]
 
     def document(self) -> dict[str, Any]:
         """The `show/1` document."""

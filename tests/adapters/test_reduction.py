@@ -93,6 +93,14 @@ def test_the_reduced_instance_is_what_a_person_would_write(workspace: Path, find
     assert shown["reduction"]["confirmed"] == 3
 
 
+@pytest.mark.usefixtures("findings")
+def test_the_page_shows_trigger_and_reduced_instance(workspace: Path, tmp_path: Path) -> None:
+    listed = opera(workspace, "report", "--html", str(tmp_path / "report.html"))["findings"]
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.count("<h4>Fails with</h4>") == sum(finding["trigger"] is not None for finding in listed) > 0
+    assert "<h4>Reduced</h4>" in page
+
+
 def test_reproducers_are_short_and_fail(workspace: Path, findings: dict[str, Any]) -> None:
     for finding in findings.values():
         outcome = opera(workspace, "reproduce", finding["id"])
