@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fake.harness import SITE, Lab
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs us in the background has it ignored, in our children as well
 
 
 @pytest.fixture
