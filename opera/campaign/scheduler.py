@@ -34,6 +34,8 @@ WORTH_A_LOOK = {
     Verdict.ABORT: (Stage.OPTIMIZE, Stage.CODEGEN, Stage.RUN),
 }
 """Failures that may be nobody's fault, because of the values: what fails while it is loaded fails whatever they are."""
+_ELEMENTS = ("nan", "inf", "values")
+"""Kinds of difference that are about elements, where count, structure, shape and dtype agree."""
 _SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
 
 Answer = Mapping[str, Any]
@@ -354,7 +356,11 @@ class Scheduler:
         self._finish(job, replace(confirmed, detail={**confirmed.detail, "lowest_level": level}))
 
     def _same(self, one: Judgement, other: Judgement) -> bool:
-        return one.symptom(self._subject).fingerprint == other.symptom(self._subject).fingerprint
+        """Whether two runs failed in the same way. A result that is read from memory nobody wrote is another one each time."""
+        symptoms = [each.symptom(self._subject) for each in (one, other)]
+        if all(each.verdict is Verdict.INCONSISTENT and each.kind in _ELEMENTS for each in symptoms):
+            symptoms = [replace(each, kind="") for each in symptoms]
+        return symptoms[0].fingerprint == symptoms[1].fingerprint
 
 
 def answer_of(event: Done | Raised | Lost) -> dict[str, Any]:

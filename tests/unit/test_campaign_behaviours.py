@@ -59,6 +59,7 @@ COMPILER = {
     "lie-count": ("inconsistent", "compare", None),
     "lie-structure": ("inconsistent", "compare", None),
     "lie-nothing": ("inconsistent", "compare", None),
+    "lie-otherwise": ("inconsistent", "compare", None),
 }
 LATER = {
     ("raise", "optimize"): "crash", ("raise", "codegen"): "crash", ("raise", "run"): "crash", ("abort", "optimize"): "abort",

@@ -51,9 +51,13 @@ class FakeAdapter(Adapter):
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
         self._act(compiled, "run")
+        from opera_fake.behaviour import first_time
+
         right = subject.inputs["input"] * 2
         self._note(f"compile {compiled['api']} end")
         kind = compiled["compiler"]
+        if kind == "lie-otherwise":
+            kind = "lie-nan" if first_time("lie-otherwise") else "lie-value"
         if kind == "lie-optimised":
             kind = "lie-value" if self.options.get("level", "default") == "default" else "pass"
         return _LIES.get(kind, lambda value: [value])(right)
@@ -61,7 +65,7 @@ class FakeAdapter(Adapter):
     def _act(self, model: Mapping[str, Any], stage: str) -> None:
         from opera_fake.behaviour import act
 
-        if model["stage"] == stage and model["compiler"] not in (*_LIES, "lie-optimised"):
+        if model["stage"] == stage and model["compiler"] not in (*_LIES, "lie-optimised", "lie-otherwise"):
             act(model["compiler"])
 
     def _note(self, event: str) -> None:
