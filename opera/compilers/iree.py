@@ -12,7 +12,7 @@ import numpy as np
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
-from opera.models.arrays import Array, dtype_name
+from opera.models.arrays import Array, as_array, dtype_name
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
 _OLDEST_OPSET = 17
@@ -37,6 +37,9 @@ _FED = frozenset(
 )
 
 
+_NARROWED = {"f32": "float32", "i32": "int32", "ui32": "uint32"}
+
+
 @dataclass(frozen=True)
 class _Program:
     """MLIR text with the dialect that it is in, the name of its entry function, and the values that it takes."""
@@ -51,6 +54,15 @@ class _Program:
         signature = re.search(rf"func\.func (?:public )?@{re.escape(self.entry)}\(.*?\) *-> *(.*?)\{{\s*$", self.text, re.MULTILINE)
         types = re.findall(r"tensor<(?:[^<>]*[x,])?(\w+)>", signature[1]) if signature else []
         return [name.startswith("ui") for name in types] if len(types) == count else [False] * count
+
+
+def _as_declared(text: str, values: Sequence[Any]) -> list[Any]:
+    """The inputs in the dtypes that the entry function declares: JAX narrows 64 bits to 32 before a model sees them."""
+    signature = re.search(r"func\.func (?:public )?@main\((.*?)\) *->", text, re.DOTALL)
+    types = re.findall(r"%arg\d+: tensor<(?:[^<>]*x)?(\w+)>", signature[1]) if signature else []
+    if len(types) != len(values):
+        return list(values)
+    return [as_array(value).astype(_NARROWED.get(kind, as_array(value).dtype)) for value, kind in zip(values, types, strict=True)]
 
 
 def _signed_as(array: Array, unsigned: bool) -> Array:
@@ -87,7 +99,8 @@ class IreeAdapter(Adapter):
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         if subject.route.name != "onnx":
-            return _Program(subject.data.decode(), "stablehlo", "main", list(subject.inputs.values()))
+            text = subject.data.decode()
+            return _Program(text, "stablehlo", "main", _as_declared(text, list(subject.inputs.values())))
         model = self._modern(onnx_format.parse(subject.data))
         values = list(onnx_format.feeds(model, subject.inputs).values())
         importer: Any = importlib.import_module("iree.compiler.extras.onnx_importer")
