@@ -46,6 +46,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("--maxfail", type=click.IntRange(1), help="Stop after this many findings.")
 @click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Busy child processes.")
+@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Input seeds to try, from --seed on.")
 @click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Deadline of each stage of a test.")
 @click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
 @click.option("--chebyshev", type=float, metavar="D", help="The paper's oracle: one threshold on the largest absolute difference.")
@@ -62,7 +63,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 def command(
     compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
     cap: int | None, budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int,
-    chebyshev: float | None, level: str | None, baseline: Path | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int,
+    chebyshev: float | None, level: str | None, seeds: int, baseline: Path | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int,
     as_json: bool,
 ) -> int:  # fmt: skip
     """Drives a compiler with the extracted instances. The same command, run again, continues."""
@@ -75,7 +76,7 @@ def command(
         get_strategy(strategy)
     settings = Settings(
         compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, cap, budget, 1 if exit_first else maxfail, jobs,
-        timeout, memory, chebyshev, level,
+        timeout, memory, chebyshev, level, seeds=seeds,
     )  # fmt: skip
     with open_workspace(workspace, write=True) as space:
         corpus = Corpus(space)

@@ -168,7 +168,10 @@ class _Campaign:
 
     def run(self, *, make_order: Callable[[], Iterable[tuple[str, Instance]]], wanted: Callable[[str], bool]) -> Summary:
         identity = self._rig.prove(lambda: self._stop.reason is not None)
-        tests = make_plan(make_order(), identity, self._settings.forms, wanted, limit=self._settings.limit, cap=self._settings.cap)
+        seeds = range(self._settings.seed, self._settings.seed + self._settings.seeds)
+        tests = make_plan(
+            make_order(), identity, self._settings.forms, wanted, seeds=seeds, limit=self._settings.limit, cap=self._settings.cap
+        )
         if not tests:
             raise NothingSelected(f"no {self._rig.route.library} instance is selected; check -k, or extract more")
         versions = {
@@ -240,7 +243,7 @@ class _Campaign:
         fingerprint = judgement.symptom(self._settings.subject).fingerprint if judgement.verdict.is_failure else None
         result = StoredResult(
             test.id, test.instance, self._settings.compiler, self._settings.frontend, self._rig.route.name, test.form.value,
-            self._settings.seed, judgement.verdict, judgement.stage, judgement.reason, judgement.converter, fingerprint,
+            test.seed, judgement.verdict, judgement.stage, judgement.reason, judgement.converter, fingerprint,
             {**judgement.detail, **({"exporter": judgement.exporter} if judgement.exporter else {})}, judgement.seconds,
         )  # fmt: skip
         is_new = fingerprint is not None and fingerprint not in self._found and fingerprint not in self._known

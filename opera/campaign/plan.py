@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from opera.campaign.selection import Predicate
 from opera.compilers.adapter import Route
 from opera.corpus.limits import at_most
 from opera.instance import Instance
-from opera.models.forms import InputForm, forms_of
+from opera.models.forms import InputForm, forms_of, is_drawn
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Test:
         form: Whether shape-like inputs are baked in.
         reference_key: Of the inputs and reference outputs in the cache.
         artefact_key: Of the model in the cache.
+        seed: Of the inputs that are drawn.
     """
 
     __test__ = False
@@ -38,16 +40,16 @@ class Test:
     form: InputForm
     reference_key: str
     artefact_key: str
+    seed: int
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything a test's identity covers besides its instance and input form.
+    """Everything a test's identity covers besides its instance, its seed and its input form.
 
     Attributes:
         compiler: Name of the compiler.
         route: How models come to it.
-        seed: Of the inputs.
         template: Name and revision of the model template.
         library: Versions on the library's side.
         versions: Versions and settings on the compiler's side.
@@ -56,24 +58,23 @@ class Identity:
 
     compiler: str
     route: Route
-    seed: int
     template: str
     library: Mapping[str, str]
     versions: Mapping[str, str]
     policy: Mapping[str, Any]
 
-    def reference_key(self, instance: str) -> str:
+    def reference_key(self, instance: str, seed: int) -> str:
         """Of the inputs and reference outputs."""
-        return _key(instance, self.seed, self.template, dict(self.library))
+        return _key(instance, seed, self.template, dict(self.library))
 
-    def artefact_key(self, instance: str, form: InputForm) -> str:
+    def artefact_key(self, instance: str, seed: int, form: InputForm) -> str:
         """Of the model."""
-        return _key(instance, self.seed, self.template, dict(self.library), self.route.artefact, form.value)
+        return _key(instance, seed, self.template, dict(self.library), self.route.artefact, form.value)
 
-    def test(self, instance: str, form: InputForm) -> str:
+    def test(self, instance: str, seed: int, form: InputForm) -> str:
         """Of the test."""
         return _key(
-            instance, self.seed, self.template, dict(self.library), self.compiler, self.route.frontend, self.route.name, form.value,
+            instance, seed, self.template, dict(self.library), self.compiler, self.route.frontend, self.route.name, form.value,
             dict(self.versions), dict(self.policy),
         )  # fmt: skip
 
@@ -84,26 +85,40 @@ def make_plan(
     forms: Sequence[InputForm],
     wanted: Predicate,
     *,
+    seeds: Sequence[int] = (0,),
     limit: int | None = None,
     cap: int | None = None,
 ) -> list[Test]:
-    """The tests of a campaign: every wanted instance in every form in which it gives another model.
+    """The tests of a campaign: every wanted instance in every form, and with every seed, in which it gives another test.
+
+    What the first seed gives comes before what the second adds.
 
     Args:
         order: Hash and instance, in ranked order.
         identity: What the tests' identities are made of.
         forms: Input forms to try.
         wanted: On the name of an API.
+        seeds: Of the inputs that are drawn.
         limit: Most tests.
         cap: Most instances per API.
     """
     tests: list[Test] = []
+    drawn: list[tuple[str, str, InputForm]] = []
+
+    def add(key: str, api: str, form: InputForm, seed: int) -> None:
+        keys = identity.reference_key(key, seed), identity.artefact_key(key, seed, form)
+        tests.append(Test(len(tests), identity.test(key, seed, form), key, api, form, *keys, seed))
+
     for key, instance in at_most((each for each in order if wanted(each[1].api)), cap, lambda each: each[1].api):
+        again = len(seeds) > 1 and is_drawn(instance)
         for form in forms_of(instance, tuple(forms)):
             if limit is not None and len(tests) >= limit:
                 return tests
-            keys = identity.reference_key(key), identity.artefact_key(key, form)
-            tests.append(Test(len(tests), identity.test(key, form), key, instance.api, form, *keys))
+            add(key, instance.api, form, seeds[0])
+            if again:
+                drawn.append((key, instance.api, form))
+    for seed, (key, api, form) in itertools.islice(itertools.product(seeds[1:], drawn), None if limit is None else limit - len(tests)):
+        add(key, api, form, seed)
     return tests
 
 

@@ -75,7 +75,7 @@ class Rig:
             return document
 
         tasks = self.tasks(only)
-        test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY)
+        test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY, self._settings.seed)
         make = tasks.materialise(test, reference=True)
         made = self._one(Role.LIBRARY, make)
         if not isinstance(made, Done) or made.result["status"] != "ready":
@@ -111,7 +111,7 @@ class Rig:
     def _identity(self) -> Identity:
         library = self.crew.infos[Role.LIBRARY]
         return Identity(
-            self._settings.compiler, self.route, self._settings.seed, str(library["template"]), self.library_versions(),
+            self._settings.compiler, self.route, str(library["template"]), self.library_versions(),
             self.compiler_versions(), {"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations()},
         )  # fmt: skip
 
@@ -126,7 +126,7 @@ class Rig:
     def tasks(self, document: Any) -> Tasks:
         """The factory of messages; *document* gives the JSON document of an instance by its hash."""
         lowest = self.adapter.level_below(self._settings.level)
-        return Tasks(document, self.route.artefact, (self.route.frontend, self.route.name), self._settings.seed, lowest)
+        return Tasks(document, self.route.artefact, (self.route.frontend, self.route.name), lowest)
 
 
 def _why(event: Done | Raised | Lost) -> str:

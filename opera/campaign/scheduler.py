@@ -17,7 +17,7 @@ from opera.campaign.judge import Judgement, judge_compilation, judge_materialisa
 from opera.campaign.plan import Test
 from opera.errors import EnvironmentBroken
 from opera.models.exporters import declined_by_exporter
-from opera.models.role import REFERENCE
+from opera.models.role import REFERENCE, REVIEW
 from opera.oracles.verdict import Stage, Verdict
 from opera.worker.process import Done, Lost, Raised
 from opera.worker.protocol import Message
@@ -51,7 +51,7 @@ class Job:
         first: The judgements that a fresh process is asked to confirm, the earliest first.
         confirmed: A failure that was confirmed; it is looked at again, then run at the lowest optimisation level.
         looking: Whether the job is that second look.
-        seconds: Stage seconds of the materialiser, which belong to the test as well.
+        seconds: Stage seconds of the materialiser, which belong to the test as well; those of the second look stand under one name.
         force: Whether to make again what the cache claims to have.
         remade: How often its files were made again because the compiler's worker found them damaged.
     """
@@ -72,28 +72,27 @@ class Tasks:
     instance: Callable[[str], Any]
     kind: str | None
     route: tuple[str, str]
-    seed: int
     lowest: str | None = None
     """The compiler's lowest optimisation level, where the campaign runs at a higher one."""
 
     def materialise(self, test: Test, *, reference: bool) -> Message:
         """For the materialiser."""
         return {
-            "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "kind": self.kind,
+            "instance": self.instance(test.instance), "key": test.instance, "seed": test.seed, "kind": self.kind,
             "form": test.form.value, "reference": reference,
         }  # fmt: skip
 
     def review(self, test: Test, reference: Answer, artefact: Answer, outputs: str | None) -> Message:
         """For the materialiser: a second look at a failure with these outputs."""
         return {
-            "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "kind": self.kind, "review": outputs,
+            "instance": self.instance(test.instance), "key": test.instance, "seed": test.seed, "kind": self.kind, "review": outputs,
             "bundle": reference["bundle"], "artefact": artefact.get("artefact"),
         }  # fmt: skip
 
     def compile(self, test: Test, reference: Answer, artefact: Answer, level: str | None = None) -> Message:
         """For the compiler; *level* None is the campaign's."""
         return {
-            "instance": self.instance(test.instance), "key": test.instance, "seed": self.seed, "route": list(self.route),
+            "instance": self.instance(test.instance), "key": test.instance, "seed": test.seed, "route": list(self.route),
             "bundle": reference["bundle"], "artefact": artefact.get("artefact"), "level": level,
         }  # fmt: skip
 
@@ -329,7 +328,8 @@ class Scheduler:
     def _looked(self, job: Job, event: Done | Raised | Lost) -> None:
         """Finishes a failure that something excuses; hands any other on. A look that fails excuses nothing."""
         assert job.confirmed is not None
-        job, judgement = replace(job, looking=False), job.confirmed
+        spent = sum(event.seconds.values())
+        job, judgement = replace(job, looking=False, seconds={**job.seconds, REVIEW: spent}), job.confirmed
         answer = event.result if isinstance(event, Done) else {}
         if answer.get("reason") is not None:
             detail = {**judgement.detail, "excuse": answer["why"]}

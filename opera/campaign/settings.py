@@ -19,6 +19,7 @@ class Settings:
         compiler, frontend, route: The subject; *route* None means the frontend's default.
         forms: Input forms to try.
         seed: Of the inputs and of the ranking.
+        seeds: How many input seeds to try, from *seed* on; only tests whose inputs are drawn run more than once.
         strategy: Of the ranking.
         keyword: `-k` expression.
         limit: Most tests.
@@ -50,6 +51,7 @@ class Settings:
     chebyshev: float | None = None
     level: str | None = None
     confirm: bool = True
+    seeds: int = 1
 
     @property
     def subject(self) -> str:
@@ -60,8 +62,8 @@ class Settings:
         """The part that decides which tests there are: two runs that agree in it and in the versions are one campaign."""
         return {
             "compiler": self.compiler, "frontend": self.frontend, "route": self.route, "forms": [form.value for form in self.forms],
-            "seed": self.seed, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit, "cap": self.cap,
-            "chebyshev": self.chebyshev, "level": self.level,
+            "seed": self.seed, "seeds": self.seeds, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit,
+            "cap": self.cap, "chebyshev": self.chebyshev, "level": self.level,
         }  # fmt: skip
 
     def campaign(self, versions: Mapping[str, Any]) -> str:

@@ -245,8 +245,8 @@ class Checkup:
     def _tasks(self, route: Route) -> tuple[Tasks, Test]:
         instance = canary(route.library)
         document = encode_instance(instance)
-        test = Test(0, _NAME, _NAME, instance.api, InputForm.RUNTIME, _NAME, _NAME)
-        return Tasks(lambda _: document, route.artefact, (route.frontend, route.name), _SEED), test
+        test = Test(0, _NAME, _NAME, instance.api, InputForm.RUNTIME, _NAME, _NAME, _SEED)
+        return Tasks(lambda _: document, route.artefact, (route.frontend, route.name)), test
 
     def _library_spec(self, name: str, environment: Environment) -> WorkerSpec:
         template = template_of(name)

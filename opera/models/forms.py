@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from opera.instance import Instance, Kind, Tensor
+from opera.instance import Call, Instance, Kind, Tensor
+from opera.instance.values import walk
 from opera.models.sampling import is_inexact
 
 _SMALL = 8
@@ -40,3 +41,11 @@ def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputFo
     if bakeable(instance):
         return wanted
     return (InputForm.RUNTIME,)
+
+
+def is_drawn(instance: Instance) -> bool:
+    """Whether another seed gives another test: values that were not kept are drawn, and so are the weights of modules."""
+    if instance.kind is Kind.MODULE:
+        return True
+    values = (each for argument in instance.arguments() for each in walk(argument.value))
+    return any(isinstance(each, Call) or (isinstance(each, Tensor) and each.data is None and each.size > 0) for each in values)

@@ -125,8 +125,8 @@ class Prober:
         def only(_: str) -> Any:
             return document
 
-        tasks = replace(self._rig.tasks(only), seed=trial.seed)
-        test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "")
+        tasks = self._rig.tasks(only)
+        test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
         library, compiler = roles
         event = self._ask(library, tasks.materialise(test, reference=True))
         answer = answer_of(event)

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from opera.oracles.verdict import Stage, Verdict
+from opera.triage.frames import top_frames
 from opera.triage.normalise import template
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Symptom:
         kind: Exception type, signal, or kind of difference.
         converter: The conversion function.
         message: The normalised message.
+        frames: Where it was raised, as `opera.triage.frames.top_frames` gives it; of a crash only.
     """
 
     subject: str
@@ -33,12 +35,14 @@ class Symptom:
     kind: str
     converter: str
     message: str
+    frames: tuple[str, ...] = ()
 
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits."""
         parts = [
             VERSION, self.subject, self.verdict.value, self.stage.value if self.stage else None, self.kind, self.converter, self.message,
+            self.frames,
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
@@ -52,7 +56,7 @@ def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: s
         return Symptom(subject, verdict, stage, kind, converter, message)
     if verdict is Verdict.CRASH:
         failure = detail["failure"]
-        return Symptom(subject, verdict, stage, str(failure["type"]), converter, template(str(failure["message"])))
+        return Symptom(subject, verdict, stage, str(failure["type"]), converter, template(str(failure["message"])), top_frames(failure))
     lost = detail.get("lost", {})
     kind = str(lost.get("detail", "")) if verdict is Verdict.ABORT else str(lost.get("cause", ""))
     return Symptom(subject, verdict, stage, kind, converter, "")

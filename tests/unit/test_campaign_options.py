@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from fake.harness import Event, Lab, essence, instance
 
+from opera.instance import Argument, Constraint, Kind, Tensor
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -331,3 +333,16 @@ def test_the_corpus_stays_as_it_was(lab: Lab) -> None:
     lab.run()
     with open_workspace(lab.workspace, write=False) as space:
         assert sorted(repr(each) for _, each in Corpus(space).instances("fake")) == sorted(map(repr, instances))
+
+
+def test_more_seeds_run_again_what_is_drawn_and_nothing_else(lab: Lab) -> None:
+    kept = Tensor((2, 3), "float32", data=bytes(24))
+    drawn = Tensor((2, 3), "float32", constraint=Constraint(-1.0, 1.0))
+    for name, tensor in (("kept", kept), ("drawn", drawn)):
+        lab.add(replace(instance(name), kind=Kind.FUNCTION, call=(Argument("input", tensor),)))
+    assert lab.run("--seed", "7", "--seeds", "3").json["verdicts"] == {"pass": 4}
+    with open_workspace(lab.workspace, write=False) as space:
+        seeds = sorted((Corpus(space).get(each.instance).operator, each.seed) for each in lab.stored())
+    assert seeds == [("drawn", 7), ("drawn", 8), ("drawn", 9), ("kept", 7)]
+    more = lab.run("--seed", "7", "--seeds", "4")
+    assert (more.json["executed"], len(lab.stored())) == (5, 5)

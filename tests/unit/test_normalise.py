@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from opera.oracles.verdict import Stage, Verdict
 from opera.triage.fingerprint import symptom_of
+from opera.triage.frames import top_frames
 from opera.triage.normalise import summary, template
 
 
@@ -97,18 +98,39 @@ def test_every_text_has_one_template_of_one_line_and_bounded_length(message: str
     assert "\n" not in template(message)
 
 
-def crash(message: str, subject: str = "c/f", converter: str = "add", kind: str = "ValueError") -> str:
-    detail = {"failure": {"type": kind, "message": message, "frames": []}}
+def crash(
+    message: str, subject: str = "c/f", converter: str = "add", kind: str = "ValueError", frames: tuple[list[object], ...] = ()
+) -> str:
+    detail = {"failure": {"type": kind, "message": message, "frames": frames}}
     return symptom_of(subject, Verdict.CRASH, Stage.LOAD, converter, detail).fingerprint
 
 
 def test_a_fingerprint_is_16_hexadecimal_digits_that_never_change() -> None:
-    assert crash("cannot convert 3 at 0x1") == crash("cannot convert 99 at 0xffff") == "670c7d01d9cd3675"
+    assert crash("cannot convert 3 at 0x1") == crash("cannot convert 99 at 0xffff") == "2b7fd1968150c8d9"
 
 
 def test_a_fingerprint_tells_subject_converter_kind_and_message_apart() -> None:
     prints = {crash("a"), crash("b"), crash("a", "d/f"), crash("a", converter="mul"), crash("a", kind="TypeError")}
     assert len(prints) == 5
+
+
+def test_a_fingerprint_tells_where_a_compiler_raised_whatever_the_line() -> None:
+    here, there = ["c.importer", "c/importer.py", 3, "Importer._pad"], ["c.importer", "c/importer.py", 3, "Importer._slice"]
+    assert crash("a", frames=(here,)) != crash("a", frames=(there,))
+    assert crash("a", frames=(here,)) == crash("a", frames=([*here[:2], 99, here[3]],))
+    ours, standard = ["opera.compilers.c", "opera/compilers/c.py", 1, "load"], ["json.decoder", "json/decoder.py", 1, "decode"]
+    assert crash("a", frames=(here, ours, standard)) == crash("a", frames=(here,))
+
+
+def test_the_top_frames_are_the_compilers_own_in_python_and_in_cpp() -> None:
+    frames = [
+        ["opera.compilers.c", "opera/compilers/c.py", 1, "load"], ["c.api", "c/api.py", 1, "load"], ["c.api", "c/api.py", 9, "convert"],
+        ["", "src/op/tensor/index.cc", 7, "<module>"], ["", "<unknown>", 0, "<module>"],
+    ]  # fmt: skip
+    message = "Exception from src/core/core.cpp:105:\nCheck 'a' failed at src/core/node.cpp:1:\nwhile src/core/node.cpp:2"
+    assert top_frames({"message": message, "frames": frames}) == ("index.cc", "c.api.convert", "node.cpp", "core.cpp")
+    generated = ["c.tasks.cwjk3h2du6pj6y63f7lnz2aalf2rsxw77tawn5pb5uwqooy5pxua", "c.py", 1, "call"]
+    assert top_frames({"message": "", "frames": [generated]}) == ("c.tasks.GENERATED.call",)
 
 
 def test_values_make_no_difference_between_wrong_results_but_dtypes_do() -> None:

@@ -314,7 +314,7 @@ def test_integers_that_the_compiler_cannot_hold_excuse_what_it_makes_of_them() -
 
 # Whose fault an exception is.
 
-JOB = Test(0, "t", "i", "torch.relu", InputForm.RUNTIME, "r", "a")
+JOB = Test(0, "t", "i", "torch.relu", InputForm.RUNTIME, "r", "a", 0)
 
 
 def raised(kind: str, *frames: tuple[str, str], suspect: str | None = None, stage: str = "load") -> Judgement:
