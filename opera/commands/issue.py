@@ -62,7 +62,8 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Fac
         finding = finding_of(space, target.finding).finding
         smaller = reduced(finding)
         cases = [*([smaller] if smaller else []), original(space, finding.representative)]
-        return _tried(space, config, finding.id, cases, len(finding.tests), run=run)
+        facts = _tried(space, config, finding.id, cases, len(finding.tests), run=run)
+        return replace(facts, owner=finding.compiler, opinions=finding.opinions)
     result = None if target.test is None else result_of(space, target.test)
     if result is None or not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
         raise UserError(f"{identity!r} is no finding and no failing test; `opera report` lists the findings")

@@ -133,12 +133,13 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
 def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
     """The parts of a finding's fingerprint, those that say something."""
     finding, first = reported.finding, reported.finding.representative
-    subject = finding.compiler if reported.is_exporter else f"{first.compiler}/{first.frontend}"
+    subject = finding.compiler if reported.is_elsewhere else f"{first.compiler}/{first.frontend}"
     symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail)
     rows = (
         Row("subject", subject), Row("route", first.route), Row("verdict", first.verdict.value),
         Row("stage", first.stage.value if first.stage else ""), Row("kind", symptom.kind), Row("converter", symptom.converter),
         Row("message", symptom.message), Row("optimisation", str(finding.lowest_level or "")),
+        *(Row("another compiler", str(each)) for each in finding.opinions),
     )  # fmt: skip
     return tuple(Row(row.name, one_line(row.value, 400)) for row in rows if row.value)
 

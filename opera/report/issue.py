@@ -18,6 +18,7 @@ from opera.report.reproducer import Attempt, Case
 from opera.report.text import one_line
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
+from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "issues"
 _FORMS = {
@@ -54,6 +55,7 @@ class Facts:
         script: The reproducer; empty where there is none.
         why_none: Why there is none.
         tried: What running it came to; None when it was not run.
+        opinions: What other compilers make of the reduced instance.
     """
 
     finding: str
@@ -67,6 +69,7 @@ class Facts:
     script: str
     why_none: str = ""
     tried: Attempt | None = None
+    opinions: tuple[Opinion, ...] = ()
 
     @property
     def result(self) -> StoredResult:
@@ -127,7 +130,7 @@ def text_of(facts: Facts) -> str:
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "python": platform.python_version(),
-        "ruled_out": ruled_out(result),
+        "ruled_out": [*ruled_out(result), *_third_opinions(facts)],
         "provenance": facts.provenance,
         "tests": facts.tests,
         "is_crash": result.verdict is not Verdict.INCONSISTENT,
@@ -151,6 +154,13 @@ def ruled_out(result: StoredResult) -> list[str]:
         else:
             found.append(f"Optimisation: at level `{known['name']}` the test still fails ({known['verdict']}).")
     return found
+
+
+def _third_opinions(facts: Facts) -> list[str]:
+    """What other compilers say, where that speaks against the owner of the failure."""
+    if facts.owner != facts.result.compiler:
+        return [f"One compiler alone: {each}." for each in facts.opinions if each.side == COMPILER]
+    return [f"The library: {each} as well." for each in facts.opinions if each.side == LIBRARY]
 
 
 def _ruled_out_of_values(result: StoredResult) -> list[str]:

@@ -78,9 +78,16 @@ class ReportedFinding:
         return "exporter" in self.finding.representative.detail
 
     @property
+    def is_elsewhere(self) -> bool:
+        """Whether something before the compiler is at fault: an exporter, or the library, against which several compilers agree."""
+        return self.finding.compiler != self.finding.representative.compiler
+
+    @property
     def subject(self) -> str:
         """The heading that it stands under."""
-        return f"{self.finding.compiler} (exporter)" if self.is_exporter else f"{self.finding.compiler}/{self.finding.frontend}"
+        if self.is_elsewhere:
+            return f"{self.finding.compiler} ({'exporter' if self.is_exporter else 'library'})"
+        return f"{self.finding.compiler}/{self.finding.frontend}"
 
     @property
     def summary(self) -> str:

@@ -46,6 +46,7 @@ def finding_document(reported: ReportedFinding) -> dict[str, Any]:
         "representative": finding.representative.test, "met_by": list(reported.met_by), "trigger": finding.trigger,
         "reduced": finding.reduction is not None and finding.reduction.reason is None, "fingerprints": list(finding.fingerprints),
         "merged_because": list(finding.merged_because),
+        "other_compilers": [{"subject": each.subject, "side": each.side} for each in finding.opinions],
     }  # fmt: skip
 
 
@@ -72,7 +73,7 @@ def id_digits(view: Overview) -> int:
 
 
 def _heading(reported: ReportedFinding) -> tuple[bool, str]:
-    return reported.is_exporter, reported.subject
+    return reported.is_elsewhere, reported.subject
 
 
 def _print_subjects(view: Overview) -> None:
@@ -88,7 +89,7 @@ def _print_subjects(view: Overview) -> None:
 
 def _print_findings(subject: str, found: list[ReportedFinding], digits: int, limit: int | None) -> None:
     shown = found if limit is None else found[:limit]
-    met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_exporter else ""
+    met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_elsewhere else ""
     click.echo(f"findings of {subject}: {len(found)}{met}")
     tried = any(each.reproducer is not None for each in shown)
     rows = [

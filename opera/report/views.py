@@ -52,13 +52,14 @@ class FindingView:
             f"finding {finding.id}: {self._reported.summary}",
             f"  {plural(len(finding.tests), 'failing test')} of {self._reported.subject}",
         ]
-        if self._reported.is_exporter:
+        if self._reported.is_elsewhere:
             text.append(f"  met through {', '.join(self._reported.met_by)}")
         if finding.trigger is not None:
             text.append(f"  fails with {finding.trigger}")
         text += _section("operators", [f"  {one_line(api)}" for api in finding.operators[:_SHOWN]], len(finding.operators))
         text += _section("symptom", _facts(details.symptom))
         text += _section("one root cause", [f"  {one_line(reason)}" for reason in finding.merged_because])
+        text += _section("other compilers, on the reduced instance", [f"  {each}" for each in finding.opinions])
         text += _section("reduced", [f"  {line}" for line in details.reduced])
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
         text += _section("evidence", lines(details.evidence) or ["  nothing was kept"])

@@ -11,6 +11,7 @@ from opera.oracles.verdict import Stage, Verdict
 from opera.reduction.trigger import trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
+from opera.triage.arbitration import Opinion, blames_library, opinions_of
 from opera.triage.causes import Causes
 
 
@@ -20,7 +21,7 @@ class Finding:
 
     Attributes:
         id: The fingerprint; once it was reduced, a hash of the fingerprint and the trigger.
-        compiler: The compiler, or the exporter that failed before it.
+        compiler: Who is at fault: the compiler, the exporter that failed before it, or the library where all compilers disagree with it.
         frontend: Model format.
         route: Of the representative.
         operators: APIs of the failing instances, sorted.
@@ -60,6 +61,11 @@ class Finding:
     def reduced(self) -> Instance | None:
         """The reduced instance of the representative; None where there is none."""
         return None if self.reduction is None or self.reduction.document is None else self.reduction.instance()
+
+    @property
+    def opinions(self) -> tuple[Opinion, ...]:
+        """What other compilers make of the reduced instance."""
+        return opinions_of(self.reduction)
 
     @property
     def lowest_level(self) -> LowestLevel | None:
@@ -123,11 +129,18 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
     first = _representative(leaves[members[0]], reduction, known)
     fingerprints = dict.fromkeys(str(test.fingerprint) for test in (first, *tests))
     return Finding(
-        members[0], str(first.detail.get("exporter", first.compiler)), first.frontend, first.route,
+        members[0], _culprit(first, reduction), first.frontend, first.route,
         tuple(sorted({known.api_of(test.instance) for test in tests})), first.verdict, first.stage, first.converter,
         headline(first.verdict, first.detail), first, tuple(sorted(tests, key=lambda test: test.test)),
         tuple(fingerprints), tuple(members), reduction, known.causes.reasons(members),
     )  # fmt: skip
+
+
+def _culprit(first: StoredResult, reduction: StoredReduction | None) -> str:
+    """Who is at fault, as far as it is known."""
+    if reduction is not None and reduction.document is not None and blames_library(opinions_of(reduction)):
+        return reduction.instance().library
+    return str(first.detail.get("exporter", first.compiler))
 
 
 def _representative(tests: Sequence[StoredResult], reduction: StoredReduction | None, known: Knowledge) -> StoredResult:

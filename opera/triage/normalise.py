@@ -1,4 +1,4 @@
-"""A failure's message without what changes from run to run: addresses, numbers, paths, names of values."""
+"""A failure's message without what changes from run to run: addresses, numbers, dtypes, paths, names of values."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)"), r"\1"),
     (re.compile(r"\b[0-9a-f]{12,}\b"), "HASH"),
     (re.compile(r"\b(v?tensor|memref|vector)<(?:(?:[?\d]+x)*|\[[^\]]*\],)(\w+)>"), r"\1<\2>"),
+    (
+        re.compile(r"\b(?:[A-Za-z]+\.)?(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+\b|\b(?:bool|double|half)\b"),
+        "DTYPE",
+    ),
     (re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"), "N"),
     (re.compile(r"(\b[A-Za-z]+)_?\d+\b"), r"\1N"),
     (re.compile(r"[(\[{]\s*(?:N|True|False|None)(?:\s*,\s*(?:N|True|False|None))*\s*,?\s*[)\]}]"), "LIST"),

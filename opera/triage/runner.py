@@ -13,11 +13,13 @@ from opera.compilers.registry import plugin
 from opera.config import Config
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
+from opera.oracles.verdict import Verdict
 from opera.reduction.prober import Prober
 from opera.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.reduction.trigger import trigger_of
 from opera.store import Campaign, Campaigns, StoredResult, Workspace
 from opera.store.reductions import Reductions, StoredReduction
+from opera.triage.arbitration import Arbitration
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, smallest_first
 from opera.triage.knowledge import knowledge_of
@@ -41,6 +43,7 @@ class Options:
         limit: Most fingerprints to reduce.
         causes: Most triggers to look for within one fingerprint.
         again: Whether to forget earlier reductions of what is selected.
+        arbiters: Whether to ask other compilers about wrong results.
         budget: Of each reduction.
     """
 
@@ -49,6 +52,7 @@ class Options:
     limit: int | None = None
     causes: int = 4
     again: bool = False
+    arbiters: bool = True
     budget: Budget = field(default_factory=Budget)
 
 
@@ -108,6 +112,8 @@ class Triage:
             benches[_bench(tests[0], campaigns.get(tests[0].test))].append(tests)
         for bench, groups in benches.items():
             self._work(bench, groups)
+        if self._options.arbiters:
+            self._arbitrate(failures)
         self.merge()
         self.tally.seconds = time.monotonic() - began
         if self.tally.problems and not (self.tally.reduced or self.tally.not_reduced):
@@ -203,6 +209,18 @@ class Triage:
         else:
             self.tally.not_reduced += 1
         self._say(stored, api)
+
+    def _arbitrate(self, failures: Sequence[StoredResult]) -> None:
+        """Asks other compilers about the reduced wrong results."""
+        results = {each.test: each for each in failures if each.verdict is Verdict.INCONSISTENT and "exporter" not in each.detail}
+        cases: dict[str, list[tuple[str, StoredReduction]]] = defaultdict(list)
+        for reduction in self._store.all():
+            if reduction.document is not None and reduction.test in results:
+                cases[reduction.instance().library].append((results[reduction.test].compiler, reduction))
+        arbitration = Arbitration(self._config, self._workspace.scratch)
+        for each in cases.values():
+            for asked in arbitration.ask(each):
+                self._store.keep(asked)
 
     def merge(self) -> None:
         """Works out anew which findings of the workspace have one root cause."""

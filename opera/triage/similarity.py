@@ -1,4 +1,4 @@
-"""Whether two raw failures say the same: their messages without what depends on dtypes and values, and where they were raised."""
+"""Whether two raw failures say the same: their messages without what depends on the instance, and where they were raised."""
 
 from __future__ import annotations
 
@@ -9,9 +9,6 @@ from typing import Any
 
 from opera.triage.normalise import template
 
-_DTYPE = re.compile(
-    r"\b(?:[A-Za-z]+\.)?(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)(?:N|\d+)\b|\b(?:bool|double|half)\b"
-)
 _CALL = re.compile(r"\b\w+(?:\.\w+)+\([^()]*\)")
 _LIMIT = 2000
 _TELLING = 20
@@ -53,11 +50,11 @@ def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
 
 
 def gist(message: str) -> str:
-    """What *message* says, without dtypes and without the arguments of calls that it quotes."""
+    """What *message* says, without the arguments of calls that it quotes."""
     text = template(message, _LIMIT)
     while (shorter := _CALL.sub("CALL", text)) != text:
         text = shorter
-    return _DTYPE.sub("DTYPE", text)
+    return text
 
 
 def _entry(frames: Sequence[Sequence[Any]], project: Sequence[str]) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, decode_instance
 from opera.store import Corpus
 from opera.store.database import open_workspace
+from opera.store.reductions import Reductions
 
 
 def opera(workspace: Path, *arguments: str, codes: tuple[int, ...] = (0,)) -> Any:
@@ -91,6 +94,31 @@ def test_the_reduced_instance_is_what_a_person_would_write(workspace: Path, find
     (argument,) = instance.call
     assert argument.value.size == 1
     assert shown["reduction"]["confirmed"] == 3
+
+
+def test_other_compilers_are_asked_about_wrong_results(workspace: Path, findings: dict[str, Any]) -> None:
+    asked = {each["subject"]: each["side"] for each in findings["IsInf"]["other_compilers"]}
+    assert asked == {"onnxruntime/onnx": "library", "openvino/onnx": "library"}
+    assert findings["Pow"]["verdict"] == "crash"
+    assert findings["Pow"]["other_compilers"] == []
+    issue = opera(workspace, "issue", findings["IsInf"]["id"])
+    assert "onnxruntime/onnx gives the library's result" in issue["text"]
+
+
+def test_the_library_is_at_fault_where_all_others_agree_against_it(workspace: Path, findings: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copytree(workspace, tmp_path / "copy")
+    wrong = findings["IsInf"]["id"]
+    sides: list[tuple[list[list[str]], str]] = [
+        ([["a/onnx", "compiler"], ["b/onnx", "compiler"]], "onnx"), ([["a/onnx", "compiler"], ["b/onnx", ""]], "tvm"),
+        ([["a/onnx", "compiler"], ["b/onnx", "library"]], "tvm"), ([["a/onnx", "neither"], ["b/onnx", "compiler"]], "tvm"),
+    ]  # fmt: skip
+    for arbiters, culprit in sides:
+        with open_workspace(tmp_path / "copy", write=True) as space:
+            store = Reductions(space)
+            (reduction,) = [each for each in store.all() if each.finding == wrong]
+            store.keep(replace(reduction, detail={**reduction.detail, "arbiters": arbiters}))
+        (finding,) = [each for each in opera(tmp_path / "copy", "report")["findings"] if each["id"] == wrong]
+        assert finding["compiler"] == culprit
 
 
 @pytest.mark.usefixtures("findings")

@@ -172,9 +172,9 @@ def test_a_trigger_splits_a_fingerprint_and_the_rest_keeps_it(workspace: Workspa
 
 
 def test_one_message_raised_at_one_place_is_one_finding_until_a_person_says_otherwise(workspace: Workspace) -> None:
-    message = "Binary operators must have the same dtypes. However, LHS is {} and RHS is {}"
+    message = "Binary operators must have the same dtypes. However, the call is {}"
     mixed, other = pow_of(FLOAT, INTEGER), pow_of(INTEGER, FLOAT)
-    one, two = crash("a", mixed, message.format("float32", "int32")), crash("b", other, message.format("int32", "float32"))
+    one, two = crash("a", mixed, message.format("R.power(X, Y)")), crash("b", other, message.format("R.power(X, R.add(Y))"))
     assert one.fingerprint != two.fingerprint
     fill(workspace, (one, mixed), (two, other))
     candidates = [Candidate(str(each.fingerprint), str(each.fingerprint), each, None) for each in (one, two)]

@@ -1,0 +1,139 @@
+"""A third opinion on wrong results: other compilers run the reduced instance, and side with the library, with the compiler, or with nobody."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any, cast
+
+from opera.campaign.judge import Judgement
+from opera.campaign.settings import Settings
+from opera.compilers.registry import choose_route, plugin, plugins
+from opera.config import Config
+from opera.errors import OperaError
+from opera.oracles.verdict import Verdict
+from opera.reduction.prober import Prober, Trial
+from opera.store.reductions import StoredReduction
+
+MOST_ARBITERS = 2
+"""Compilers that are asked about one finding."""
+_STAGE_SECONDS = 15.0
+_KEY = "arbiters"
+LIBRARY, COMPILER, NEITHER = "library", "compiler", "neither"
+"""The sides that an arbiter can take."""
+_WORDS = {
+    LIBRARY: "gives the library's result",
+    COMPILER: "gives the same wrong result",
+    NEITHER: "gives a third result",
+}
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What another compiler makes of a reduced instance.
+
+    Attributes:
+        subject: `compiler/frontend`.
+        side: `library`, `compiler` or `neither`; empty where it gives no result.
+    """
+
+    subject: str
+    side: str
+
+    def __str__(self) -> str:
+        return f"{self.subject} {_WORDS.get(self.side, 'gives no result')}"
+
+
+def opinions_of(reduction: StoredReduction | None) -> tuple[Opinion, ...]:
+    """What was asked about *reduction* before."""
+    rows: Any = () if reduction is None else reduction.detail.get(_KEY, ())
+    return tuple(Opinion(str(subject), str(side)) for subject, side in rows)
+
+
+def blames_library(opinions: Sequence[Opinion]) -> bool:
+    """Whether the library stands alone: all arbiters, of which there must be several, give what the compiler gives."""
+    sides = [each.side for each in opinions if each.side]
+    return len(sides) >= MOST_ARBITERS and all(side == COMPILER for side in sides)
+
+
+@cache
+def _arbiters() -> Mapping[str, Sequence[str]]:
+    text = resources.files("opera").joinpath("facts", "arbiters.toml").read_text(encoding="utf-8")
+    return {library: cast("list[str]", row["subjects"]) for library, row in tomllib.loads(text).items()}
+
+
+class Arbitration:
+    """Asks other compilers about reduced wrong results.
+
+    Args:
+        config: Says which interpreters to use.
+        scratch: A folder for working files.
+    """
+
+    def __init__(self, config: Config, scratch: Path) -> None:
+        self._config = config
+        self._scratch = scratch
+
+    def ask(self, cases: Sequence[tuple[str, StoredReduction]]) -> Iterator[StoredReduction]:
+        """The reductions of *cases* with what others say, each as soon as it is known.
+
+        Args:
+            cases: Name of the compiler and the reduction of each wrong result of one library.
+        """
+        known = {reduction.test: list(opinions_of(reduction)) for _, reduction in cases}
+        left = [case for case in cases if _KEY not in case[1].detail]
+        if not left:
+            return
+        for subject in _arbiters().get(left[0][1].instance().library, ()):
+            wanted = [
+                reduction for compiler, reduction in left
+                if compiler != subject.split("/")[0] and sum(bool(each.side) for each in known[reduction.test]) < MOST_ARBITERS
+            ]  # fmt: skip
+            for reduction, opinion in self._opinions(subject, wanted):
+                known[reduction.test].append(opinion)
+        for _, reduction in left:
+            rows = [[each.subject, each.side] for each in known[reduction.test]]
+            yield replace(reduction, detail={**reduction.detail, _KEY: rows})
+
+    def _opinions(self, subject: str, reductions: Sequence[StoredReduction]) -> Iterator[tuple[StoredReduction, Opinion]]:
+        """What *subject* says of *reductions*; nothing where it does not work here."""
+        compiler, _, frontend = subject.partition("/")
+        if not reductions or compiler not in plugins():
+            return
+        try:
+            route = choose_route(plugin(compiler).load(), frontend, None)
+            with Prober(Settings(compiler, frontend, route.name, timeout=_STAGE_SECONDS), self._config, self._scratch) as prober:
+                for reduction in reductions:
+                    trial = Trial(reduction.instance(), str(reduction.detail["form"]), "reduced", 0)
+                    yield reduction, Opinion(subject, _side(reduction, prober.run(trial).judgement))
+        except OperaError:
+            return
+
+
+def _side(reduction: StoredReduction, judgement: Judgement) -> str:
+    if judgement.verdict is Verdict.PASS:
+        return LIBRARY
+    evidence = cast("Mapping[str, Any]", reduction.detail.get("evidence", {}))
+    ours, theirs = evidence.get("difference"), judgement.detail.get("difference")
+    if judgement.verdict is not Verdict.INCONSISTENT or not isinstance(ours, Mapping) or not isinstance(theirs, Mapping):
+        return ""
+    return COMPILER if _same(cast("Mapping[str, Any]", ours), cast("Mapping[str, Any]", theirs)) else NEITHER
+
+
+def _same(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+    """Whether two compilers differ from the library in the same way, rounding apart."""
+    if any(ours.get(name) != theirs.get(name) for name in ("kind", "output")):
+        return False
+    return all(_close(ours.get(name), theirs.get(name)) for name in ("expected", "actual", "share"))
+
+
+def _close(one: Any, other: Any) -> bool:
+    try:
+        return math.isclose(float(one), float(other), rel_tol=1e-3) or str(one) == str(other)
+    except (TypeError, ValueError):
+        return one == other

@@ -1,0 +1,149 @@
+"""How well failures are judged and grouped: runs the labelled failures again, triages them, and holds the result against the labels.
+
+python scripts/bench_grouping.py [--workspaces DIR] [--subject tvm/onnx ...] [--budget 60]
+
+Three figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), false alarms
+that are reported, and the pairwise precision and recall of grouping: of the pairs of failing tests of one subject that triage calls one
+finding, how many have one root cause by their labels, and of the pairs with one root cause how many are called one finding. With
+--workspaces the campaigns are kept there, and the same command continues.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from opera.instance import Occurrence, decode_instance
+from opera.store import Campaigns, Corpus
+from opera.store.database import open_workspace
+from opera.triage.findings import group
+from opera.triage.knowledge import knowledge_of
+
+LABELLED = Path(__file__).parent.parent / "data" / "labelled" / "failures.jsonl"
+BUGS = ("bug", "duplicate")
+FALSE = ("false-alarm", "library-bug")
+
+
+@dataclass
+class Score:
+    """Counts of one subject or several; *together* and *cause* are sets of pairs of labelled failures."""
+
+    bugs: int = 0
+    swallowed: list[str] = field(default_factory=list[str])
+    false: int = 0
+    reported: list[str] = field(default_factory=list[str])
+    together: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    cause: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+
+    def add(self, other: Score) -> None:
+        """Takes in the counts of another subject."""
+        self.bugs += other.bugs
+        self.false += other.false
+        self.swallowed += other.swallowed
+        self.reported += other.reported
+        self.together |= other.together
+        self.cause |= other.cause
+
+    def text(self) -> str:
+        """One line."""
+        both = len(self.together & self.cause)
+        precision = both / len(self.together) if self.together else 1.0
+        recall = both / len(self.cause) if self.cause else 1.0
+        return (
+            f"bugs swallowed {len(self.swallowed)} of {self.bugs}, false alarms reported {len(self.reported)} of {self.false}, "
+            f"pairs: precision {precision:.3f} ({both} of {len(self.together)}), recall {recall:.3f} ({both} of {len(self.cause)})"
+        )
+
+
+def main() -> None:
+    """Runs, triages, counts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--workspaces", type=Path)
+    parser.add_argument("--subject", action="append")
+    parser.add_argument("--budget", default="60s", help="of each reduction")
+    parser.add_argument("--verbose", action="store_true", help="list what was swallowed, reported, wrongly joined and wrongly kept apart")
+    arguments = parser.parse_args()
+    rows: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
+    for line in LABELLED.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        if arguments.subject is None or row["subject"] in arguments.subject:
+            rows[row["subject"], row["route"]].append(row)
+    total = Score()
+    with tempfile.TemporaryDirectory() as scratch:
+        for (subject, route), labelled in rows.items():
+            workspace = (arguments.workspaces or Path(scratch)) / subject.replace("/", "-")
+            run(workspace, subject, route, labelled, arguments.budget)
+            score = judge(workspace, labelled, verbose=arguments.verbose)
+            print(f"{subject}: {score.text()}", flush=True)
+            total.add(score)
+    print(f"all: {total.text()}")
+
+
+def run(workspace: Path, subject: str, route: str, labelled: list[dict[str, Any]], budget: str) -> None:
+    """The campaign and its triage."""
+    with open_workspace(workspace, write=True) as space:
+        Corpus(space).add((decode_instance(row["instance"]), Occurrence("labelled", row["id"])) for row in labelled)
+    compiler, frontend = subject.split("/")
+    for command in (
+        ["run", "--compiler", compiler, "--frontend", frontend, "--route", route, "-j", "2", "--quiet", "--exit-zero"],
+        ["triage", "--budget", budget],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "opera", *command, "--workspace", str(workspace)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        if done.returncode:
+            sys.exit(f"opera {' '.join(command)}: {done.stderr}")
+
+
+def judge(workspace: Path, labelled: list[dict[str, Any]], *, verbose: bool) -> Score:
+    """Holds what triage found against the labels."""
+    score = Score()
+    with open_workspace(workspace, write=False) as space:
+        results = {(each.instance, each.form): each for each in Campaigns(space).results()}
+        findings = group([each for each in results.values() if each.fingerprint is not None], knowledge_of(space))
+    finding_of = {test.test: each.id for each in findings for test in each.tests}
+    failing: list[tuple[dict[str, Any], str]] = []
+    for row in labelled:
+        result = results.get((row["instance_id"], row["form"]))
+        fails = result is not None and result.fingerprint is not None
+        name = f"{row['subject']} {row['converter']} ({row['cause']})"
+        if row["label"] in BUGS:
+            score.bugs += 1
+            if result is not None and fails:
+                failing.append((row, finding_of[result.test]))
+            else:
+                verdict = "not run" if result is None else f"{result.verdict.value} {result.reason or ''}"
+                score.swallowed.append(f"{name}: {verdict}")
+        elif row["label"] in FALSE:
+            score.false += 1
+            if fails:
+                score.reported.append(name)
+    wrong: Counter[str] = Counter()
+    for (one, finding), (other, second) in combinations(failing, 2):
+        pair = one["id"], other["id"]
+        if finding == second:
+            score.together.add(pair)
+        if one["cause"] == other["cause"]:
+            score.cause.add(pair)
+        if (finding == second) != (one["cause"] == other["cause"]):
+            what = "joined" if finding == second else "apart"
+            wrong[f"{what}: {one['converter']} ({one['cause']}) and {other['converter']} ({other['cause']})"] += 1
+    if verbose:
+        for line in (*(f"swallowed: {each}" for each in score.swallowed), *(f"reported: {each}" for each in score.reported), *wrong):
+            print(f"  {line}")
+    return score
+
+
+if __name__ == "__main__":
+    main()
