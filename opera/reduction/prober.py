@@ -29,6 +29,8 @@ FRESH = (Role.LIBRARY_FRESH, Role.COMPILER_FRESH)
 SPAWNED = (Role.LIBRARY_SPAWNED, Role.COMPILER_SPAWNED)
 _DEADLY = frozenset({Verdict.ABORT, Verdict.HANG, Verdict.OOM})
 _ANSWER_WITHIN = 900.0
+NOTHING: frozenset[str] = frozenset()
+"""No fingerprint in particular."""
 
 Roles = tuple[Role, Role]
 
@@ -111,12 +113,16 @@ class Prober:
         assert probe.bundle is not None
         return bundle.parse(bundle.fetch(self._cache, probe.bundle))["inputs"]
 
-    def run(self, trial: Trial, wanted: str | None = None, roles: Roles = WARM) -> Probe:
+    def shapes(self, probe: Probe) -> frozenset[str]:
+        """The fingerprints in which the failure of *probe* may show another time."""
+        return probe.judgement.symptom(self.settings.subject).shapes if probe.fingerprint is not None else NOTHING
+
+    def run(self, trial: Trial, wanted: frozenset[str] = NOTHING, roles: Roles = WARM) -> Probe:
         """What *trial* comes to.
 
         Args:
             trial: What to run.
-            wanted: The only fingerprint of interest: other failures are not looked at a second time.
+            wanted: The fingerprints of interest: other failures are not looked at a second time.
             roles: The workers of library and compiler that do it.
         """
         self.count += 1
@@ -141,9 +147,9 @@ class Prober:
             done = self._ask(Role.COMPILER_FRESH, tasks.compile(test, answer, answer))
         judgement = judge_compilation(done, test, answer.get("undefined"), answer.get("suspect"))
         probe = self._probe(judgement, answer)
-        if probe.fingerprint == wanted and not self._is_sound(test, trial, tasks):
+        if probe.fingerprint in wanted and not self._is_sound(test, trial, tasks):
             return Probe(Judgement(Verdict.INVALID, reason="types"), None, probe.bundle)
-        if probe.fingerprint in (None, wanted) and judgement.stage in WORTH_A_LOOK.get(judgement.verdict, ()):
+        if (probe.fingerprint is None or probe.fingerprint in wanted) and judgement.stage in WORTH_A_LOOK.get(judgement.verdict, ()):
             look = self._ask(Role.LIBRARY, tasks.review(test, answer, answer, judgement.outputs))
             probe = self._probe(_looked(judgement, look), answer)
         return probe

@@ -77,7 +77,7 @@ class Reducer:
 
     def __init__(self, prober: Prober, fingerprint: str, verdict: Verdict, budget: Budget) -> None:
         self._prober = prober
-        self._wanted = fingerprint
+        self._wanted = frozenset((fingerprint,))
         self._roles: Roles = prober.roles_for(verdict)
         self._budget = budget
         self._known: dict[str, Probe] = {}
@@ -105,7 +105,7 @@ class Reducer:
     def _start(self, instance: Instance, key: str, seed: int) -> Instance:
         """*instance* with its values filled in and without what is recorded beside it; it must fail as the original."""
         original = self._prober.run(Trial(instance, self._form, key, seed), self._wanted, self._roles)
-        if original.fingerprint != self._wanted:
+        if not self._shows_otherwise(original):
             raise NotReduced(f"does not fail in the same way now: {_said(original)}")
         plain = replace(instance, expected=None, outcome=Outcome.UNKNOWN, exception=None)
         if original.bundle is not None:
@@ -114,7 +114,7 @@ class Reducer:
         if probe.judgement.reason == "checker":
             plain = with_open_outputs(plain, instance.expected or ())
             probe = self._probe(View(plain, self._form))
-        if not self._same(probe):
+        if not self._shows_otherwise(probe):
             reason = "the outputs that the test declares" if instance.expected is not None else "random numbers that the model itself holds"
             raise NotReduced(f"fails only with {reason} ({_said(probe)} otherwise)")
         return plain
@@ -202,8 +202,14 @@ class Reducer:
                 self._failing.append(view)
         return self._known[key]
 
+    def _shows_otherwise(self, probe: Probe) -> bool:
+        """Whether this is the wanted failure, as it was or as it may show another time; from then on, every such form of it is wanted."""
+        if not self._same(probe) and self._wanted & self._prober.shapes(probe):
+            self._wanted = self._prober.shapes(probe)
+        return self._same(probe)
+
     def _same(self, probe: Probe) -> bool:
-        return probe.fingerprint == self._wanted
+        return probe.fingerprint in self._wanted
 
     def _confirm(self, smallest: Instance) -> Mapping[str, Any]:
         """Runs the reduced instance in fresh processes; it must fail in each. Returns what it left behind."""
@@ -211,7 +217,7 @@ class Reducer:
         evidence: Mapping[str, Any] = {}
         for place, roles in enumerate(CONFIRMATIONS):
             probe = self._prober.run(trial, self._wanted, roles)
-            if not self._same(probe):
+            if not self._shows_otherwise(probe):
                 raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then came to {_said(probe)}")
             evidence = probe.judgement.detail
         return evidence

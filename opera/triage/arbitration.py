@@ -1,4 +1,4 @@
-"""A third opinion on wrong results: other compilers run the reduced instance, and side with the library, with the compiler, or with nobody."""
+"""A third opinion on wrong results: other compilers run the reduced instance and side with library, compiler, or nobody."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from opera.oracles.verdict import Stage, Verdict
@@ -13,6 +13,8 @@ from opera.triage.frames import top_frames
 from opera.triage.normalise import template
 
 VERSION = 2
+_ELEMENTS = ("nan", "inf", "values")
+"""Kinds of difference that are about elements, where count, structure, shape and dtype agree."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,13 @@ class Symptom:
             self.frames,
         ]  # fmt: skip
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+    @property
+    def shapes(self) -> frozenset[str]:
+        """The fingerprints in which this failure may show another time: a result read from memory that nobody wrote is never the same."""
+        if self.verdict is Verdict.INCONSISTENT and self.kind in _ELEMENTS:
+            return frozenset(replace(self, kind=kind).fingerprint for kind in _ELEMENTS)
+        return frozenset((self.fingerprint,))
 
 
 def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any]) -> Symptom:
