@@ -10,6 +10,7 @@ from typing import Any
 from opera.instance import Instance
 from opera.reduction.properties import Property, View, property_of
 
+_SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
 ALWAYS = "any call"
 """Text of the trigger without a property: whatever is asked of the operator, it fails."""
 
@@ -32,10 +33,14 @@ class Trigger:
         """The canonical text."""
         return ", ".join(each.text() for each in self.properties) or ALWAYS
 
+    def core(self) -> tuple[Property, ...]:
+        """The properties without those that any wrong result needs in order to be seen: elements that are not all zero, or differ."""
+        return tuple(each for each in self.properties if each.kind not in _SEEING and (each.kind, each.value) != ("rank-at-least", 1))
+
     def anonymous(self) -> str:
-        """The text with tensors by place (`x0`, `x1`): the same for two operators whose inputs have other names."""
+        """The core as text with tensors by place (`x0`, `x1`): the same for two operators whose inputs have other names."""
         new = {name: f"x{place}" for place, name in enumerate(self.tensors)}
-        return ", ".join(sorted(each.renamed(new).text() for each in self.properties)) or ALWAYS
+        return ", ".join(sorted(each.renamed(new).text() for each in self.core()))
 
     def holds(self, instance: Instance, form: str) -> bool:
         """Whether *instance*, tested in input form *form*, has all the properties. Nothing is run."""

@@ -13,7 +13,7 @@ from opera.triage.frames import top_frames
 from opera.triage.normalise import template
 
 VERSION = 2
-_ELEMENTS = ("nan", "inf", "values")
+ELEMENTS = ("nan", "inf", "values")
 """Kinds of difference that are about elements, where count, structure, shape and dtype agree."""
 
 
@@ -51,8 +51,8 @@ class Symptom:
     @property
     def shapes(self) -> frozenset[str]:
         """The fingerprints in which this failure may show another time: a result read from memory that nobody wrote is never the same."""
-        if self.verdict is Verdict.INCONSISTENT and self.kind in _ELEMENTS:
-            return frozenset(replace(self, kind=kind).fingerprint for kind in _ELEMENTS)
+        if self.verdict is Verdict.INCONSISTENT and self.kind in ELEMENTS:
+            return frozenset(replace(self, kind=kind).fingerprint for kind in ELEMENTS)
         return frozenset((self.fingerprint,))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -10,7 +11,8 @@ from opera.oracles.verdict import Verdict
 from opera.reduction.trigger import trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import Merge, StoredReduction
-from opera.triage.fingerprint import Symptom, symptom_of
+from opera.triage.causes import unions
+from opera.triage.fingerprint import ELEMENTS, Symptom, symptom_of
 from opera.triage.similarity import Origin, origin_of
 
 _QUOTED = 90
@@ -44,20 +46,16 @@ class Candidate:
 
     @property
     def trigger(self) -> str:
-        """Its trigger, tensors by place; empty where none is known, or everything triggers it."""
-        if self.reduction is None or self.reduction.trigger is None:
-            return ""
-        trigger = trigger_of(self.reduction.trigger)
-        return trigger.anonymous() if trigger.properties else ""
+        """The core of its trigger, tensors by place; empty where none is known, or everything triggers it."""
+        return "" if self.reduction is None or self.reduction.trigger is None else trigger_of(self.reduction.trigger).anonymous()
 
     @property
-    def outline(self) -> str:
-        """Its trigger without the values that properties are compared with; empty where none is compared with a value."""
+    def outline(self) -> str | None:
+        """The core of its trigger without the values that properties are compared with; None where no trigger is known."""
         if self.reduction is None or self.reduction.trigger is None:
-            return ""
-        properties = trigger_of(self.reduction.trigger).properties
-        exact = any(each.kind in _EXACT for each in properties)
-        return "; ".join(f"{each.kind} {each.name} {'' if each.kind in _EXACT else each.value}" for each in properties) if exact else ""
+            return None
+        core = trigger_of(self.reduction.trigger).core()
+        return "; ".join(f"{each.kind} {each.name} {'' if each.kind in _EXACT else each.value}" for each in core)
 
 
 def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence[str]]) -> list[Merge]:
@@ -76,7 +74,23 @@ def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence
             if other is not candidate and (other.fingerprint != candidate.fingerprint or key[0] == _VALUES):
                 found.append(Merge(other.finding, candidate.finding, reason))
                 break
-    return found
+    return [*found, *_leftovers(candidates, found)]
+
+
+def _leftovers(candidates: Sequence[Candidate], found: Sequence[Merge]) -> list[Merge]:
+    """Tests that no reduction covers go to the finding of their fingerprint, where several reductions came to the same one."""
+    roots = unions([each.finding for each in candidates], found)
+    reduced: dict[str, list[str]] = defaultdict(list)
+    for each in candidates:
+        if each.finding != each.fingerprint:
+            reduced[each.fingerprint].append(each.finding)
+    return [
+        Merge(reduced[each.fingerprint][0], each.finding, "same fingerprint, of which every reduced test has one root cause")
+        for each in candidates
+        if each.finding == each.fingerprint
+        and len(reduced[each.fingerprint]) > 1
+        and len({roots[finding] for finding in reduced[each.fingerprint]}) == 1
+    ]
 
 
 def _origin(candidate: Candidate, project_of: Callable[[str], Sequence[str]]) -> Origin | None:
@@ -93,11 +107,13 @@ def _grounds(candidate: Candidate, origin: Origin | None) -> list[tuple[tuple[ob
     symptom = candidate.symptom
     grounds: list[tuple[tuple[object, ...], str]] = []
     if candidate.trigger:
-        key = ("trigger", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, symptom.converter, candidate.trigger)
-        grounds.append((key, f"same converter {symptom.converter}, same {symptom.kind}, same trigger ({candidate.trigger})"))
-    if candidate.outline:
+        kind = "wrong elements" if symptom.kind in ELEMENTS else symptom.kind
+        key = ("trigger", symptom.subject, symptom.verdict, symptom.stage, kind, symptom.converter, candidate.trigger)
+        grounds.append((key, f"same converter {symptom.converter}, same {kind}, same trigger ({candidate.trigger})"))
+    if candidate.outline is not None:
         key = (_VALUES, candidate.fingerprint, candidate.outline)
-        grounds.append((key, f"same fingerprint, triggers that differ only in a value ({candidate.trigger})"))
+        what = f"triggers that differ only in a value ({candidate.trigger})" if candidate.outline else "and nothing but that it can be seen"
+        grounds.append((key, f"same fingerprint, {what}"))
     if origin is not None and origin.tells:
         key = ("origin", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, origin)
         quoted = origin.gist if len(origin.gist) <= _QUOTED else origin.gist[: _QUOTED - 1] + "…"

@@ -230,3 +230,12 @@ def test_fifty_thousand_failures_are_grouped_one_by_one(workspace: Workspace) ->
     found = group(results, knowledge_of(workspace))
     assert sum(len(each.tests) for each in found) == 50_000
     assert Counter(each.id for each in found).most_common(1)[0][1] == 1
+
+
+def test_what_any_wrong_result_needs_in_order_to_be_seen_tells_no_causes_apart() -> None:
+    seen = Trigger((Property("dtype", "x", "float8_e5m2"), Property("element-nonzero", "x")), "a.Cast", ("x",))
+    plain = Trigger((Property("dtype", "x", "float8_e5m2"),), "a.Cast", ("x",))
+    other = Trigger((Property("is", "mode", "cubic"), Property("elements-differ", "x")), "a.Resize", ("x",))
+    assert seen.anonymous() == plain.anonymous() == "dtype(x0)=float8_e5m2"
+    assert other.anonymous() == "mode=cubic"
+    assert Trigger((Property("several", "x"),), "a.Sum", ("x",)).anonymous() == ""
