@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from opera.oracles.verdict import Verdict
@@ -17,6 +17,7 @@ from opera.triage.similarity import Origin, origin_of
 
 _QUOTED = 90
 _EXACT = frozenset({"is", "dtype", "dtype-class"})
+_DTYPE, _JOINT = "dtype", "+"
 _VALUES = "values"
 """What two findings of one fingerprint share whose triggers differ in nothing but a value: a dtype, a mode."""
 
@@ -74,7 +75,26 @@ def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence
             if other is not candidate and (other.fingerprint != candidate.fingerprint or key[0] == _VALUES):
                 found.append(Merge(other.finding, candidate.finding, reason))
                 break
+    found += _components(candidates)
     return [*found, *_leftovers(candidates, found)]
+
+
+def _components(candidates: Sequence[Candidate]) -> list[Merge]:
+    """A wrong dtype of an operator that became several is that of one of them, where that one gives the same wrong dtype by itself."""
+    wrong = [each for each in candidates if each.symptom.verdict is Verdict.INCONSISTENT and each.symptom.kind == _DTYPE]
+    alone: dict[Symptom, Candidate] = {}
+    for each in wrong:
+        if _JOINT not in each.symptom.converter:
+            alone.setdefault(each.symptom, each)
+    found: list[Merge] = []
+    for each in wrong:
+        parts = each.symptom.converter.split(_JOINT) if _JOINT in each.symptom.converter else []
+        other = next((alone[one] for part in parts if (one := replace(each.symptom, converter=part)) in alone), None)
+        if other is not None:
+            found.append(
+                Merge(other.finding, each.finding, f"same wrong dtype ({each.symptom.message}) of {other.symptom.converter} by itself")
+            )
+    return found
 
 
 def _leftovers(candidates: Sequence[Candidate], found: Sequence[Merge]) -> list[Merge]:

@@ -11,7 +11,7 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9a-f]{12,}\b"), "HASH"),
     (re.compile(r"\b(v?tensor|memref|vector)<(?:(?:[?\d]+x)*|\[[^\]]*\],)(\w+)>"), r"\1<\2>"),
     (
-        re.compile(r"\b(?:[A-Za-z]+\.)?(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+\b|\b(?:bool|double|half)\b"),
+        re.compile(r"\b(?:[A-Za-z]+\.)?(?:(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+|bool|double|half)\b"),
         "DTYPE",
     ),
     (re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"), "N"),

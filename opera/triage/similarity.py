@@ -9,7 +9,8 @@ from typing import Any
 
 from opera.triage.normalise import template
 
-_CALL = re.compile(r"\b\w+(?:\.\w+)+\([^()]*\)")
+_CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
+"""A qualified call, with at most one pair of parentheses inside: what it holds is taken out first."""
 _LIMIT = 2000
 _TELLING = 20
 """Characters of a gist that says something on its own."""

@@ -26,7 +26,7 @@ from opera.triage.normalise import summary, template
         ("\x1b[31mred\x1b[0m alert", "red alert"),
         ("too   many\n  spaces", "too many spaces"),
         ("kernel 8f14e45fceea167a5a36dedd4bea2543 failed", "kernel c9f0f895fb98ab9159f51fd0297e236d failed"),
-        ("operands are T.float32 and bfloat16", "operands are T.int8 and bool"),
+        ("operands are T.float32 and bfloat16", "operands are T.int8 and T.bool"),
         ("flags [True, False]", "flags [False, False, True]"),
         ("operand type 'tensor<?x1xi1>' is wrong", "operand type 'tensor<2x3x4xi1>' is wrong"),
         (
