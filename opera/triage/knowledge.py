@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 
 from opera.instance import Instance
@@ -9,6 +10,9 @@ from opera.store import Corpus, Workspace
 from opera.store.reductions import Reductions
 from opera.triage.causes import Causes
 from opera.triage.findings import Knowledge
+
+_CACHED = 4096
+"""Instances that are kept in memory: tests of one instance differ in form and seed."""
 
 
 def causes_of(workspace: Workspace) -> Causes:
@@ -21,6 +25,7 @@ def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = Non
     """Everything about the workspace; *api_of* where somebody has read the APIs of all instances already."""
     corpus = Corpus(workspace)
 
+    @functools.lru_cache(_CACHED)
     def instance_of(key: str) -> Instance | None:
         try:
             return corpus.get(key)
@@ -28,7 +33,7 @@ def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = Non
             return None
 
     def read_api(key: str) -> str:
-        found = instance_of(key)
-        return "" if found is None else found.api
+        row = workspace.database.execute("SELECT api FROM instances WHERE id = ?", (key,)).fetchone()
+        return "" if row is None else str(row[0])
 
     return Knowledge(api_of or read_api, corpus.sizes, instance_of, causes_of(workspace))
