@@ -19,6 +19,7 @@ from opera.report.text import one_line
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
+from opera.triage.fingerprint import ELEMENTS
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "issues"
 _FORMS = {
@@ -217,11 +218,17 @@ def _warning(facts: Facts) -> str:
     return ""
 
 
+def _what(difference: Mapping[str, Any]) -> str:
+    """What is wrong, where it is not elements."""
+    kind = str(difference.get("kind"))
+    return "" if kind in ELEMENTS else f"{kind} "
+
+
 def _expected(facts: Facts) -> str:
     result, difference = facts.result, _difference(facts.result)
     library = _FRAMEWORKS.get(result.frontend, result.frontend)
     if result.verdict is Verdict.INCONSISTENT:
-        return f"{difference.get('kind')}: `{one_line(str(difference.get('expected')))}`, as {library} computes it"
+        return f"{_what(difference)}`{one_line(str(difference.get('expected')))}`, as {library} computes it"
     if result.stage is Stage.RUN:
         return f"The model runs: {library} accepts the operator with these arguments and gives a result."
     return f"The model compiles: {library} accepts the operator with these arguments and gives a result."
@@ -232,7 +239,7 @@ def _actual(result: StoredResult) -> str:
     if result.verdict is Verdict.INCONSISTENT:
         share = difference.get("share")
         wide = f" ({share:.0%} of the elements differ)" if isinstance(share, float) else ""
-        return f"{difference.get('kind')}: `{one_line(str(difference.get('actual')))}`{wide}"
+        return f"{_what(difference)}`{one_line(str(difference.get('actual')))}`{wide}"
     stage = f" while it was in stage `{result.stage.value}`" if result.stage else ""
     words = {
         Verdict.CRASH: "An exception was raised", Verdict.ABORT: "The process was killed",
