@@ -1,11 +1,13 @@
 """How well failures are judged and grouped: runs the labelled failures again, triages them, and holds the result against the labels.
 
 python scripts/bench_grouping.py [--workspaces DIR] [--subject tvm/onnx ...] [--budget 60]
+python scripts/bench_grouping.py --campaign WORKSPACE ...
 
 Three figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), false alarms
 that are reported, and the pairwise precision and recall of grouping: of the pairs of failing tests of one subject that triage calls one
 finding, how many have one root cause by their labels, and of the pairs with one root cause how many are called one finding. With
---workspaces the campaigns are kept there, and the same command continues.
+--workspaces the campaigns are kept there, and the same command continues. With --campaign, nothing is run: the findings of these
+workspaces, whole campaigns that were triaged, are held against the causes of all their failing tests.
 """
 
 from __future__ import annotations
@@ -27,8 +29,10 @@ from opera.store.database import open_workspace
 from opera.triage.findings import group
 from opera.triage.knowledge import knowledge_of
 
+CAUSES = Path(__file__).parent.parent / "data" / "labelled" / "causes.jsonl"
 LABELLED = Path(__file__).parent.parent / "data" / "labelled" / "failures.jsonl"
 BUGS = ("bug", "duplicate")
+_DIGITS = 16
 FALSE = ("false-alarm", "library-bug")
 
 
@@ -52,15 +56,17 @@ class Score:
         self.together |= other.together
         self.cause |= other.cause
 
-    def text(self) -> str:
-        """One line."""
+    def pairs(self) -> str:
+        """Precision and recall."""
         both = len(self.together & self.cause)
         precision = both / len(self.together) if self.together else 1.0
         recall = both / len(self.cause) if self.cause else 1.0
-        return (
-            f"bugs swallowed {len(self.swallowed)} of {self.bugs}, false alarms reported {len(self.reported)} of {self.false}, "
-            f"pairs: precision {precision:.3f} ({both} of {len(self.together)}), recall {recall:.3f} ({both} of {len(self.cause)})"
-        )
+        return f"pairs: precision {precision:.3f} ({both} of {len(self.together)}), recall {recall:.3f} ({both} of {len(self.cause)})"
+
+    def text(self) -> str:
+        """One line."""
+        swallowed = f"bugs swallowed {len(self.swallowed)} of {self.bugs}"
+        return f"{swallowed}, false alarms reported {len(self.reported)} of {self.false}, {self.pairs()}"
 
 
 def main() -> None:
@@ -70,7 +76,11 @@ def main() -> None:
     parser.add_argument("--subject", action="append")
     parser.add_argument("--budget", default="60s", help="of each reduction")
     parser.add_argument("--verbose", action="store_true", help="list what was swallowed, reported, wrongly joined and wrongly kept apart")
+    parser.add_argument("--campaign", type=Path, nargs="+", help="workspaces of whole campaigns")
     arguments = parser.parse_args()
+    if arguments.campaign:
+        judge_campaigns(arguments.campaign, verbose=arguments.verbose)
+        return
     rows: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for line in LABELLED.read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -85,6 +95,41 @@ def main() -> None:
             print(f"{subject}: {score.text()}", flush=True)
             total.add(score)
     print(f"all: {total.text()}")
+
+
+def judge_campaigns(workspaces: list[Path], *, verbose: bool) -> None:
+    """Holds the findings of whole campaigns against the causes of their tests."""
+    rows = [json.loads(line) for line in CAUSES.read_text(encoding="utf-8").splitlines()]
+    causes = {
+        (row["subject"], instance, form): {row["cause"], *row.get("also", ())}
+        for row in rows if row["label"] == "bug" for instance, form in row["tests"]
+    }  # fmt: skip
+    total = Score()
+    for workspace in workspaces:
+        with open_workspace(workspace, write=False) as space:
+            findings = group(Campaigns(space).results(failures=True), knowledge_of(space))
+        known = [
+            (each.id, test, causes[key])
+            for each in findings for test in each.tests
+            if (key := (f"{test.compiler}/{test.frontend}", test.instance[:_DIGITS], test.form)) in causes
+        ]  # fmt: skip
+        score, wrong = Score(), Counter[str]()
+        for (one, test, cause), (other, second, another) in combinations(known, 2):
+            if (test.compiler, test.frontend) != (second.compiler, second.frontend):
+                continue
+            pair = test.test, second.test
+            if one == other:
+                score.together.add(pair)
+            if cause & another:
+                score.cause.add(pair)
+            if (one == other) != bool(cause & another):
+                what = "joined" if one == other else "apart"
+                wrong[f"{what}: {test.converter} ({min(cause)}) and {second.converter} ({min(another)})"] += 1
+        print(f"{workspace}: {len(known)} failing tests, {score.pairs()}")
+        for line, count in wrong.most_common(30) if verbose else ():
+            print(f"  {count:5} {line}")
+        total.add(score)
+    print(f"all: {total.pairs()}")
 
 
 def run(workspace: Path, subject: str, route: str, labelled: list[dict[str, Any]], budget: str) -> None:

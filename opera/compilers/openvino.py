@@ -54,6 +54,8 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "not-constant", r"\bmust be a (scalar or Shape\{1\} )?constant\b"),
         UnsupportedRule(_FAILURES, "not-constant", r"\bcannot be folded to Constant for node "),
         UnsupportedRule(_FAILURES, "dtype", r"(?m)^Encountered unknown element type \w+$"),
+        UnsupportedRule(_FAILURES, "dtype", r"\bBad format for f8 conversion type\b"),
+        UnsupportedRule(_FAILURES, "newer-opset", r"If the input type is floating point, then `fmod` attribute must be set to 1"),
     )
 
     def start(self) -> Mapping[str, str]:

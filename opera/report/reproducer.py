@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -136,6 +137,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         "stage": result.stage.value if result.stage else "",
         "unsigned": str(difference.get("dtype")).startswith("uint"),
         "nested": "sequence" in f"{difference.get('expected')}{difference.get('actual')}",
+        "absent": re.search(r"(?m)^inputs = .*: None\b", source["text"]) is not None,
         "exact": _is_exact(difference),
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
@@ -195,7 +197,8 @@ def attempt(script: Path, python: str, result: StoredResult) -> Attempt:
     """Runs *script* with *python* in an empty folder and says whether it fails as *result* did."""
     environment = {**os.environ, **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        environment["TMPDIR"] = folder  # a process that dies removes none of its files
         try:
             run = subprocess.run(
                 [python, "-W", "ignore", str(script.resolve())], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=_TIMEOUT,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -11,15 +11,20 @@ from opera.oracles.verdict import Verdict
 from opera.reduction.trigger import trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import Merge, StoredReduction
-from opera.triage.causes import unions
 from opera.triage.fingerprint import ELEMENTS, Symptom, symptom_of
 from opera.triage.similarity import Origin, origin_of
 
 _QUOTED = 90
+_MOST_MESSAGES = 3
+"""Messages with which one place may raise and still tell something."""
 _EXACT = frozenset({"is", "dtype", "dtype-class"})
 _DTYPE, _JOINT = "dtype", "+"
 _VALUES = "values"
 """What two findings of one fingerprint share whose triggers differ in nothing but a value: a dtype, a mode."""
+_SETTINGS = "settings"
+"""What two findings of one fingerprint share whose triggers name the same parameters, whatever the tensors."""
+_WITHIN = frozenset({_VALUES, _SETTINGS})
+"""Grounds on which findings of one fingerprint are put together again."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,14 @@ class Candidate:
         core = trigger_of(self.reduction.trigger).core()
         return "; ".join(f"{each.kind} {each.name} {'' if each.kind in _EXACT else each.value}" for each in core)
 
+    @property
+    def settings(self) -> str | None:
+        """The part of its trigger that is about no tensor: parameters, input form, outputs; None where no trigger is known."""
+        if self.reduction is None or self.reduction.trigger is None:
+            return None
+        trigger = trigger_of(self.reduction.trigger)
+        return ", ".join(each.text() for each in trigger.core() if each.name not in trigger.tensors)
+
 
 def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence[str]]) -> list[Merge]:
     """The pairs of *candidates* that have one root cause, each with the reason.
@@ -68,15 +81,19 @@ def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence
     """
     found: list[Merge] = []
     first: dict[tuple[object, ...], Candidate] = {}
-    for candidate in candidates:
-        origin = _origin(candidate, project_of)
-        for key, reason in _grounds(candidate, origin):
+    origins = [_origin(candidate, project_of) for candidate in candidates]
+    scene = _scene(origins)
+    for candidate, origin in zip(candidates, origins, strict=True):
+        joined: set[str] = set()
+        for key, reason in _grounds(candidate, origin, scene):
             other = first.setdefault(key, candidate)
-            if other is not candidate and (other.fingerprint != candidate.fingerprint or key[0] == _VALUES):
+            if other is candidate or other.finding in joined:
+                continue
+            if other.fingerprint != candidate.fingerprint or key[0] in _WITHIN:
+                joined.add(other.finding)
                 found.append(Merge(other.finding, candidate.finding, reason))
-                break
     found += _components(candidates)
-    return [*found, *_leftovers(candidates, found)]
+    return [*found, *_leftovers(candidates)]
 
 
 def _components(candidates: Sequence[Candidate]) -> list[Merge]:
@@ -97,19 +114,16 @@ def _components(candidates: Sequence[Candidate]) -> list[Merge]:
     return found
 
 
-def _leftovers(candidates: Sequence[Candidate], found: Sequence[Merge]) -> list[Merge]:
-    """Tests that no reduction covers go to the finding of their fingerprint, where several reductions came to the same one."""
-    roots = unions([each.finding for each in candidates], found)
-    reduced: dict[str, list[str]] = defaultdict(list)
+def _leftovers(candidates: Sequence[Candidate]) -> list[Merge]:
+    """Tests that no reduction covers go to the finding of their fingerprint that was reduced first: nothing else is known of them."""
+    first: dict[str, str] = {}
     for each in candidates:
         if each.finding != each.fingerprint:
-            reduced[each.fingerprint].append(each.finding)
+            first.setdefault(each.fingerprint, each.finding)
     return [
-        Merge(reduced[each.fingerprint][0], each.finding, "same fingerprint, of which every reduced test has one root cause")
+        Merge(first[each.fingerprint], each.finding, "same fingerprint; not reduced by itself")
         for each in candidates
-        if each.finding == each.fingerprint
-        and len(reduced[each.fingerprint]) > 1
-        and len({roots[finding] for finding in reduced[each.fingerprint]}) == 1
+        if each.finding == each.fingerprint and each.fingerprint in first
     ]
 
 
@@ -122,21 +136,55 @@ def _origin(candidate: Candidate, project_of: Callable[[str], Sequence[str]]) ->
     return origin_of(failure, project)
 
 
-def _grounds(candidate: Candidate, origin: Origin | None) -> list[tuple[tuple[object, ...], str]]:
+@dataclass(frozen=True)
+class _Scene:
+    """What all failures together say of the places where they were raised.
+
+    Attributes:
+        dispatchers: Functions of importers that call converters.
+        common: Places that raise with many messages: a way into the compiler, where nothing of it is known.
+    """
+
+    dispatchers: Container[str]
+    common: Container[str]
+
+
+def _scene(origins: Sequence[Origin | None]) -> _Scene:
+    raising: dict[str, set[str]] = defaultdict(set)
+    dispatchers: set[str] = set()
+    for origin in origins:
+        if origin is not None:
+            dispatchers.update(origin.callers)
+            raising[origin.raised].add(origin.gist)
+    common = {place for place, gists in raising.items() if not place or len(gists) > _MOST_MESSAGES}
+    return _Scene(dispatchers, common)
+
+
+def _grounds(candidate: Candidate, origin: Origin | None, scene: _Scene) -> list[tuple[tuple[object, ...], str]]:
     """What two findings must share to be one, each with the reason that is then given."""
     symptom = candidate.symptom
     grounds: list[tuple[tuple[object, ...], str]] = []
     if candidate.trigger:
         kind = "wrong elements" if symptom.kind in ELEMENTS else symptom.kind
-        key = ("trigger", symptom.subject, symptom.verdict, symptom.stage, kind, symptom.converter, candidate.trigger)
-        grounds.append((key, f"same converter {symptom.converter}, same {kind}, same trigger ({candidate.trigger})"))
+        key = ("trigger", symptom.subject, symptom.verdict, symptom.stage, symptom.converter, candidate.trigger)
+        what = "an exception" if symptom.verdict is Verdict.CRASH else kind
+        grounds.append(((*key, what), f"same converter {symptom.converter}, {what}, same trigger ({candidate.trigger})"))
     if candidate.outline is not None:
         key = (_VALUES, candidate.fingerprint, candidate.outline)
         what = f"triggers that differ only in a value ({candidate.trigger})" if candidate.outline else "and nothing but that it can be seen"
         grounds.append((key, f"same fingerprint, {what}"))
+    if candidate.settings is not None:
+        key = (_SETTINGS, candidate.fingerprint, candidate.settings)
+        grounds.append(
+            (key, f"same fingerprint, {f'the same settings matter ({candidate.settings})' if candidate.settings else 'no setting matters'}")
+        )
     if origin is not None and origin.tells:
-        key = ("origin", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, origin)
+        anybody = origin.by_entry or (origin.entry and origin.entry not in scene.dispatchers)
+        key = ("origin", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, origin, None if anybody else symptom.converter)
         quoted = origin.gist if len(origin.gist) <= _QUOTED else origin.gist[: _QUOTED - 1] + "…"
         raised, entry = (f" {word} {part}" if part else "" for word, part in (("at", origin.raised), ("in", origin.entry)))
         grounds.append((key, f'same message "{quoted}"{raised}{entry}'))
+    if origin is not None and origin.raised not in scene.common:
+        key = ("place", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, symptom.converter, origin.raised)
+        grounds.append((key, f"same converter {symptom.converter}, same {symptom.kind} at {origin.raised}"))
     return grounds

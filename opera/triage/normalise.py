@@ -34,7 +34,7 @@ _WHERE = re.compile(
     r"|Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: |\S+\.(?:cc|cpp|h):\d+ "
     r"|<(?:stdin|unknown)>:\d+(?::\d+)?: error: |Error invoking function: \S+:\d+: )"
 )
-_LIMIT = 400
+_LIMIT = 2000
 _READ = 65_536
 """Characters of a message that are looked at; a failure that is kept is shorter."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from opera.triage.normalise import template
 
 _CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
 """A qualified call, with at most one pair of parentheses inside: what it holds is taken out first."""
-_LIMIT = 2000
 _TELLING = 20
 """Characters of a gist that says something on its own."""
 _NOWHERE = ("<unknown>", "")
@@ -25,11 +24,15 @@ class Origin:
         gist: What the message says, whatever the dtypes and values.
         raised: File and line of the innermost frame that is known; empty where none is.
         entry: The innermost function of the compiler's importer on the way there; empty where none is known.
+        callers: The importer's functions that led to *entry*, the outermost first.
+        by_entry: Whether *entry* itself raised.
     """
 
     gist: str
     raised: str
     entry: str
+    callers: tuple[str, ...] = field(default=(), compare=False)
+    by_entry: bool = field(default=False, compare=False)
 
     @property
     def tells(self) -> bool:
@@ -47,22 +50,26 @@ def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
     frames = [frame for frame in failure.get("frames") or () if len(frame) == 4 and not str(frame[0]).startswith("opera.")]
     known = [frame for frame in frames if str(frame[1]) not in _NOWHERE]
     raised = f"{str(known[-1][1]).rpartition('/')[2]}:{known[-1][2]}" if known else ""
-    return Origin(gist(str(failure.get("message", ""))), raised, _entry(frames, project))
+    importer = _importer(frames, project)
+    functions = [str(frame[3]) for frame in importer]
+    return Origin(
+        gist(str(failure.get("message", ""))), raised, functions[-1] if functions else "", tuple(functions[:-1]),
+        bool(known and importer and importer[-1] is known[-1]),
+    )  # fmt: skip
 
 
 def gist(message: str) -> str:
     """What *message* says, without the arguments of calls that it quotes."""
-    text = template(message, _LIMIT)
+    text = template(message)
     while (shorter := _CALL.sub("CALL", text)) != text:
         text = shorter
     return text
 
 
-def _entry(frames: Sequence[Sequence[Any]], project: Sequence[str]) -> str:
-    """The innermost function in the folder of the compiler's outermost frame: the importer that was called."""
+def _importer(frames: Sequence[Sequence[Any]], project: Sequence[str]) -> list[Sequence[Any]]:
+    """The frames in the folder of the compiler's outermost one: the importer that was called."""
     theirs = [frame for frame in frames if any(str(frame[0]).startswith(each) or each in str(frame[1]) for each in project)]
     if not theirs:
-        return ""
+        return []
     folder = str(theirs[0][0]).rpartition(".")[0]
-    inside = [frame for frame in theirs if str(frame[0]).rpartition(".")[0] == folder]
-    return str(inside[-1][3])
+    return [frame for frame in theirs if str(frame[0]).rpartition(".")[0] == folder]
