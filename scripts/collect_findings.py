@@ -3,7 +3,7 @@
 python scripts/collect_findings.py --workspace W [--compiler tvm] [--frontend onnx] [--output data/findings]
 
 Run `opera triage --workspace W` first, so that the scripts show reduced instances. A folder that is there already is left alone: what a
-person has written into it stays.
+person has written into it stays. Where `data/labelled/causes.jsonl` knows the failing test, only bugs are written, one of each cause.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 OUTPUT = Path(__file__).parent.parent / "data" / "findings"
+CAUSES = Path(__file__).parent.parent / "data" / "labelled" / "causes.jsonl"
+VERIFIED = "verified by hand"
 STATUS = "reproduced by its script in a fresh process; not yet checked by hand"
 
 
@@ -32,14 +34,27 @@ def main() -> None:
     arguments = parser.parse_args()
     scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]
     report = opera("report", *scope, workspace=arguments.workspace)
-    counts = {"written": 0, "there": 0, "not reproduced": 0, "too long": 0}
+    known = labels()
+    counts = dict.fromkeys(("written", "there", "not reproduced", "too long", "no bug", "same cause"), 0)
     for finding in report["findings"]:
-        counts[collect(finding, arguments.workspace, arguments.output, arguments.most_lines)] += 1
+        shown = opera("show", finding["representative"], workspace=arguments.workspace)
+        label = known.get((f"{finding['compiler']}/{finding['frontend']}", shown["instance"][:16], shown["form"]))
+        counts[collect(finding, label, arguments.workspace, arguments.output, arguments.most_lines)] += 1
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
-def collect(finding: dict[str, Any], workspace: str, output: Path, most_lines: int) -> str:
+def labels() -> dict[tuple[str, str, str], dict[str, Any]]:
+    """The line of the causes' file by subject, instance and input form of a failing test."""
+    rows = [json.loads(line) for line in CAUSES.read_text(encoding="utf-8").splitlines()]
+    return {(row["subject"], instance, form): row for row in rows for instance, form in row["tests"]}
+
+
+def collect(finding: dict[str, Any], label: dict[str, Any] | None, workspace: str, output: Path, most_lines: int) -> str:
     """Writes one finding; says what became of it."""
+    if label is not None and label["label"] != "bug":
+        return "no bug"
+    if label is not None and any(label["cause"] == json.loads(file.read_text()).get("cause") for file in output.glob("*/finding.json")):
+        return "same cause"
     converter = re.sub(r"[^a-z0-9]+", "-", str(finding["converter"] or finding["operators"][0]).lower()).strip("-")[:40].strip("-")
     folder = output / f"{finding['compiler']}-{finding['frontend']}-{converter}-{finding['id'][:8]}"
     if folder.exists():
@@ -55,9 +70,11 @@ def collect(finding: dict[str, Any], workspace: str, output: Path, most_lines: i
         text = script.read_text(encoding="utf-8")
     if len(text.splitlines()) > most_lines:
         return "too long"
-    seen = text.partition("Seen with ")[2].partition(".\nExpected")[0].replace("\n", " ")
+    seen = text.partition("Seen with ")[2].partition(".\n")[0].replace("\n", " ")
     keys = ("id", "compiler", "frontend", "route", "operators", "verdict", "stage", "converter", "trigger", "summary")
     document = {"schema": "finding/1", **{name: finding.get(name) for name in keys}, "seen_with": seen, "status": STATUS}
+    if label is not None:
+        document.update(status=VERIFIED, cause=label["cause"], why=label["reason"])
     folder.mkdir(parents=True)
     (folder / "reproducer.py").write_text(text, encoding="utf-8")
     (folder / "finding.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

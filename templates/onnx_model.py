@@ -23,6 +23,8 @@ numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 _IR_OF_OPSET = 10
 _RANDOM_ATTRIBUTE = "seed"
 """Every ONNX operator that draws random numbers has an attribute of this name, and no other has."""
+_VISIBLE = 2.0**-24
+"""Relative size of the smallest change that a number in less than double precision shows."""
 
 
 class OnnxTemplate:
@@ -76,11 +78,19 @@ class OnnxModel:
         return Reference(outputs, undefined=None if _same(outputs, other) else "nondeterministic")
 
     def nearby(self, scale: float, draw: int) -> list[Any] | None:
-        feeds = {name: self._nudged(value, scale, draw, place) for place, (name, value) in enumerate(self.inputs)}
+        own = self._rounds_inside(scale, draw)
+        amount = 0.0 if own and draw == 1 else scale
+        feeds = {name: self._nudged(value, amount, draw, place) for place, (name, value) in enumerate(self.inputs)}
         try:
+            if own:
+                return self._evaluate(self.proto, {name: _like(value, feeds[name]) for name, value in self.inputs})
             return self._evaluate(widened(self.proto), feeds)
         except Invalid:
             return None
+
+    def _rounds_inside(self, scale: float, draw: int) -> bool:
+        """Whether a draw keeps the model's own precision: values between nodes may be rounded or not. The first keeps the inputs."""
+        return self.instance.kind is Kind.GRAPH and scale >= _VISIBLE and draw % 2 == 1
 
     def _nudged(self, value: Any, scale: float, draw: int, place: int) -> Any:
         if isinstance(value, list):
@@ -212,6 +222,13 @@ class OnnxModel:
         if not isinstance(graph, Graph):
             raise Invalid("graph-not-recorded")
         return onnx.load_model_from_string(graph.data)
+
+
+def _like(value: Any, nudged: Any) -> Any:
+    """*nudged* in the dtype of *value*, from which it was made."""
+    if isinstance(value, list):
+        return [_like(item, other) for item, other in zip(cast("list[Any]", value), nudged, strict=True)]
+    return as_array(nudged).astype(as_array(value).dtype) if is_array(value) else value
 
 
 def _plain(domain: str) -> str:

@@ -84,7 +84,7 @@ class Model(Protocol):
     def nearby(self, scale: float, draw: int) -> Sequence[Any] | None:
         """The outputs in double precision for floating-point inputs that are off by the relative amount *scale*; None where they fail.
 
-        *draw* says in which directions: all up, all down, or at random.
+        *draw* says in which directions: all up, all down, or at random. Of a graph, some draws are computed in its own precision.
         """
         ...
 

@@ -1,0 +1,334 @@
+"""Findings of OPERA beside those of NNSmith (ASPLOS 2023) in the same wall time, for each of several compilers.
+
+python scripts/compare_nnsmith.py [--compiler tvm ...] [--minutes 10] [-j 2] [--workspaces DIR] [--output FILE]
+
+Both sides get the same minutes and the same busy processes for each compiler, and everything counts that they do in them:
+
+- OPERA: `extract --lib onnx`, `prioritize`, `run`, into an empty workspace;
+- NNSmith: trying its operators, generating models, importing them, `run` on what is there, again and again. Its generator is a process
+  besides the busy ones, so that the compiler does not wait for it after the first models; it ends when its lead covers the time left.
+
+The workers, oracles, confirmation and triage are the same. What follows the time is outside it, for both: `triage`, and for NNSmith also
+that each failing model is taken apart. A model has many operators, and one wrong result is like another; so each of its nodes is run as
+an operator instance, on the values that it had in the model, with shapes and axes as constants, and judged like any other. Nodes that
+fail as the model does are its findings. An exception that no node explains is a finding of its own, by its fingerprint. A wrong result
+that no node explains is none: either a node is excused (a NaN cast to an integer), or rounding errors add up, or an optimiser is at
+fault; the output says how many there are.
+
+Findings of frontends are counted: failures to load, and wrong results that do not vanish at the lowest optimisation level. Failures
+of exporters are not, nor crashes behind the frontend; the output has those too.
+
+NNSmith's environment is made at the first use, in .opera-envs/nnsmith, from the versions in scripts/nnsmith.txt.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nnsmith_models import explains, is_excused, results_by_model, take_apart
+
+from opera.environments.build import Place, create
+from opera.environments.recipes import Recipe
+from opera.oracles.verdict import Stage, Verdict
+from opera.report.tables import print_table
+from opera.store import Campaigns, StoredResult
+from opera.store.database import open_workspace
+from opera.triage.findings import Finding, group
+from opera.triage.fingerprint import symptom_of
+from opera.triage.knowledge import knowledge_of
+
+SCHEMA = "nnsmith-comparison/1"
+SCRIPTS = Path(__file__).parent
+ENVIRONMENT = Place("nnsmith", SCRIPTS.parent / ".opera-envs" / "nnsmith")
+RECIPE = Recipe(
+    "nnsmith", (), ("nnsmith==0.1.0", "torch>=2.13", "onnx>=1.19"), SCRIPTS / "nnsmith.txt", 1.1, "NNSmith, as a generator of ONNX models"
+)
+LEAD = 1.5
+"""How many times what the compiler can do in the time left the generator has to have made before it is ended."""
+TAKING_APART = "60m"
+"""Most time for the nodes of failing models."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A finding as the output has it. *frontend* says whether it counts."""
+
+    id: str
+    frontend: bool
+    exporter: bool
+    verdict: str
+    stage: str
+    converter: str
+    kind: str
+    operators: tuple[str, ...]
+    summary: str
+    tests: int
+
+    @property
+    def by_converter(self) -> tuple[str, str, str]:
+        """What two findings share that are the same for converter and kind."""
+        return self.converter, self.verdict, self.kind
+
+    @property
+    def by_operator(self) -> set[tuple[str, str, str]]:
+        """The same for each of its operators."""
+        return {(each, self.verdict, self.kind) for each in self.operators}
+
+
+@dataclass
+class Side:
+    """What one side came to: instances or models, tests with a result, seconds before the first test and in all, findings."""
+
+    inputs: int = 0
+    tests: int = 0
+    verdicts: dict[str, int] = field(default_factory=dict[str, int])
+    seconds_before_first_test: float = 0.0
+    seconds: float = 0.0
+    notes: dict[str, int] = field(default_factory=dict[str, int])
+    findings: list[Found] = field(default_factory=list[Found])
+
+    @property
+    def of_frontends(self) -> list[Found]:
+        """Those that count."""
+        return [each for each in self.findings if each.frontend]
+
+
+def main() -> None:
+    """Compares, prints a table, writes the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--compiler", action="append", help="repeatable; by default tvm, openvino and onnxruntime")
+    parser.add_argument("--minutes", type=float, default=10.0, help="for each side and compiler")
+    parser.add_argument("-j", "--jobs", type=int, default=2, help="busy processes, beside the generator")
+    parser.add_argument("--nodes", type=int, default=10, help="most operators of a model of NNSmith's")
+    parser.add_argument("--seed", type=int, default=0, help="of both")
+    parser.add_argument("--reduction", default="20s", help="longest time for one reduction of triage")
+    parser.add_argument("--workspaces", type=Path, help="keep the workspaces there; the folder must not exist or be empty")
+    parser.add_argument("--output", type=Path, help="write the figures as JSON")
+    arguments = parser.parse_args()
+    if not ENVIRONMENT.is_complete:
+        create(RECIPE, ENVIRONMENT, None, again=False, tell=print)
+    if arguments.workspaces is not None and arguments.workspaces.exists() and any(arguments.workspaces.iterdir()):
+        parser.error(f"{arguments.workspaces} is not empty: each side begins with nothing")
+    compilers = arguments.compiler or ["tvm", "openvino", "onnxruntime"]
+    with tempfile.TemporaryDirectory(prefix="nnsmith-") as scratch:
+        folder = arguments.workspaces or Path(scratch)
+        found = {name: compare(name, folder / name, arguments) for name in compilers}
+    document = {
+        "schema": SCHEMA, "minutes": arguments.minutes, "jobs": arguments.jobs, "nodes": arguments.nodes, "seed": arguments.seed,
+        "reduction": arguments.reduction, "command": command_of(compilers, arguments),
+        "compilers": {name: {"opera": asdict(ours), "nnsmith": asdict(theirs)} for name, (ours, theirs) in found.items()},
+    }  # fmt: skip
+    if arguments.output is not None:
+        arguments.output.parent.mkdir(parents=True, exist_ok=True)
+        arguments.output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    show(found)
+
+
+def command_of(compilers: Sequence[str], options: argparse.Namespace) -> str:
+    """The command that measures the same again."""
+    named = " ".join(f"--compiler {name}" for name in compilers)
+    figures = (
+        f"--minutes {options.minutes:g} -j {options.jobs} --nodes {options.nodes} --seed {options.seed} --reduction {options.reduction}"
+    )
+    return f"python scripts/compare_nnsmith.py {named} {figures}"
+
+
+def compare(compiler: str, folder: Path, options: argparse.Namespace) -> tuple[Side, Side]:
+    """Both sides of one compiler, one after the other."""
+    folder.mkdir(parents=True)
+    ours = run_ours(compiler, folder / "opera", options)
+    print(f"{compiler}: OPERA {ours.tests} tests, {len(ours.of_frontends)} findings", flush=True)
+    theirs = run_theirs(compiler, folder, options)
+    print(f"{compiler}: NNSmith {theirs.tests} tests, {len(theirs.of_frontends)} findings", flush=True)
+    return ours, theirs
+
+
+def opera(workspace: Path, *words: str, expected: Sequence[int] = (0,)) -> dict[str, Any]:
+    """Runs a command of OPERA's, and gives its JSON document."""
+    command = [sys.executable, "-m", "opera", *words, "--json", "--workspace", str(workspace)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode not in expected:
+        sys.exit(f"{' '.join(command)}: exit code {done.returncode}\n{done.stderr[-4000:]}")
+    return json.loads(done.stdout) if done.stdout.strip() else {}
+
+
+def campaign(workspace: Path, compiler: str, jobs: int, budget: str, *words: str) -> dict[str, Any]:
+    """A campaign, or the next part of one; empty where no test came to an end in *budget*."""
+    common = ("run", "--compiler", compiler, "--frontend", "onnx", "-j", str(jobs), "--budget", budget, "--quiet", "--exit-zero")
+    return opera(workspace, *common, *words, expected=(0, 4))
+
+
+def triage(workspace: Path, compiler: str, options: argparse.Namespace) -> list[Finding]:
+    """The findings of a workspace after triage."""
+    subject = ("--compiler", compiler, "--frontend", "onnx")
+    opera(workspace, "triage", *subject, "--budget", options.reduction, "--seed", str(options.seed), expected=(0, 4))
+    with open_workspace(workspace, write=False) as space:
+        return group(Campaigns(space).results(failures=True), knowledge_of(space))
+
+
+def run_ours(compiler: str, workspace: Path, options: argparse.Namespace) -> Side:
+    """OPERA's own pipeline."""
+    began = time.monotonic()
+    seed = ("--seed", str(options.seed))
+    extracted = opera(workspace, "extract", "--lib", "onnx", "-j", str(options.jobs), "--quiet", *seed)
+    opera(workspace, "prioritize", "--compiler", compiler, "--frontend", "onnx", *seed)
+    side = Side(inputs=extracted["instances"], seconds_before_first_test=round(time.monotonic() - began, 1))
+    left = 60 * options.minutes - (time.monotonic() - began)
+    summary = campaign(workspace, compiler, options.jobs, f"{left:.0f}s", *seed)
+    side.seconds = round(time.monotonic() - began, 1)
+    take_counts(side, summary)
+    side.findings = [entry(each, compiler) for each in triage(workspace, compiler, options)]
+    return side
+
+
+def take_counts(side: Side, summary: Mapping[str, Any]) -> None:
+    """What a campaign says of itself, all its parts included."""
+    side.tests, side.verdicts = summary.get("executed", 0), dict(summary.get("verdicts", {}))
+
+
+def entry(finding: Finding, compiler: str) -> Found:
+    """A finding in short."""
+    test = finding.representative
+    exporter = finding.compiler != compiler
+    kind = symptom_of(finding.compiler, test.verdict, test.stage, test.converter or "", test.detail).kind
+    vanishes = finding.lowest_level is not None and finding.lowest_level.vanishes
+    counts = not exporter and (test.stage is Stage.LOAD or (test.verdict is Verdict.INCONSISTENT and not vanishes))
+    return Found(
+        finding.id, counts, exporter, test.verdict.value, test.stage.value if test.stage else "", test.converter or "", kind,
+        finding.operators, finding.summary[:200], len(finding.tests),
+    )  # fmt: skip
+
+
+# NNSmith.
+
+
+def run_theirs(compiler: str, folder: Path, options: argparse.Namespace) -> Side:
+    """NNSmith's models through the same campaign."""
+    workspace, models = folder / "nnsmith", folder / "models"
+    began = time.monotonic()
+    deadline = began + 60 * options.minutes
+    side = Side()
+    generator = start_generator(models, folder / "cache", options)
+    taken: set[Path] = set()
+    try:
+        while (left := deadline - time.monotonic()) > 1:
+            ready = [path for path in sorted(models.glob("batch-*.jsonl")) if path not in taken]
+            if not ready:
+                if generator.poll() not in (None, -15):
+                    sys.exit(f"NNSmith's generator ended with exit code {generator.returncode}; see {models}.log")
+                time.sleep(0.2)
+                continue
+            opera(workspace, "import", *map(str, ready))
+            taken.update(ready)
+            side.inputs += sum(header(path)["instances"] for path in ready)
+            side.seconds_before_first_test = side.seconds_before_first_test or round(time.monotonic() - began, 1)
+            summary = campaign(workspace, compiler, options.jobs, f"{max(1.0, deadline - time.monotonic()):.0f}s", "--strategy", "random")
+            take_counts(side, summary)
+            made = sum(header(path)["instances"] for path in models.glob("batch-*.jsonl"))
+            if generator.poll() is None and is_enough(made, side, time.monotonic() - began, left):
+                generator.terminate()
+    finally:
+        generator.terminate()
+        generator.wait()
+    side.seconds = round(time.monotonic() - began, 1)
+    side.notes.update({f"not generated: {name}": count for name, count in header(max(taken))["not_generated"].items()} if taken else {})
+    judge_theirs(side, compiler, folder, options)
+    return side
+
+
+def start_generator(models: Path, cache: Path, options: argparse.Namespace) -> subprocess.Popen[bytes]:
+    """NNSmith in its environment; *cache* is where it keeps what it finds out about its operators."""
+    models.mkdir()
+    words = [str(models), "--seed", str(options.seed), "--nodes", str(options.nodes)]
+    command = [str(ENVIRONMENT.python), str(SCRIPTS / "nnsmith_generator.py"), *words]
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
+    with models.with_suffix(".log").open("wb") as log:
+        return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+
+
+def is_enough(made: int, side: Side, passed: float, left: float) -> bool:
+    """Whether there are more models than the compiler can take in the time left, at its pace so far."""
+    return side.tests > 0 and made - side.inputs > LEAD * side.inputs / passed * left
+
+
+def header(path: Path) -> dict[str, Any]:
+    """The first line of a corpus file."""
+    with path.open(encoding="ascii") as file:
+        return json.loads(file.readline())
+
+
+def judge_theirs(side: Side, compiler: str, folder: Path, options: argparse.Namespace) -> None:
+    """Triage, and the nodes of the models that fail."""
+    graphs, nodes = folder / "nnsmith", folder / "nodes"
+    if not graphs.exists():
+        return
+    whole = triage(graphs, compiler, options)
+    parts = take_apart(graphs, nodes, side.notes)
+    single: list[Finding] = []
+    results: dict[str, list[StoredResult]] = {}
+    if parts:
+        campaign(nodes, compiler, options.jobs, TAKING_APART, "--input-form", "baked")
+        single = triage(nodes, compiler, options)
+        results = results_by_model(nodes, parts)
+    failures = [test for each in whole for test in each.tests]
+    causes = {test.test: [node for node in results.get(test.instance, ()) if explains(node, test)] for test in failures}
+    solved = {str(test.fingerprint) for test in failures if test.verdict is not Verdict.INCONSISTENT and causes[test.test]}
+    guilty = {node.test for nodes in causes.values() for node in nodes}
+    found = [each for each in single if any(test.test in guilty for test in each.tests)]
+    known = {fingerprint for each in found for fingerprint in each.fingerprints}
+    for each in whole:
+        left = [test for test in each.tests if not causes[test.test] and test.fingerprint not in solved]
+        exported = [test for test in left if "exporter" in test.detail]
+        excused = [test for test in left if test not in exported and is_excused(test, results.get(test.instance, ()))]
+        raised = [test for test in left if test not in exported and test.verdict is not Verdict.INCONSISTENT]
+        counts = {
+            "failing tests": len(each.tests), "wrong before the compiler": len(exported), "excused by a node": len(excused),
+            "failing as a whole only": len(raised), "wrong as a whole only": len(left) - len(exported) - len(excused) - len(raised),
+        }  # fmt: skip
+        side.notes.update({name: side.notes.get(name, 0) + count for name, count in counts.items()})
+        if raised and not known & set(each.fingerprints):
+            found.append(each)
+    side.findings = [entry(each, compiler) for each in found]
+
+
+# The table.
+
+
+def show(found: Mapping[str, tuple[Side, Side]]) -> None:
+    """A row for each compiler, and one for all."""
+    rows = [row(name, [pair]) for name, pair in found.items()]
+    print_table(
+        ["compiler", "tests OPERA", "tests NNSmith", "findings OPERA", "findings NNSmith", "ratio", "also OPERA's: converter", "operator"],
+        [*rows, row("all", list(found.values()))],
+    )
+
+
+def row(name: str, pairs: Sequence[tuple[Side, Side]]) -> list[str]:
+    """Sums over *pairs*. The last two say how many of NNSmith's findings OPERA has by converter and kind, and by operator and kind."""
+    mine, yours = sum(len(each.of_frontends) for each, _ in pairs), sum(len(each.of_frontends) for _, each in pairs)
+    shared = [overlap(*pair) for pair in pairs]
+    counts = [sum(ours.tests for ours, _ in pairs), sum(theirs.tests for _, theirs in pairs), mine, yours]
+    ratio = f"{mine / yours:.1f}" if yours else "-"
+    return [name, *(f"{each:,}" for each in counts), ratio, str(sum(each for each, _ in shared)), str(sum(each for _, each in shared))]
+
+
+def overlap(ours: Side, theirs: Side) -> tuple[int, int]:
+    """How many findings of *theirs* *ours* has, by converter and kind, and by operator and kind."""
+    converters = {each.by_converter for each in ours.of_frontends}
+    operators = {each for finding in ours.of_frontends for each in finding.by_operator}
+    by_converter = sum(each.by_converter in converters for each in theirs.of_frontends)
+    return by_converter, sum(bool(each.by_operator & operators) for each in theirs.of_frontends)
+
+
+if __name__ == "__main__":
+    main()
