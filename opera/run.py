@@ -9,13 +9,16 @@ from pathlib import Path
 import click
 
 from opera.campaign.campaign import Summary, run_campaign
+from opera.campaign.nightly import nightly_order
 from opera.campaign.progress import CampaignProgress
 from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
+from opera.campaign.shard import Shard
 from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
-from opera.errors import Exit, NothingSelected
+from opera.errors import Exit, NothingSelected, UserError
+from opera.executors.cluster import Cluster
 from opera.known.baseline import Baseline
 from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
@@ -47,6 +50,12 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
 @click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Busy child processes.")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Input seeds to try, from --seed on.")
+@click.option("--shard", metavar="I/N", help="Only part I of N of the campaign; `opera combine` joins the parts.")
+@click.option("--nightly", is_flag=True, help="What failed before first, then what is new, then the rest; give it a --budget.")
+@click.option("--build", metavar="TEXT", help="Which build of the compiler this is, where its version does not tell.")
+@click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True, help="Where the workers are.")
+@click.option("--address", metavar="ADDRESS", help="Of the Ray cluster, e.g. auto or 10.0.0.1:6379; by default a local one is started.")
+@click.option("--shared-folder", is_flag=True, help="Every machine of the cluster has the workspace at the same place: send no files.")
 @click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Deadline of each stage of a test.")
 @click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
 @click.option("--chebyshev", type=float, metavar="D", help="The paper's oracle: one threshold on the largest absolute difference.")
@@ -63,7 +72,8 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 def command(
     compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
     cap: int | None, budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int,
-    chebyshev: float | None, level: str | None, seeds: int, baseline: Path | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int,
+    chebyshev: float | None, level: str | None, seeds: int, shard: str | None, nightly: bool, build: str | None, executor: str,
+    address: str | None, shared_folder: bool, baseline: Path | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int,
     as_json: bool,
 ) -> int:  # fmt: skip
     """Drives a compiler with the extracted instances. The same command, run again, continues."""
@@ -71,16 +81,23 @@ def command(
     chosen = choose_route(adapter, frontend, route)
     check_level(adapter, level)
     selector(keyword)
+    if nightly and limit is not None:
+        raise UserError("--nightly puts the tests into another order each night, so that a --limit means others each time; use --budget")
+    if executor == "local" and (address is not None or shared_folder):
+        raise UserError("--address and --shared-folder are of a cluster; add --executor ray")
     known = None if baseline is None else Baseline(baseline)
     if strategy is not None:
         get_strategy(strategy)
     settings = Settings(
         compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, cap, budget, 1 if exit_first else maxfail, jobs,
-        timeout, memory, chebyshev, level, seeds=seeds,
+        timeout, memory, chebyshev, level, seeds=seeds, shard=None if shard is None else Shard.parse(shard), build=build,
+        cluster=Cluster(address, shared_folder) if executor == "ray" else None,
     )  # fmt: skip
     with open_workspace(workspace, write=True) as space:
         corpus = Corpus(space)
         order = _ranked(corpus, settings, chosen)
+        if nightly:
+            order = nightly_order(Campaigns(space), order, compiler, frontend)
         progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
         summary = run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress)
         if known is not None:

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import json
-import shutil
 import signal
-import tempfile
 import time
-from collections.abc import Callable, Iterable
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
+from opera.campaign import leftovers
 from opera.campaign.judge import Judgement
-from opera.campaign.plan import Test, make_plan
+from opera.campaign.machine import Machine
+from opera.campaign.plan import Plan, Test, make_plan
 from opera.campaign.rig import Rig
-from opera.campaign.scheduler import Cache, Scheduler
+from opera.campaign.room import NoRoom, check_room
+from opera.campaign.scheduler import LOWEST_LEVEL, Cache, Scheduler
 from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
+from opera.campaign.watch import Progress, Watch
 from opera.config import Config
 from opera.errors import NothingSelected
 from opera.instance import Instance
@@ -26,26 +29,6 @@ from opera.store import Campaigns, Corpus, StoredResult, Workspace
 
 _FLUSH_SECONDS = 0.25
 _FLUSH_RESULTS = 500
-
-
-class Progress(Protocol):
-    """Is told how a campaign goes, to tell a person."""
-
-    def began(self, campaign: str, total: int, done: int) -> None:
-        """The plan stands: *done* of its *total* tests have results already."""
-        ...
-
-    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
-        """A test has its result; *new_finding* says that nothing with its fingerprint was known."""
-        ...
-
-    def tick(self, busy: list[tuple[str, str, str]]) -> None:
-        """Called many times a second, with role, API and stage of what is in progress."""
-        ...
-
-    def ended(self) -> None:
-        """The campaign has ended, for whatever reason."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -78,14 +61,19 @@ class Summary:
 
 
 class _Stop:
-    """Whether and why to stop; the first Ctrl-C asks, the loop obeys within milliseconds."""
+    """Whether and why to stop.
+
+    The first Ctrl-C asks, and the loop obeys within milliseconds. A second one does not wait for the loop, which may be at work on a plan.
+    While the workers are ended, which takes no longer than it has to, there is nothing left to interrupt.
+    """
 
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.ending = False
         self._previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> _Stop:
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             self._previous[number] = signal.signal(number, self._interrupt)
         return self
 
@@ -94,6 +82,9 @@ class _Stop:
             signal.signal(number, handler)
 
     def _interrupt(self, number: int, frame: FrameType | None) -> None:
+        if self.reason == "interrupt" and not self.ending:
+            self.ending = True
+            raise KeyboardInterrupt
         self.reason = "interrupt"
 
 
@@ -115,6 +106,10 @@ class _Ledger:
     def flush_if_due(self) -> None:
         if time.monotonic() - self._written >= _FLUSH_SECONDS:
             self.flush()
+
+    def discard_answers(self) -> None:
+        """Forgets the materialiser's answers that are not written: whatever it said, the disk was full."""
+        self._cache.drain()
 
     def flush(self) -> None:
         answers = self._cache.drain()
@@ -144,34 +139,40 @@ def run_campaign(
     """
     wanted = selector(settings.keyword)
     started = time.monotonic()
-    for leftover in workspace.scratch.iterdir():
-        shutil.rmtree(leftover, ignore_errors=True)
-    rig = Rig(settings, config, workspace.cache, Path(tempfile.mkdtemp(prefix="crew-", dir=workspace.scratch)))
+    leftovers.clear(workspace)
     with _Stop() as stop:
+        rig = Rig(settings, config, workspace.cache, leftovers.crew_folder(workspace), leftovers.log_folder(workspace))
+        watch = Watch(workspace, settings, rig.crew, progress)
         try:
-            return _Campaign(workspace, settings, rig, stop, progress, started).run(make_order=order, wanted=wanted)
+            return _Campaign(workspace, settings, rig, stop, watch, started).run(make_order=order, wanted=wanted)
         finally:
+            stop.ending = True
             rig.crew.close()
-            progress.ended()
+            watch.ended()
 
 
 class _Campaign:
-    def __init__(self, workspace: Workspace, settings: Settings, rig: Rig, stop: _Stop, progress: Progress, started: float) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, rig: Rig, stop: _Stop, watch: Watch, started: float) -> None:
         self._campaigns = Campaigns(workspace)
         self._corpus = Corpus(workspace)
+        self._workspace = workspace
         self._settings = settings
         self._rig = rig
         self._stop = stop
-        self._progress = progress
+        self._watch = watch
         self._started = started
         self._found: set[str] = set()
+        self._lowered: Counter[str] = Counter()
+        self._delivered = 0
+        self._machines: set[str] = set()
 
     def run(self, *, make_order: Callable[[], Iterable[tuple[str, Instance]]], wanted: Callable[[str], bool]) -> Summary:
         identity = self._rig.prove(lambda: self._stop.reason is not None)
         seeds = range(self._settings.seed, self._settings.seed + self._settings.seeds)
         tests = make_plan(
-            make_order(), identity, self._settings.forms, wanted, seeds=seeds, limit=self._settings.limit, cap=self._settings.cap
-        )
+            make_order(), identity, self._settings.forms, wanted, seeds=seeds, limit=self._settings.limit, cap=self._settings.cap,
+            shard=self._settings.shard,
+        )  # fmt: skip
         if not tests:
             raise NothingSelected(f"no {self._rig.route.library} instance is selected; check -k, or extract more")
         versions = {
@@ -185,29 +186,44 @@ class _Campaign:
             self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions
         )
         self._known = campaign.known
-        finished = self._campaigns.finished_tests()
-        self._campaigns.adopt(campaign.id, [(test.place, test.id) for test in tests if test.id in finished])
-        todo = [test for test in tests if test.id not in finished]
-        self._found = {result.fingerprint for result in self._campaigns.results(campaign.id, failures=True) if result.fingerprint}
-        self._progress.began(campaign.id, len(tests), len(tests) - len(todo))
+        todo = self._continue(campaign.id, tests)
+        for result in self._campaigns.results(campaign.id, failures=True):
+            self._found.add(str(result.fingerprint))
+            self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
+        self._watch.began(campaign.id, len(tests), self._campaigns.verdicts(campaign.id))
         cache = Cache(self._campaigns.artefact)
         self._ledger = _Ledger(self._campaigns, cache, campaign.id)
         try:
-            complete = self._work(todo, cache)
+            self._work(todo, cache)
+        except NoRoom:
+            self._ledger.discard_answers()
+            raise
         finally:
             self._ledger.flush()
             stopped_by = self._stop.reason
-            self._campaigns.pause(campaign.id, time.monotonic() - self._started, complete=not self._left(tests), stopped_by=stopped_by)
+            complete = self._delivered == len(todo)
+            self._watch.finishing(complete=complete, stopped_by=stopped_by)
+            self._campaigns.pause(campaign.id, time.monotonic() - self._started, complete=complete, stopped_by=stopped_by)
         if complete and stopped_by is None and self._settings.limit is not None and len(tests) == self._settings.limit:
             stopped_by = "limit"
         return self._summary(campaign.id, len(tests), complete, stopped_by, versions)
 
-    def _left(self, tests: list[Test]) -> bool:
-        finished = self._campaigns.finished_tests()
-        return any(test.id not in finished for test in tests)
+    def _continue(self, campaign: str, tests: Plan) -> Plan:
+        """Counts what has a result already to the campaign, and returns what has none."""
+        todo = array("I")
 
-    def _work(self, todo: list[Test], cache: Cache) -> bool:
-        """Runs what is to do; returns whether all of it was done."""
+        def done() -> Iterator[tuple[int, str]]:
+            for index, (place, identity) in enumerate(tests.identities()):
+                if self._campaigns.is_finished(identity):
+                    yield place, identity
+                else:
+                    todo.append(index)
+
+        self._campaigns.adopt(campaign, done())
+        return tests.part(todo)
+
+    def _work(self, todo: Plan, cache: Cache) -> None:
+        """Runs what is to do, or as much of it as there is time for."""
         tasks = self._rig.tasks(self._document)
         scheduler = Scheduler(
             todo,
@@ -218,16 +234,16 @@ class _Campaign:
             slots=self._settings.jobs,
             on_result=self._result,
             confirm=self._settings.confirm,
+            lowered=self._lowered,
         )
         while not scheduler.finished:
             if self._stop.reason is None:
                 self._stop.reason = self._reason_to_stop()
             if self._stop.reason is not None:
-                return False
+                return
             scheduler.step()
             self._ledger.flush_if_due()
-            self._progress.tick([(role.value, job.test.api, stage) for role, job, stage in self._rig.crew.jobs()])
-        return True
+            self._watch.tick()
 
     def _document(self, key: str) -> Any:
         return json.loads(self._corpus.document(key))
@@ -240,17 +256,26 @@ class _Campaign:
         return None
 
     def _result(self, test: Test, judgement: Judgement) -> None:
+        check_room(judgement, self._workspace.folder)
         fingerprint = judgement.symptom(self._settings.subject).fingerprint if judgement.verdict.is_failure else None
         result = StoredResult(
             test.id, test.instance, self._settings.compiler, self._settings.frontend, self._rig.route.name, test.form.value,
             test.seed, judgement.verdict, judgement.stage, judgement.reason, judgement.converter, fingerprint,
             {**judgement.detail, **({"exporter": judgement.exporter} if judgement.exporter else {})}, judgement.seconds,
+            self._rig.crew.machine.id,
         )  # fmt: skip
+        self._keep_machine(self._rig.crew.machine)
         is_new = fingerprint is not None and fingerprint not in self._found and fingerprint not in self._known
         if fingerprint is not None:
             self._found.add(fingerprint)
         self._ledger.add(test.place, result)
-        self._progress.result(result, test.api, new_finding=is_new)
+        self._delivered += 1
+        self._watch.result(result, test.api, new_finding=is_new)
+
+    def _keep_machine(self, machine: Machine) -> None:
+        if machine.id not in self._machines:
+            self._machines.add(machine.id)
+            self._campaigns.keep_machine(machine.id, machine.document)
 
     def _summary(self, campaign: str, planned: int, complete: bool, stopped_by: str | None, versions: dict[str, Any]) -> Summary:
         stored = self._campaigns.get(campaign)

@@ -1,93 +1,91 @@
-"""The workers of a campaign: who is idle, who is busy with what, and who has overstepped a limit."""
+"""The workers of a campaign on this machine: who is idle, who is busy with what, and who has overstepped a limit."""
 
 from __future__ import annotations
 
 import contextlib
-import enum
 import selectors
-import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from opera.campaign.machine import this_machine
+from opera.campaign.role import Post, Role
 from opera.errors import EnvironmentBroken
-from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
+from opera.worker import folders
+from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
 from opera.worker.processes import Guardian, adopt_orphans, kill_orphans
 from opera.worker.protocol import Message
 
 POLL = 0.02
 """Seconds between two looks at memory and deadlines: at 250 ms a leak gets 200 MB over its cap, at 20 ms 40 MB."""
+MOST_DISTURBED = 3
+"""Times that a task is given out again because its process was killed from outside; after that, its own doing is what killed it."""
+_SLOTS_PER_ORIGINAL = 4
+"""Slots for each warm process that fresh ones are copied from: few tests need a fresh one, and each original has to be started."""
 _START_ATTEMPTS = 3
-
-
-class Role(enum.Enum):
-    """What a worker is for. A *fresh* one gives every task a process of its own, copied from a warm one where that is allowed."""
-
-    LIBRARY = "library"
-    LIBRARY_FRESH = "library-fresh"
-    COMPILER = "compiler"
-    LIBRARY_SPAWNED = "library-spawned"
-    COMPILER_FRESH = "compiler-fresh"
-    COMPILER_SPAWNED = "compiler-spawned"
-
-    @property
-    def is_fresh(self) -> bool:
-        """Whether its tasks run in a process of their own."""
-        return self not in (Role.LIBRARY, Role.COMPILER)
-
-    @property
-    def is_library(self) -> bool:
-        """Whether it is a materialiser."""
-        return self in (Role.LIBRARY, Role.LIBRARY_FRESH, Role.LIBRARY_SPAWNED)
+_DISTURBED_STARTS = 20
+"""Starts in a row that may fail because somebody kills the process."""
 
 
 @dataclass(frozen=True)
-class Post:
-    """How one role is filled.
+class _Order:
+    """A task that somebody waits for; *disturbed* counts how often its process was killed from outside."""
 
-    Attributes:
-        spec: How to start a worker.
-        forkable: Whether a fresh process may be a copy of a warm one.
-        warmup: A task that warms a process up before it is copied.
-        recycle: Tasks after which a worker is replaced.
-    """
-
-    spec: WorkerSpec
-    forkable: bool = True
-    warmup: Message | None = None
-    recycle: int = 1000
+    role: Role
+    job: Any
+    task: Message
+    disturbed: int = 0
 
 
 @dataclass
 class _Desk:
     worker: Worker
     role: Role
-    job: Any = None
+    order: _Order | None = None
+    started: bool = False
     warming: bool = False
 
 
 class Crew:
-    """All workers of a campaign, at most *slots* of them busy at a time."""
+    """All workers of a campaign, at most *slots* of them busy at a time.
 
-    def __init__(self, posts: Mapping[Role, Post], limits: Limits, slots: int, scratch: Path) -> None:
+    Args:
+        posts: How each role is filled.
+        limits: Of every worker.
+        slots: Most workers that are busy at a time.
+        scratch: For the working folders of the workers.
+        logs: Where the last words of workers are kept; None keeps none.
+        home: A folder that goes when this process goes, however it went.
+    """
+
+    def __init__(
+        self, posts: Mapping[Role, Post], limits: Limits, slots: int, scratch: Path, logs: Path | None = None, home: Path | None = None
+    ) -> None:
         self._posts = dict(posts)
         self._limits = limits
         self._slots = slots
         self._scratch = scratch
+        self._logs = logs
+        self.listener: Callable[..., None] = _nobody
+        """Is told what becomes of workers: the name of an event, and fields by name."""
         self._desks: list[_Desk] = []
         self._selector = selectors.DefaultSelector()
         self._checked = 0.0
-        self._failed_starts = 0
+        self._failed_starts = self._disturbed_starts = 0
+        self._again: deque[_Order] = deque()
         self.infos: dict[Role, Message] = {}
+        self.machine = this_machine()
+        """Where what `wait` yielded last was done."""
         adopt_orphans()
-        self._guardian = Guardian()
+        self._guardian = Guardian(home)
 
     @property
     def free_slots(self) -> int:
         """How many more workers may be busy."""
-        return self._slots - sum(1 for desk in self._desks if desk.worker.busy or not desk.worker.ready)
+        return self._slots - len(self._again) - sum(1 for desk in self._desks if desk.worker.busy or not desk.worker.ready)
 
     def busy(self, role: Role) -> int:
         """How many workers of *role* are starting or working."""
@@ -95,7 +93,19 @@ class Crew:
 
     def jobs(self) -> list[tuple[Role, Any, str]]:
         """Role, job and stage of everything in progress."""
-        return [(desk.role, desk.job, desk.worker.stage) for desk in self._desks if desk.job is not None]
+        return [(desk.order.role, desk.order.job, desk.worker.stage) for desk in self._desks if desk.order is not None]
+
+    def workers(self) -> list[dict[str, Any]]:
+        """What each worker is, has and does, as a document; `seconds` are those it has been in its stage."""
+        return [
+            {
+                "label": desk.worker.spec.label, "role": desk.role.value, "pid": desk.worker.pid, "state": _state(desk),
+                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None), "stage": desk.worker.stage,
+                "seconds": round(desk.worker.waiting(), 3), "resident": desk.worker.resident(), "tasks": desk.worker.tasks,
+                "log": str(desk.worker.log),
+            }
+            for desk in self._desks
+        ]  # fmt: skip
 
     def set_warmup(self, role: Role, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
@@ -105,27 +115,44 @@ class Crew:
         """From now on every task of *role* gets a newly started process."""
         self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
 
-    def assign(self, role: Role, job: Any, task: Message) -> bool:
-        """Gives *task* to an idle worker of *role*. Without one, starts one, and returns False: the caller offers the job again."""
+    def assign(self, role: Role, job: Any, task: Message, waiting: int = 1) -> bool:
+        """Gives *task* to an idle worker of *role*. Without one, starts one, and returns False: the caller offers the job again.
+
+        A task whose process is killed from outside is given out again, up to `MOST_DISTURBED` times.
+
+        Args:
+            role: Who shall do it.
+            job: Comes back with what came of it.
+            task: What to do.
+            waiting: Jobs that wait for this role: no more workers start at a time.
+        """
+        return self._hand_over(_Order(role, job, task), waiting)
+
+    def _hand_over(self, order: _Order, waiting: int) -> bool:
+        role = order.role
         for desk in self._desks:
             if desk.role is role and desk.worker.ready and not desk.worker.busy:
-                desk.job = job
-                desk.worker.submit(task, fork=role.is_fresh and self._posts[role].forkable)
+                desk.order = order
+                desk.worker.submit(order.task, fork=role.is_fresh and self._posts[role].forkable)
                 return True
-        if not any(desk.role is role and not desk.worker.ready for desk in self._desks):
+        desks = [desk for desk in self._desks if desk.role is role]
+        starting = sum(not desk.worker.ready for desk in desks)
+        copied = role.is_fresh and self._posts[role].forkable
+        if starting < waiting and (not copied or len(desks) < max(1, self._slots // _SLOTS_PER_ORIGINAL)):
             self._start(role)
         return False
 
     def _start(self, role: Role) -> None:
         spec = self._posts[role].spec
         try:
-            worker = Worker(spec, self._limits, self._scratch)
+            worker = Worker(spec, self._limits, self._scratch, self._logs)
         except FileNotFoundError as error:
             raise EnvironmentBroken(
                 f"the interpreter {spec.python} for {spec.label} does not exist; correct `python` in opera.toml"
             ) from error
         self._desks.append(_Desk(worker, role))
         self._selector.register(worker.fileno(), selectors.EVENT_READ, self._desks[-1])
+        self._tell("worker-started", self._desks[-1])
 
     def wait(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
         """Waits for at most `POLL` seconds and yields what has happened to jobs.
@@ -133,6 +160,11 @@ class Crew:
         Raises:
             EnvironmentBroken: a worker cannot start.
         """
+        return iter(list(self._events()))
+
+    def _events(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+        while self._again and self._hand_over(self._again[0], len(self._again)):
+            self._again.popleft()
         for key, _ in self._selector.select(POLL):
             desk: _Desk = key.data
             if not desk.worker.alive:
@@ -147,7 +179,7 @@ class Crew:
             self._checked = now
             for desk in list(self._desks):
                 before = desk.worker.fileno()
-                lost = desk.worker.overdue(now)
+                lost = desk.worker.overdue()
                 if lost is not None:
                     yield from self._handle(desk, lost)
                     if not desk.worker.alive:
@@ -156,6 +188,8 @@ class Crew:
     def _handle(self, desk: _Desk, event: Event) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
         post = self._posts[desk.role]
         if isinstance(event, Ready):
+            desk.started = True
+            self._tell("worker-ready", desk)
             self.infos[desk.role] = event.info
             if desk.role.is_fresh and post.forkable and post.warmup is not None:
                 desk.warming = True
@@ -163,20 +197,30 @@ class Crew:
             return
         if isinstance(event, Broken):
             raise EnvironmentBroken(_broken(post.spec.label, event))
-        if desk.job is None:
-            desk.warming = False
-            if isinstance(event, Lost):
+        if isinstance(event, Lost):
+            api = getattr(getattr(desk.order and desk.order.job, "test", None), "api", None)
+            self._tell("worker-lost", desk, cause=event.cause, detail=event.detail, stage=event.stage, api=api)
+        if desk.order is None:
+            if isinstance(event, Lost) and (desk.warming or not desk.started):
                 self._count_failed_start(post, event)
+            desk.warming = False
             return
-        job, desk.job = desk.job, None
-        self._failed_starts = 0
-        yield desk.role, job, event
+        order, desk.order = desk.order, None
+        if isinstance(event, Lost) and event.from_outside and order.disturbed < MOST_DISTURBED:
+            self._again.append(replace(order, disturbed=order.disturbed + 1))
+        else:
+            self._failed_starts = self._disturbed_starts = 0
+            yield order.role, order.job, event
         if desk.role.is_fresh:
             kill_orphans(other.worker.pid for other in self._desks)
         if desk.worker.alive and self._is_spent(desk, post):
             number = desk.worker.fileno()
+            self._tell("worker-replaced", desk, tasks=desk.worker.tasks)
             desk.worker.close()
             self._dismiss(desk, number)
+
+    def _tell(self, event: str, desk: _Desk, **fields: Any) -> None:
+        self.listener(event, worker=desk.worker.spec.label, role=desk.role.value, pid=desk.worker.pid, **fields)
 
     def _is_spent(self, desk: _Desk, post: Post) -> bool:
         if desk.role.is_fresh:
@@ -184,8 +228,11 @@ class Crew:
         return desk.worker.tasks >= post.recycle or desk.worker.resident() > 0.75 * self._limits.memory
 
     def _count_failed_start(self, post: Post, event: Lost) -> None:
-        self._failed_starts += 1
-        if self._failed_starts >= _START_ATTEMPTS:
+        if event.from_outside:
+            self._disturbed_starts += 1
+        else:
+            self._failed_starts += 1
+        if self._failed_starts >= _START_ATTEMPTS or self._disturbed_starts >= _DISTURBED_STARTS:
             tail = event.log.strip().splitlines()[-1:] or [""]
             raise EnvironmentBroken(
                 f"{post.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; look at `opera doctor`"
@@ -206,7 +253,17 @@ class Crew:
         self._selector.close()
         kill_orphans(())
         self._guardian.close()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        folders.remove(self._scratch)
+
+
+def _nobody(event: str, **fields: Any) -> None:
+    """Listens to nothing."""
+
+
+def _state(desk: _Desk) -> str:
+    if not desk.worker.ready:
+        return "starting"
+    return "warming" if desk.warming else "busy" if desk.worker.busy else "idle"
 
 
 def _broken(label: str, event: Broken) -> str:

@@ -5,18 +5,23 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 from opera.campaign.selection import Predicate
+from opera.campaign.shard import Shard
 from opera.compilers.adapter import Route
 from opera.corpus.limits import at_most
 from opera.instance import Instance
 from opera.models.forms import InputForm, forms_of, is_drawn
 
+_FORMS = tuple(InputForm)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Test:
     """One test of a campaign.
 
@@ -79,6 +84,56 @@ class Identity:
         )  # fmt: skip
 
 
+class Plan(Sequence[Test]):
+    """The tests of a campaign in their order. Each is made when it is asked for, so that a million take some 30 MB."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+        self._instances: list[str] = []
+        self._apis: list[str] = []
+        self._forms = bytearray()
+        self._seeds = array("q")
+        self._places = array("I")
+
+    def add(self, place: int, instance: str, api: str, form: InputForm, seed: int) -> None:
+        """Adds the test that has *place* in the campaign."""
+        self._places.append(place)
+        self._instances.append(instance)
+        self._apis.append(sys.intern(api))
+        self._forms.append(_FORMS.index(form))
+        self._seeds.append(seed)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Test: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Test]: ...
+    def __getitem__(self, index: int | slice) -> Test | Sequence[Test]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        instance, seed, form = self._instances[index], self._seeds[index], _FORMS[self._forms[index]]
+        identity = self._identity
+        return Test(
+            self._places[index], identity.test(instance, seed, form), instance, self._apis[index], form,
+            identity.reference_key(instance, seed), identity.artefact_key(instance, seed, form), seed,
+        )  # fmt: skip
+
+    def identities(self) -> Iterator[tuple[int, str]]:
+        """Place and identity of each test, which is all that is needed of those that have a result."""
+        for place, instance, seed, form in zip(self._places, self._instances, self._seeds, self._forms, strict=True):
+            yield place, self._identity.test(instance, seed, _FORMS[form])
+
+    def part(self, chosen: Iterable[int]) -> Plan:
+        """The tests at these indices only; their places stay."""
+        part = Plan(self._identity)
+        for each in chosen:
+            form = _FORMS[self._forms[each]]
+            part.add(self._places[each], self._instances[each], self._apis[each], form, self._seeds[each])
+        return part
+
+
 def make_plan(
     order: Iterable[tuple[str, Instance]],
     identity: Identity,
@@ -88,10 +143,11 @@ def make_plan(
     seeds: Sequence[int] = (0,),
     limit: int | None = None,
     cap: int | None = None,
-) -> list[Test]:
+    shard: Shard | None = None,
+) -> Plan:
     """The tests of a campaign: every wanted instance in every form, and with every seed, in which it gives another test.
 
-    What the first seed gives comes before what the second adds.
+    What the first seed gives comes before what the second adds. The shards of a plan have no test in common, and together all of them.
 
     Args:
         order: Hash and instance, in ranked order.
@@ -99,27 +155,31 @@ def make_plan(
         forms: Input forms to try.
         wanted: On the name of an API.
         seeds: Of the inputs that are drawn.
-        limit: Most tests.
-        cap: Most instances per API.
+        limit: Most tests, of all shards together.
+        cap: Most instances per API, of all shards together.
+        shard: The part to plan; None for all of it.
     """
-    tests: list[Test] = []
+    plan = Plan(identity)
+    places = itertools.count() if limit is None else iter(range(limit))
     drawn: list[tuple[str, str, InputForm]] = []
 
-    def add(key: str, api: str, form: InputForm, seed: int) -> None:
-        keys = identity.reference_key(key, seed), identity.artefact_key(key, seed, form)
-        tests.append(Test(len(tests), identity.test(key, seed, form), key, api, form, *keys, seed))
+    def add(key: str, api: str, form: InputForm, seed: int) -> bool:
+        place = next(places, None)
+        if place is not None and (shard is None or shard.has(key)):
+            plan.add(place, key, api, form, seed)
+        return place is not None
 
     for key, instance in at_most((each for each in order if wanted(each[1].api)), cap, lambda each: each[1].api):
         again = len(seeds) > 1 and is_drawn(instance)
         for form in forms_of(instance, tuple(forms)):
-            if limit is not None and len(tests) >= limit:
-                return tests
-            add(key, instance.api, form, seeds[0])
+            if not add(key, instance.api, form, seeds[0]):
+                return plan
             if again:
                 drawn.append((key, instance.api, form))
-    for seed, (key, api, form) in itertools.islice(itertools.product(seeds[1:], drawn), None if limit is None else limit - len(tests)):
-        add(key, api, form, seed)
-    return tests
+    for seed, (key, api, form) in itertools.product(seeds[1:], drawn):
+        if not add(key, api, form, seed):
+            break
+    return plan
 
 
 def _key(*parts: Any) -> str:

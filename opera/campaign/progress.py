@@ -9,15 +9,12 @@ from typing import Any
 
 import click
 
+from opera.campaign.board import COLOURS, clock
 from opera.campaign.judge import headline
 from opera.store import StoredResult
 
 _PLAIN_INTERVAL = 30.0
 _LIVE_INTERVAL = 0.2
-_COLOURS = {
-    "pass": "green", "crash": "red", "abort": "red", "hang": "red", "oom": "red", "inconsistent": "magenta", "flaky": "yellow",
-    "unsupported": "cyan", "invalid": "bright_black", "undefined": "bright_black",
-}  # fmt: skip
 
 
 class CampaignProgress:
@@ -88,10 +85,10 @@ class CampaignProgress:
         from rich.text import Text
 
         rate = self._rate()
-        left = f"about {_clock((self._total - self._done) / rate)} left" if rate > 0 else ""
+        left = f"about {clock((self._total - self._done) / rate)} left" if rate > 0 else ""
         table = Table.grid(padding=(0, 2))
         table.add_row(Text(self._subject, style="bold"), f"{self._done}/{self._total}", f"{rate:.1f} tests/s", left)
-        counts = Text("  ").join(Text(f"{name} {count}", style=_COLOURS[name]) for name, count in sorted(self._verdicts.items()))
+        counts = Text("  ").join(Text(f"{name} {count}", style=COLOURS[name]) for name, count in sorted(self._verdicts.items()))
         table.add_row(Text("verdicts"), counts)
         table.add_row(Text("findings"), f"{self._findings} new")
         for role, api, stage in busy[:4]:
@@ -105,9 +102,3 @@ class CampaignProgress:
             self._live.console.print(message, markup=False, highlight=False, soft_wrap=True)
         else:
             click.echo(message, err=True)
-
-
-def _clock(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.crew import Crew, Post, Role
+from opera.campaign.crew import Crew
 from opera.campaign.judge import headline, judge_compilation
 from opera.campaign.plan import Identity, Test
+from opera.campaign.role import Post, Role
 from opera.campaign.scheduler import Tasks
 from opera.campaign.settings import Settings
+from opera.campaign.workforce import Workforce
 from opera.compilers.adapter import Fork, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
@@ -31,7 +33,7 @@ _CANARY = "canary"
 class Rig:
     """The crew of a campaign, with everything that its tasks and identities are made of."""
 
-    def __init__(self, settings: Settings, config: Config, cache: Path, scratch: Path) -> None:
+    def __init__(self, settings: Settings, config: Config, cache: Path, scratch: Path, logs: Path | None = None) -> None:
         registered = plugin(settings.compiler)
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
@@ -58,7 +60,7 @@ class Rig:
             Role.COMPILER_SPAWNED: Post(compiler, forkable=False),
         }
         limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
-        self.crew = Crew(posts, limits, settings.jobs, scratch)
+        self.crew = _crew(posts, limits, settings, cache.parent, scratch, logs)
 
     def prove(self, interrupted: Callable[[], bool] = lambda: False) -> Identity:
         """Takes the canary through both workers; returns what the identities of tests are made of.
@@ -102,8 +104,9 @@ class Rig:
         assigned = False
         while time.monotonic() < deadline:
             assigned = assigned or self.crew.assign(role, _CANARY, task)
-            for _, _, event in self.crew.wait():
-                return event
+            events = [event for _, _, event in self.crew.wait()]
+            if events:
+                return events[0]
             if self._interrupted():
                 raise KeyboardInterrupt
         raise EnvironmentBroken(f"{role.value} does not answer; look at `opera doctor`")
@@ -121,12 +124,21 @@ class Rig:
 
     def compiler_versions(self) -> Mapping[str, str]:
         """Versions and settings on the compiler's side."""
-        return self.crew.infos[Role.COMPILER]["versions"]
+        versions: Mapping[str, str] = self.crew.infos[Role.COMPILER]["versions"]
+        return versions if self._settings.build is None else {**versions, "build": self._settings.build}
 
     def tasks(self, document: Any) -> Tasks:
         """The factory of messages; *document* gives the JSON document of an instance by its hash."""
         lowest = self.adapter.level_below(self._settings.level)
-        return Tasks(document, self.route.artefact, (self.route.frontend, self.route.name), lowest)
+        return Tasks(document, self.route.artefact, (self.route.frontend, self.route.name), lowest, self.adapter.computes_as)
+
+
+def _crew(posts: Mapping[Role, Post], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None) -> Workforce:
+    if settings.cluster is None:
+        return Crew(posts, limits, settings.jobs, scratch, logs)
+    from opera.executors.ray_crew import RayCrew
+
+    return RayCrew(posts, limits, settings.jobs, workspace, settings.cluster)
 
 
 def _why(event: Done | Raised | Lost) -> str:

@@ -12,9 +12,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from opera.campaign.crew import Crew, Role
+from opera.campaign.job import Backlog, Job
 from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
 from opera.campaign.plan import Test
+from opera.campaign.role import Role
+from opera.campaign.workforce import Workforce
 from opera.errors import EnvironmentBroken
 from opera.models.exporters import declined_by_exporter
 from opera.models.role import REFERENCE, REVIEW
@@ -23,46 +25,23 @@ from opera.worker.process import Done, Lost, Raised
 from opera.worker.protocol import Message
 
 AHEAD = 64
-"""Tests that may be materialised and not yet compiled."""
+"""Tests that may be materialised and not yet compiled; twice the slots where those are more."""
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
 MOST_LOWERED = 3
 """Tests of one fingerprint that are run at the lowest optimisation level as well."""
+LOWEST_LEVEL = "lowest_level"
+"""The key of a failure's detail that says what the test came to at the lowest optimisation level."""
 WORTH_A_LOOK = {
     Verdict.INCONSISTENT: (Stage.COMPARE,),
     Verdict.CRASH: (Stage.RUN,),
     Verdict.ABORT: (Stage.OPTIMIZE, Stage.CODEGEN, Stage.RUN),
 }
 """Failures that may be nobody's fault, because of the values: what fails while it is loaded fails whatever they are."""
-_ELEMENTS = ("nan", "inf", "values")
-"""Kinds of difference that are about elements, where count, structure, shape and dtype agree."""
 _SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
 
 Answer = Mapping[str, Any]
 OnResult = Callable[[Test, Judgement], None]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One task of one test.
-
-    Attributes:
-        test: The test.
-        first: The judgements that a fresh process is asked to confirm, the earliest first.
-        confirmed: A failure that was confirmed; it is looked at again, then run at the lowest optimisation level.
-        looking: Whether the job is that second look.
-        seconds: Stage seconds of the materialiser, which belong to the test as well; those of the second look stand under one name.
-        force: Whether to make again what the cache claims to have.
-        remade: How often its files were made again because the compiler's worker found them damaged.
-    """
-
-    test: Test
-    first: tuple[Judgement, ...] = ()
-    confirmed: Judgement | None = None
-    looking: bool = False
-    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
-    force: bool = False
-    remade: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +53,8 @@ class Tasks:
     route: tuple[str, str]
     lowest: str | None = None
     """The compiler's lowest optimisation level, where the campaign runs at a higher one."""
+    computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The dtypes that the compiler declares to compute as others."""
 
     def materialise(self, test: Test, *, reference: bool) -> Message:
         """For the materialiser."""
@@ -86,7 +67,7 @@ class Tasks:
         """For the materialiser: a second look at a failure with these outputs."""
         return {
             "instance": self.instance(test.instance), "key": test.instance, "seed": test.seed, "kind": self.kind, "review": outputs,
-            "bundle": reference["bundle"], "artefact": artefact.get("artefact"),
+            "bundle": reference["bundle"], "artefact": artefact.get("artefact"), "computes_as": dict(self.computes_as),
         }  # fmt: skip
 
     def compile(self, test: Test, reference: Answer, artefact: Answer, level: str | None = None) -> Message:
@@ -103,46 +84,41 @@ class Cache:
     def __init__(self, stored: Callable[[str], Answer | None]) -> None:
         self._stored = stored
         self.fresh: dict[str, Answer] = {}
-        self._forgotten: set[str] = set()
 
     def get(self, key: str) -> Answer | None:
         """The answer kept under *key*."""
-        if key in self.fresh:
-            return self.fresh[key]
-        return None if key in self._forgotten else self._stored(key)
+        return self.fresh[key] if key in self.fresh else self._stored(key)
 
     def put(self, key: str, answer: Answer) -> None:
         """Keeps an answer."""
         self.fresh[key] = answer
 
-    def forget(self, key: str) -> None:
-        """Drops an answer whose file is gone."""
-        self.fresh.pop(key, None)
-        self._forgotten.add(key)
-
     def drain(self) -> list[tuple[str, Answer]]:
         """The answers that the store does not have yet; it must take them."""
         answers = list(self.fresh.items())
-        self._forgotten -= self.fresh.keys()
         self.fresh.clear()
         return answers
 
 
 class Scheduler:
-    """Runs a plan. Call `step` until `finished`; results go to *on_result*."""
+    """Runs a plan. Call `step` until `finished`; results go to *on_result*.
+
+    *lowered* says of how many tests per fingerprint an earlier part of the campaign knows what they come to at the lowest level.
+    """
 
     def __init__(
         self,
         tests: Sequence[Test],
-        crew: Crew,
+        crew: Workforce,
         tasks: Tasks,
         cache: Cache,
         subject: str,
         slots: int,
         on_result: OnResult,
         confirm: bool = True,
+        lowered: Mapping[str, int] | None = None,
     ) -> None:
-        self._pending = deque(Job(test) for test in tests)
+        self._pending = Backlog(tests)
         self._ready: list[tuple[int, Job]] = []
         self._looks: deque[Job] = deque()
         self._fresh: dict[Role, deque[Job]] = {role: deque() for role in Role if role.is_fresh}
@@ -154,7 +130,7 @@ class Scheduler:
         self._on_result = on_result
         self._in_progress = 0
         self._confirm = confirm
-        self._lowered: Counter[str] = Counter()
+        self._lowered: Counter[str] = Counter(lowered or {})
 
     @property
     def finished(self) -> bool:
@@ -179,10 +155,10 @@ class Scheduler:
     def _take_cached(self) -> None:
         """Moves tests whose model the cache has to the compilers' queue, in order."""
         while self._pending and len(self._ready) < AHEAD:
-            job = self._pending[0]
+            job = self._pending.first()
             if job.force or not self._advance(job):
                 return
-            self._pending.popleft()
+            self._pending.pop()
 
     def _advance(self, job: Job) -> bool:
         """Whether the cache knows enough of a test to go on without the materialiser."""
@@ -199,34 +175,33 @@ class Scheduler:
 
     def _next(self) -> bool:
         """Starts the most urgent task; False when there is none for which a worker is ready."""
-        for role, job, take in list(self._candidates()):
-            if self._crew.free_slots > 0 and self._assign(role, job):
+        for role, job, waiting, take in list(self._candidates()):
+            if self._crew.free_slots > 0 and self._crew.assign(role, job, self._message(role, job), waiting):
+                self._in_progress += 1
                 take()
                 return True
         return False
 
-    def _candidates(self) -> Iterator[tuple[Role, Job, Callable[[], object]]]:
-        """What could be started, the most urgent first. Models are made while compilers work, and otherwise only when they run out."""
+    def _candidates(self) -> Iterator[tuple[Role, Job, int, Callable[[], object]]]:
+        """What could be started, the most urgent first, with the number of jobs that wait for the same role.
+
+        Models are made while compilers work, and otherwise only when they run out.
+        """
         for role, queue in self._fresh.items():
             if queue:
-                yield role, queue[0], queue.popleft
+                yield role, queue[0], len(queue), queue.popleft
         if self._looks:
-            yield Role.LIBRARY, self._looks[0], self._looks.popleft
-        room = len(self._ready) + self._crew.busy(Role.LIBRARY) < AHEAD
-        materialise = (Role.LIBRARY, self._pending[0], self._pending.popleft) if self._pending and room else None
+            yield Role.LIBRARY, self._looks[0], 1, self._looks.popleft
+        several = max(1, self._slots // 4)
+        room = len(self._ready) + self._crew.busy(Role.LIBRARY) < max(AHEAD, 2 * self._slots)
+        materialise = (Role.LIBRARY, self._pending.first(), several, self._pending.pop) if self._pending and room else None
         if materialise and self._slots > 1 and not self._crew.busy(Role.LIBRARY):
             yield materialise
             materialise = None
         if self._ready:
-            yield Role.COMPILER, self._ready[0][1], lambda: heapq.heappop(self._ready)
+            yield Role.COMPILER, self._ready[0][1], len(self._ready), lambda: heapq.heappop(self._ready)
         if materialise and (not self._ready or self._slots > 2):
             yield materialise
-
-    def _assign(self, role: Role, job: Job) -> bool:
-        if not self._crew.assign(role, job, self._message(role, job)):
-            return False
-        self._in_progress += 1
-        return True
 
     def _message(self, role: Role, job: Job) -> Message:
         reference = self._cache.get(job.test.reference_key)
@@ -288,11 +263,9 @@ class Scheduler:
 
     def _compiled(self, role: Role, job: Job, event: Done | Raised | Lost) -> None:
         if isinstance(event, Done) and event.result["status"] == "damaged":
-            self._cache.forget(job.test.reference_key)
-            self._cache.forget(job.test.artefact_key)
             if job.remade >= MOST_RUNS:
                 raise EnvironmentBroken(f"files vanish from the cache ({event.result['reason']}); look who else writes there")
-            self._pending.appendleft(replace(job, force=True, first=(), remade=job.remade + 1))
+            self._pending.put_back(replace(job, force=True, first=(), remade=job.remade + 1))
             return
         if isinstance(event, Lost) and event.stage in ("", "read") and role is Role.COMPILER and not job.first:
             self._fresh[Role.COMPILER_FRESH].append(job)
@@ -353,14 +326,11 @@ class Scheduler:
     def _at_lowest(self, job: Job, confirmed: Judgement, lowest: Judgement) -> None:
         """Finishes a confirmed failure with what became of it at the lowest optimisation level."""
         level = {"name": self._tasks.lowest, "verdict": lowest.verdict.value, "vanishes": lowest.verdict is Verdict.PASS}
-        self._finish(job, replace(confirmed, detail={**confirmed.detail, "lowest_level": level}))
+        self._finish(job, replace(confirmed, detail={**confirmed.detail, LOWEST_LEVEL: level}))
 
     def _same(self, one: Judgement, other: Judgement) -> bool:
         """Whether two runs failed in the same way. A result that is read from memory nobody wrote is another one each time."""
-        symptoms = [each.symptom(self._subject) for each in (one, other)]
-        if all(each.verdict is Verdict.INCONSISTENT and each.kind in _ELEMENTS for each in symptoms):
-            symptoms = [replace(each, kind="") for each in symptoms]
-        return symptoms[0].fingerprint == symptoms[1].fingerprint
+        return one.symptom(self._subject).fingerprint in other.symptom(self._subject).shapes
 
 
 def answer_of(event: Done | Raised | Lost) -> dict[str, Any]:

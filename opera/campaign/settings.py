@@ -8,7 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from opera.campaign.shard import Shard
+from opera.executors.cluster import Cluster
 from opera.models.forms import InputForm
+
+SHARD = "shard"
+"""The key of a selection that is there in a part of a campaign only."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,9 @@ class Settings:
         memory: Resident bytes per worker.
         chebyshev: The paper's single threshold instead of dtype-aware tolerances.
         level: The compiler's optimisation level; None for its default.
+        shard: The part of the campaign to run, as `3/8`; None for all of it.
+        build: Which build of the compiler this is, where its version does not tell.
+        cluster: The Ray cluster that the workers are on; None for this machine.
         confirm: Whether a failure has to happen again in a fresh process. Only benchmarks say no.
     """
 
@@ -52,6 +60,9 @@ class Settings:
     level: str | None = None
     confirm: bool = True
     seeds: int = 1
+    shard: Shard | None = None
+    build: str | None = None
+    cluster: Cluster | None = None
 
     @property
     def subject(self) -> str:
@@ -60,12 +71,18 @@ class Settings:
 
     def selection(self) -> dict[str, Any]:
         """The part that decides which tests there are: two runs that agree in it and in the versions are one campaign."""
-        return {
+        whole: dict[str, Any] = {
             "compiler": self.compiler, "frontend": self.frontend, "route": self.route, "forms": [form.value for form in self.forms],
             "seed": self.seed, "seeds": self.seeds, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit,
             "cap": self.cap, "chebyshev": self.chebyshev, "level": self.level,
         }  # fmt: skip
+        return whole if self.shard is None else {**whole, SHARD: str(self.shard)}
 
     def campaign(self, versions: Mapping[str, Any]) -> str:
-        """The campaign's identity: 12 hexadecimal digits."""
-        return hashlib.sha256(json.dumps([self.selection(), dict(versions)], sort_keys=True).encode()).hexdigest()[:12]
+        """The campaign's identity."""
+        return campaign_id(self.selection(), versions)
+
+
+def campaign_id(selection: Mapping[str, Any], versions: Mapping[str, Any]) -> str:
+    """The identity of a campaign with this selection and these versions: 12 hexadecimal digits."""
+    return hashlib.sha256(json.dumps([dict(selection), dict(versions)], sort_keys=True).encode()).hexdigest()[:12]

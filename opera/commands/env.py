@@ -56,7 +56,7 @@ def create_command(
     checks = _check(wanted, where, config, tell)
     faults = [check for check in checks if not check.ok and (check.route is None or not check.library_at_fault)]
     file = config_file() or Path.cwd() / FILE
-    if not faults:
+    if not faults and wanted.serves:
         write_python(file, {served: _written(where.python, file) for served in wanted.serves})
     if as_json:
         served = [".".join(each) for each in wanted.serves]
@@ -74,7 +74,8 @@ def create_command(
         return Exit.BROKEN_ENVIRONMENT
     if not as_json:
         served = ", ".join(f"[{section}.{each}]" for section, each in wanted.serves)
-        click.echo(f"{name} lives in {where.folder} now; {file} says so under {served}")
+        use = f"{file} says so under {served}" if served else f"its interpreter is {where.python}"
+        click.echo(f"{name} lives in {where.folder} now; {use}")
     return Exit.CLEAN
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import statistics
 from pathlib import Path
 from typing import Any
@@ -33,14 +34,15 @@ SCHEMA = "triage/1"
 @click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Longest time for one reduction.")
 @click.option("--probes", type=click.IntRange(1), default=600, show_default=True, help="Most instances to run for one reduction.")
 @click.option("--causes", type=click.IntRange(1), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Reductions at a time.")
 @click.option("--again", is_flag=True, help="Forget earlier reductions of what is selected.")
 @click.option("--arbiters/--no-arbiters", default=True, show_default=True, help="Ask other compilers about wrong results.")
 @click.option("--split", "apart", nargs=2, metavar="A B", help="Two findings have different root causes: never merge them.")
 @click.option("--join", "together", nargs=2, metavar="A B", help="Two findings have one root cause.")
 @common
 def command(
-    compiler: str | None, frontend: str | None, limit: int | None, budget: float, probes: int, causes: int, again: bool, arbiters: bool,
-    apart: tuple[str, str] | None, together: tuple[str, str] | None, workspace: Path, seed: int, as_json: bool,
+    compiler: str | None, frontend: str | None, limit: int | None, budget: float, probes: int, causes: int, jobs: int, again: bool,
+    arbiters: bool, apart: tuple[str, str] | None, together: tuple[str, str] | None, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Reduces failing tests and groups findings by root cause.
 
@@ -48,7 +50,7 @@ def command(
     its trigger. Tests of the fingerprint without that trigger are reduced in turn; findings with the same cause are merged. What is done
     is kept, and the same command continues.
     """
-    options = Options(compiler, frontend, limit, causes, again, arbiters, Budget(probes, budget))
+    options = Options(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
     with open_workspace(workspace, write=True) as space:
         before = _findings(space)
         if not before:

@@ -20,7 +20,10 @@ _TYPES = {
     "float8_e5m2": "f8e5m2", "float8_e8m0fnu": "f8e8m0", "int4": "i4", "uint4": "u4", "uint2": "u2",
     "float4_e2m1fn": "f4e2m1", "string": "string",
 }  # fmt: skip
-_DECLINES = r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdo(es)?(n't| not) support\b|\bunsupported\b|\bis only supported\b"
+_DECLINES = (
+    r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdo(es)?(n't| not) support\b|\bunsupported\b"
+    r"|\bsupported only\b|\bonly [\w ,]*(is |are )?supported\b|\bUnexpected value of \w+\b"
+)
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
 
 
@@ -67,6 +70,7 @@ class OpenVinoAdapter(Adapter):
         return {"openvino": str(self._ov.__version__), "device": "CPU", "precision": "f32"}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
+        self._fed: Mapping[str, Array] = subject.inputs
         if subject.route.name == "onnx":
             return self._core.read_model(subject.data, self._ov.Tensor(self._ov.Type.u8, self._ov.Shape([0])))
         if subject.route.name == "litert":
@@ -84,8 +88,11 @@ class OpenVinoAdapter(Adapter):
         if subject.route.name == "torchscript":  # a trace does not tell the types of its inputs
             types = [getattr(self._ov.Type, _TYPES[dtype_name(value.dtype)], None) for value in subject.inputs.values()]
             return self._ov.convert_model(captured, input=list(zip(shapes, types, strict=True)))
+        names = list(captured.graph_signature.user_inputs)
+        if len(names) == len(shapes):
+            self._fed = dict(zip(names, subject.inputs.values(), strict=True))
         try:
-            return self._ov.convert_model(captured, input=shapes)
+            return self._ov.convert_model(captured, input=dict(zip(self._fed, shapes, strict=True)))
         except Exception as error:
             if "was set to non-existent input" not in str(error):
                 raise
@@ -101,8 +108,8 @@ class OpenVinoAdapter(Adapter):
         values = list(subject.inputs.values())
         for place, port in enumerate(compiled.inputs):
             own = port.get_names()
-            names = ({litert_format.input_name(name) for name in own} if subject.route.name == "litert" else own) & set(subject.inputs)
-            value = subject.inputs[min(names)] if names else values[place]
+            names = ({litert_format.input_name(name) for name in own} if subject.route.name == "litert" else own) & set(self._fed)
+            value = self._fed[min(names)] if names else values[place]
             request.set_input_tensor(place, self._tensor(value))
         request.infer()
         places = list(range(len(compiled.outputs)))

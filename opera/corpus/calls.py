@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.crew import Crew, Post, Role
+from opera.campaign.crew import Crew
+from opera.campaign.role import Post, Role
 from opera.config import Config
 from opera.corpus.selection import Chosen
 from opera.instance import Outcome

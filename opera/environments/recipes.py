@@ -90,8 +90,9 @@ def recipe(name: str) -> Recipe:
         return Recipe(name, (("compiler", name),), (*packages, *_needed_by_workers(worker)), pins, 0.0, "as its adapter declares")
     serves = tuple((section, served) for section, _, served in (each.partition(".") for each in entry["serves"]))
     requirements = [text for extra in entry["extras"] for text in _extra(extra)]
+    needed = [str(each) for each in _requirements() if each.marker is None] if entry.get("driver") else _needed_by_workers(worker)
     return Recipe(
-        name, serves, tuple(dict.fromkeys([*requirements, *_needed_by_workers(worker)])), _FOLDER / entry["pins"],
+        name, serves, tuple(dict.fromkeys([*requirements, *needed])), _FOLDER / entry["pins"],
         float(entry["gigabytes"]), entry["summary"], entry.get("needs", ""),
     )  # fmt: skip
 

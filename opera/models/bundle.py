@@ -5,6 +5,7 @@ The same form serves a model's inputs and its reference outputs. It has no code 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -20,6 +21,8 @@ from opera.models.arrays import as_array, dtype_name, from_bytes, is_array, to_b
 _MAGIC = b"OPERA\x01\x00\x00"
 _LENGTH = struct.Struct("<Q")
 _ALIGN = 64
+PART = ".part-"
+"""How the name of a file begins that is being written. It lies in the folder of all hashes, and stays there when its writer is killed."""
 
 
 class DamagedArtefact(Exception):
@@ -76,17 +79,24 @@ def parse(data: bytes) -> Any:
         raise DamagedArtefact(f"malformed bundle: {error}") from error
 
 
-def store(folder: Path, data: bytes) -> str:
-    """Writes *data* under its own hash into *folder*, at once or not at all; returns the hash."""
+def store(folder: Path, data: bytes, *, durable: bool = False) -> str:
+    """Writes *data* under its own hash into *folder*, at once or not at all; returns the hash.
+
+    A file of another size, as a power cut leaves, is written again. With *durable*, a power cut afterwards leaves the whole file.
+    """
     name = hashlib.sha256(data).hexdigest()
     target = path_of(folder, name)
-    if target.exists():
-        return name
+    with contextlib.suppress(OSError):
+        if target.stat().st_size == len(data):
+            return name
     target.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=".part-")
+    handle, temporary = tempfile.mkstemp(dir=folder, prefix=PART)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

@@ -36,8 +36,8 @@ class Materialiser:
     "failure"}` where the library rejects the instance, `{"status": "export-failed", "exporter", "failure"}`, or `{"status": "unwritable",
     "failure"}` where the cache takes no file, which says nothing of the instance.
 
-    Handles `{"review": bundle of the compiler's outputs or null, "instance", "key", "seed", "kind", "bundle", "artefact"}`: answers
-    `{"status": "reviewed", "reason", "why", "culprit"}`, the first two null where nothing excuses the failure, the last where the
+    Handles `{"review": bundle of the compiler's outputs or null, "instance", "key", "seed", "kind", "bundle", "artefact", "computes_as"}`:
+    answers `{"status": "reviewed", "reason", "why", "culprit"}`, the first two null where nothing excuses the failure, the last where the
     library's own capture is not at fault.
 
     Handles `{"calls": [{"document", "key"}, ...], "seed"}` as well, *document* being JSON text: builds and runs each instance once, each in
@@ -101,7 +101,7 @@ class Materialiser:
             found = model.captured(task["kind"], bundle.fetch(self._cache, task["artefact"]))
             if found is not None and self._blames(found[1], expected, tree["precise"], actual):
                 answer["culprit"] = found[0]
-        excuse = review(Case(instance, list(tree["inputs"].values()), expected, actual, model.nearby))
+        excuse = review(Case(instance, list(tree["inputs"].values()), expected, actual, model.nearby, task["computes_as"]))
         if excuse is not None:
             answer.update(reason=excuse.reason, why=excuse.why)
         return answer

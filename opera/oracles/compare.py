@@ -89,7 +89,7 @@ def compare(
     if len(expected) != len(actual):
         return Difference("count", 0, f"{len(expected)} outputs", f"{len(actual)} outputs")
     found: Difference | None = None
-    beyond = _is_beyond(inputs, policy)
+    beyond = _is_beyond([*inputs, *expected], policy)
     for index, (one, other) in enumerate(zip(expected, actual, strict=True)):
         finer = precise[index] if precise is not None and index < len(precise) else None
         first = _compare_item(index, one, finer, other, policy)
@@ -108,9 +108,9 @@ def compare(
     return found
 
 
-def _is_beyond(inputs: Sequence[Any], policy: Policy) -> bool:
-    """Whether an integer among the inputs is none of the dtype that the compiler declares to compute it as."""
-    for value in inputs:
+def _is_beyond(values: Sequence[Any], policy: Policy) -> bool:
+    """Whether an integer among *values* is none of the dtype that the compiler declares to compute it as."""
+    for value in values:
         array = as_array(value) if is_array(value) else None
         if array is not None and array.size and array.dtype.kind in "iu" and (name := dtype_name(array.dtype)) in policy.computes_as:
             limits = np.iinfo(policy.computes_as[name])

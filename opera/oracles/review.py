@@ -11,8 +11,8 @@ What is looked at, element by element of each output that differs:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -64,6 +64,7 @@ class Case:
         actual: The compiler's; None when it gave none, because it raised or died.
         nearby: The library's outputs in double precision with floating-point inputs changed by a relative amount; the number says in which
             directions. None where they cannot be had.
+        computes_as: The dtypes that the compiler declares to compute as others: their rounding errors are those of the others.
     """
 
     instance: Instance
@@ -71,6 +72,7 @@ class Case:
     expected: Sequence[Any]
     actual: Sequence[Any] | None
     nearby: Nearby
+    computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def review(case: Case) -> Excuse | None:
@@ -150,7 +152,7 @@ class _Neighbourhood:
 
     def __init__(self, case: Case) -> None:
         dtypes = [dtype_name(as_array(value).dtype) for value in case.inputs if is_array(value)]
-        sizes = [_ROUNDING[name] for name in dtypes if name in _ROUNDING]
+        sizes = [_ROUNDING[name] for name in (case.computes_as.get(each, each) for each in dtypes) if name in _ROUNDING]
         self._base = case.nearby(0.0, 0) if sizes else None
         self._still = [case.nearby(_HARDLY, draw) for draw in range(_STILL)] if self._base is not None else []
         self._near = [case.nearby(max(sizes), draw) for draw in range(_DRAWS)] if self._base is not None else []

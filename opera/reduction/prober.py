@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.crew import Role
 from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
 from opera.campaign.plan import Test
 from opera.campaign.rig import Rig
+from opera.campaign.role import Role
 from opera.campaign.scheduler import WORTH_A_LOOK, Tasks, answer_of
 from opera.campaign.settings import Settings
 from opera.config import Config
@@ -65,8 +65,12 @@ class Trial:
     seed: int
 
 
+class Cancelled(Exception):
+    """Nobody waits for the answer any more."""
+
+
 class Prober:
-    """The workers of one subject, on one route, with the settings of a campaign.
+    """The workers of one subject, on one route, with the settings of a campaign. Whoever sets *cancelled* makes the next run raise.
 
     Args:
         settings: Of the campaign.
@@ -86,6 +90,7 @@ class Prober:
         crew.mkdir()
         self._rig = Rig(settings, config, self._cache, crew)
         self.count = 0
+        self.cancelled = False
         try:
             self._rig.prove()
         except BaseException:
@@ -124,7 +129,12 @@ class Prober:
             trial: What to run.
             wanted: The fingerprints of interest: other failures are not looked at a second time.
             roles: The workers of library and compiler that do it.
+
+        Raises:
+            Cancelled: nobody waits any more.
         """
+        if self.cancelled:
+            raise Cancelled
         self.count += 1
         document = encode_instance(trial.instance)
 

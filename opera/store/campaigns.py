@@ -26,6 +26,7 @@ class StoredResult:
         fingerprint: Of a confirmed failure.
         detail: `failure` (as `opera.worker.failure.describe` makes it), `difference`, `log`.
         seconds: Wall time per stage.
+        machine: Identity of the machine that ran it; None where nobody noted it.
     """
 
     test: str
@@ -42,6 +43,7 @@ class StoredResult:
     fingerprint: str | None = None
     detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    machine: str | None = None
 
 
 @dataclass(frozen=True)
@@ -122,9 +124,9 @@ class Campaigns:
                 (seconds, complete, stopped_by, key),
             )
 
-    def finished_tests(self) -> set[str]:
-        """The identities of all tests that have a result."""
-        return {row[0] for row in self._database.execute("SELECT test FROM results")}
+    def is_finished(self, test: str) -> bool:
+        """Whether the test of that identity has a result."""
+        return self._database.execute("SELECT 1 FROM results WHERE test = ?", (test,)).fetchone() is not None
 
     def write(self, campaign: str, results: Iterable[tuple[int, StoredResult]]) -> None:
         """Writes results with their places in the campaign, all or none."""
@@ -132,12 +134,13 @@ class Campaigns:
             for place, result in results:
                 database.execute(
                     "INSERT OR REPLACE INTO results (test, instance, compiler, frontend, route, form, seed, verdict, stage, reason,"
-                    " converter, fingerprint, detail, seconds) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    " converter, fingerprint, detail, seconds, machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         result.test, result.instance, result.compiler, result.frontend, result.route, result.form, result.seed,
                         result.verdict.value, result.stage.value if result.stage else None, _storable(result.reason),
                         _storable(result.converter),
                         result.fingerprint, json.dumps(result.detail) if result.detail else None, json.dumps(result.seconds),
+                        result.machine,
                     ),
                 )  # fmt: skip
                 database.execute("INSERT OR IGNORE INTO campaign_tests VALUES (?, ?, ?)", (campaign, result.test, place))
@@ -151,7 +154,8 @@ class Campaigns:
     def results(self, campaign: str | None = None, *, failures: bool = False) -> Iterable[StoredResult]:
         """The results of *campaign* in its order, or of the whole workspace; with *failures*, only those with a fingerprint."""
         columns = (
-            "r.test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, r.seconds"
+            "r.test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, r.seconds,"
+            " machine"
         )
         where = "WHERE fingerprint IS NOT NULL" if failures else ""
         if campaign is None:
@@ -165,15 +169,35 @@ class Campaigns:
 
     def result(self, prefix: str) -> list[StoredResult]:
         """The results of tests whose identity begins with *prefix*."""
-        columns = "test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, seconds"
+        columns = (
+            "test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, seconds,"
+            " machine"
+        )
         rows = self._database.execute(f"SELECT {columns} FROM results WHERE test >= ? AND test < ?", (prefix, prefix + "g"))
         return [_result(row) for row in rows]
+
+    def history(self, compiler: str, frontend: str) -> tuple[set[str], set[str]]:
+        """Instances of a subject that have ever failed, and all that have ever been run, whatever the versions were."""
+        rows = self._database.execute(
+            "SELECT instance, max(fingerprint IS NOT NULL) FROM results WHERE compiler = ? AND frontend = ? GROUP BY instance",
+            (compiler, frontend),
+        ).fetchall()
+        return {instance for instance, failed in rows if failed}, {instance for instance, _ in rows}
 
     def verdicts(self, campaign: str | None = None) -> dict[str, int]:
         """Number of tests per verdict."""
         source = "results" if campaign is None else "campaign_tests c JOIN results r ON r.test = c.test AND c.campaign = ?"
         values = () if campaign is None else (campaign,)
         return dict(self._database.execute(f"SELECT verdict, count(*) FROM {source} GROUP BY verdict ORDER BY verdict", values).fetchall())
+
+    def keep_machine(self, key: str, document: Mapping[str, Any]) -> None:
+        """Keeps what is known of a machine that results come from."""
+        with self._workspace.transaction() as database:
+            database.execute("INSERT OR IGNORE INTO machines VALUES (?, ?)", (key, json.dumps(document)))
+
+    def machines(self) -> dict[str, dict[str, Any]]:
+        """What is known of each machine that results come from."""
+        return {key: json.loads(document) for key, document in self._database.execute("SELECT id, document FROM machines ORDER BY id")}
 
     def keep_reproduction(self, finding: str, script: str, message: str, *, reproduced: bool) -> None:
         """Keeps what running a finding's reproducer came to."""
@@ -207,6 +231,7 @@ def _result(row: tuple[Any, ...]) -> StoredResult:
         fingerprint=row[11],
         detail={} if row[12] is None else json.loads(row[12]),
         seconds=json.loads(row[13]),
+        machine=row[14],
     )
 
 

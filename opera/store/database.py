@@ -13,7 +13,7 @@ from opera.errors import EnvironmentBroken, UserError
 from opera.models import bundle
 from opera.store.migrations import STEPS
 
-VERSION = 4
+VERSION = 5
 _APPLICATION_ID = 0x4F504552
 
 
@@ -44,7 +44,7 @@ class Workspace:
 
     def put_blob(self, data: bytes) -> str:
         """Stores *data*; returns its name."""
-        return bundle.store(self.blobs, data)
+        return bundle.store(self.blobs, data, durable=True)
 
     def get_blob(self, name: str) -> bytes:
         """The data stored under *name*; raises ValueError when it is gone or damaged."""

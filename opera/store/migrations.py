@@ -63,5 +63,16 @@ def _to_4(database: sqlite3.Connection, blobs: Path) -> None:
     )
 
 
-STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4}
+def _to_5(database: sqlite3.Connection, blobs: Path) -> None:
+    """Results say which machine they come from; those of other machines are kept beside them."""
+    database.execute("ALTER TABLE results ADD COLUMN machine TEXT")
+    database.execute("CREATE TABLE machines (id TEXT PRIMARY KEY, document TEXT NOT NULL) WITHOUT ROWID")
+    database.execute(
+        "CREATE TABLE results_elsewhere (test TEXT NOT NULL, machine TEXT NOT NULL, verdict TEXT NOT NULL, stage TEXT, reason TEXT,"
+        " converter TEXT, fingerprint TEXT, detail TEXT, seconds TEXT NOT NULL, finished TEXT NOT NULL, PRIMARY KEY (test, machine))"
+        " WITHOUT ROWID"
+    )
+
+
+STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
 """From which version each step starts."""

@@ -1,4 +1,4 @@
--- Schema of a workspace, version 4. PRAGMA user_version holds the version; every change adds a step to migrations.py.
+-- Schema of a workspace, version 5. PRAGMA user_version holds the version; every change adds a step to migrations.py.
 
 CREATE TABLE instances (
     id       TEXT PRIMARY KEY,      -- content hash
@@ -82,9 +82,29 @@ CREATE TABLE results (
     fingerprint TEXT,
     detail   TEXT,                  -- JSON: failure, difference, log
     seconds  TEXT NOT NULL,         -- JSON: stage to seconds
-    finished TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+    finished TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
+    machine  TEXT                   -- which machine ran it, where that was noted
 ) WITHOUT ROWID;
 CREATE INDEX results_by_fingerprint ON results (fingerprint) WHERE fingerprint IS NOT NULL;
+
+CREATE TABLE machines (             -- machines that results come from
+    id       TEXT PRIMARY KEY,      -- hash of architecture and processor features
+    document TEXT NOT NULL          -- JSON
+) WITHOUT ROWID;
+
+CREATE TABLE results_elsewhere (    -- results of tests that have one in results, from machines of another kind
+    test     TEXT NOT NULL,
+    machine  TEXT NOT NULL,
+    verdict  TEXT NOT NULL,
+    stage    TEXT,
+    reason   TEXT,
+    converter TEXT,
+    fingerprint TEXT,
+    detail   TEXT,
+    seconds  TEXT NOT NULL,
+    finished TEXT NOT NULL,
+    PRIMARY KEY (test, machine)
+) WITHOUT ROWID;
 
 CREATE TABLE reproductions (        -- what the newest reproducer of a finding came to
     finding    TEXT PRIMARY KEY,

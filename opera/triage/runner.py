@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,6 +32,9 @@ _MOST_ATTEMPTS = 2
 _STAGE_SECONDS = 15.0
 """Deadline of each stage of a probe: a variation that takes longer says nothing, except where the failure itself is a hang."""
 
+_Walk = Generator[tuple[StoredResult, Instance], StoredReduction, None]
+"""What goes through the tests of a fingerprint: gives tests to reduce, and is given their reductions."""
+
 Say = Callable[[StoredReduction, str], None]
 """Is told each reduction, with the API of its instance."""
 
@@ -44,6 +49,7 @@ class Options:
         causes: Most triggers to look for within one fingerprint.
         again: Whether to forget earlier reductions of what is selected.
         arbiters: Whether to ask other compilers about wrong results.
+        jobs: Reductions at a time.
         budget: Of each reduction.
     """
 
@@ -53,6 +59,7 @@ class Options:
     causes: int = 4
     again: bool = False
     arbiters: bool = True
+    jobs: int = 1
     budget: Budget = field(default_factory=Budget)
 
 
@@ -149,16 +156,42 @@ class Triage:
         return {test: campaign for test, (_, campaign) in newest.items()}
 
     def _work(self, bench: _Bench, groups: Sequence[Sequence[StoredResult]]) -> None:
-        try:
-            with Prober(bench.settings(0), self._config, self._workspace.scratch) as prober:
-                for tests in groups:
-                    self._fingerprint(prober, tests)
-                self.tally.probes += prober.count
-        except OperaError as error:
-            self.tally.problems.append(f"{bench.compiler}/{bench.frontend} ({bench.route}): {error}")
+        """Works through fingerprints, several at a time; all that is kept is kept by this thread."""
+        todo = iter(groups)
+        running: dict[Future[StoredReduction], tuple[Prober, _Walk, str]] = {}
 
-    def _fingerprint(self, prober: Prober, tests: Sequence[StoredResult]) -> None:
-        """Reduces one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
+        def start(prober: Prober) -> None:
+            for tests in todo:
+                walk = self._fingerprint(tests)
+                for test, instance in walk:
+                    running[pool.submit(self._reduced, prober, test, instance)] = prober, walk, instance.api
+                    return
+
+        jobs = min(self._options.jobs, len(groups))
+        probers: list[Prober] = []
+        with ExitStack() as stack, ThreadPoolExecutor(jobs) as pool:
+            try:
+                for _ in range(jobs):
+                    probers.append(stack.enter_context(Prober(bench.settings(0), self._config, self._workspace.scratch)))
+                    start(probers[-1])
+                while running:
+                    for done in wait(running, return_when=FIRST_COMPLETED).done:
+                        prober, walk, api = running.pop(done)
+                        reduction = done.result()
+                        self._keep(reduction, api)
+                        try:
+                            test, instance = walk.send(reduction)
+                            running[pool.submit(self._reduced, prober, test, instance)] = prober, walk, instance.api
+                        except StopIteration:
+                            start(prober)
+            except OperaError as error:
+                self.tally.problems.append(f"{bench.compiler}/{bench.frontend} ({bench.route}): {error}")
+            finally:
+                for prober in probers:
+                    prober.cancelled = True
+
+    def _fingerprint(self, tests: Sequence[StoredResult]) -> _Walk:
+        """Asks for the reduction of one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
         known = self._knowledge()
         left = list(tests)
         failed = 0
@@ -170,7 +203,7 @@ class Triage:
                 fingerprint = str(left[0].fingerprint)
                 self._keep(StoredReduction(fingerprint, left[0].test, fingerprint, "its instance, or data of it, is gone"), "")
                 return
-            reduction = self._reduced(prober, test, instance)
+            reduction = yield test, instance
             failed += reduction.reason is not None
             if reduction.trigger is None:
                 left.remove(test)
@@ -189,6 +222,7 @@ class Triage:
 
     def _reduced(self, prober: Prober, test: StoredResult, instance: Instance) -> StoredReduction:
         fingerprint = str(test.fingerprint)
+        """The reduction of one test; runs in a thread of its own, and keeps nothing."""
         began, probes = time.monotonic(), prober.count
         try:
             found = Reducer(prober, fingerprint, test.verdict, self._options.budget).reduce(instance, test.form, test.instance, test.seed)
@@ -199,11 +233,11 @@ class Triage:
         except NotReduced as error:
             detail = {"probes": prober.count - probes, "seconds": time.monotonic() - began}
             stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)
-        self._keep(stored, instance.api)
         return stored
 
     def _keep(self, stored: StoredReduction, api: str) -> None:
         self._store.keep(stored)
+        self.tally.probes += int(stored.detail.get("probes", 0))
         if stored.reason is None:
             self.tally.reduced += 1
         else:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import select
 import threading
-import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,7 +41,7 @@ class Session:
             select.select([self._worker], [], [], _POLL)
             for event in self._worker.receive():
                 return event
-            lost = self._worker.overdue(time.monotonic())
+            lost = self._worker.overdue()
             if lost is not None:
                 return lost
         raise KeyboardInterrupt

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
-import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opera.worker import processes
-from opera.worker.protocol import Message, ProtocolError, Reader, pack, write_all
+from opera.worker import clock, folders, processes
+from opera.worker.protocol import Message, ProtocolError, Reader, pack
 
 LOG_TAIL = 8192
+FROM_OUTSIDE = frozenset({"SIGKILL", "SIGTERM", "SIGHUP", "SIGPWR"})
+"""Signals that no compiler sends itself when it fails."""
 LOG_LIMIT = 64 * 2**20
+PIPE_SIZE = 2**20
+"""Bytes of a task that a worker may not have read yet; a system that allows less gives less."""
 
 PINNED_ENVIRONMENT = {
     "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
@@ -95,7 +98,7 @@ class Lost:
     """The process that did the task is gone.
 
     Attributes:
-        cause: `signal`, `exit`, `deadline`, `memory` or `protocol`.
+        cause: `signal`, `exit`, `deadline`, `memory`, `protocol`, or `node` where the machine that it was on is gone.
         detail: The signal's name, the exit status, or what the limit was.
         stage: Where it was; empty between tasks.
         log: The end of what it printed.
@@ -108,6 +111,11 @@ class Lost:
     log: str
     seconds: Mapping[str, float]
 
+    @property
+    def from_outside(self) -> bool:
+        """Whether somebody else may have ended the process: an operator, a kernel out of memory, a machine that goes down."""
+        return self.cause == "node" or (self.cause == "signal" and self.detail in FROM_OUTSIDE)
+
 
 Event = Ready | Broken | Done | Raised | Lost
 
@@ -115,7 +123,7 @@ Event = Ready | Broken | Done | Raised | Lost
 class Worker:
     """One child process. The owner polls `fileno`, calls `receive` when it is readable and `overdue` every few milliseconds."""
 
-    def __init__(self, spec: WorkerSpec, limits: Limits, scratch: Path) -> None:
+    def __init__(self, spec: WorkerSpec, limits: Limits, scratch: Path, logs: Path | None = None) -> None:
         self.spec = spec
         self.limits = limits
         self.ready = False
@@ -128,8 +136,9 @@ class Worker:
         self._held: Event | None = None
         self._folder = Path(tempfile.mkdtemp(prefix=f"{spec.label}-", dir=scratch))
         self._log = self._folder / "log"
+        self._logs = logs
         self._start()
-        self._since = time.monotonic()
+        self._since = clock.now()
 
     def _start(self) -> None:
         child_read, self._write_fd = os.pipe()
@@ -140,12 +149,13 @@ class Worker:
         environment = {**os.environ, **PINNED_ENVIRONMENT, "TMPDIR": str(cwd), processes.MARK: str(os.getpid()), **self.spec.environment}
         environment.pop("PYTHONPATH", None)
         try:
-            with self._log.open("ab") as log:
+            with self._log.open("ab") as log, processes.BIRTHS:
                 self._process = subprocess.Popen(
                     [self.spec.python, "-W", "ignore", str(entry), str(child_read), str(child_write)],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment,
                     pass_fds=(child_read, child_write), start_new_session=True,
                 )  # fmt: skip
+                processes.WORKERS.add(self._process.pid)
         except OSError:
             os.close(self._write_fd)
             os.close(read_fd)
@@ -155,6 +165,10 @@ class Worker:
             os.close(child_write)
         self._reader = Reader(read_fd)
         self._read_fd = read_fd
+        os.set_blocking(self._write_fd, False)
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(self._write_fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
+        self._outbox = bytearray()
         self._send({"setup": self.spec.setup, "options": dict(self.spec.options), "path": list(self.spec.path)})
 
     @property
@@ -173,7 +187,7 @@ class Worker:
         self.busy, self.stage = True, ""
         self.tasks += 1
         self._forking, self._forked_pid, self._held = fork, None, None
-        self._since = time.monotonic()
+        self._since = clock.now()
         self._send({"task": task, "fork": True} if fork else {"task": task})
 
     def receive(self) -> Iterator[Event]:
@@ -199,7 +213,7 @@ class Worker:
 
     def _interpret(self, message: Message) -> Event | None:
         if "stage" in message and len(message) == 1:
-            self.stage, self._since = str(message["stage"]), time.monotonic()
+            self.stage, self._since = str(message["stage"]), clock.now()
             return None
         if "forked" in message:
             self._forked_pid = int(message["forked"])
@@ -232,16 +246,17 @@ class Worker:
         self._trim_log()
         return event
 
-    def overdue(self, now: float) -> Lost | None:
+    def overdue(self) -> Lost | None:
         """Kills the task that is past its deadline or over the memory cap; the worker survives when the task ran in a fork."""
         if not self.alive or (self.ready and not self.busy):
             return None
         if self._process.poll() is not None and not select.select([self._read_fd], [], [], 0)[0]:
             return self._lose(*self._obituary())
         self._trim_log()
+        self._flush()
         allowed = self.limits.stage if self.ready else self.limits.start
         target = self._forked_pid or self.pid
-        if now - self._since > allowed:
+        if clock.now() - self._since > allowed:
             return self._end(target, "deadline", f"{allowed:g} s")
         if processes.resident(target) > self.limits.memory:
             return self._end(target, "memory", f"{self.limits.memory / 2**30:g} GiB")
@@ -252,20 +267,21 @@ class Worker:
             return self._lose(cause, detail)
         self._held = self._lost(cause, detail)
         processes.kill_tree(target)
-        self._since = time.monotonic()
+        self._since = clock.now()
         self._forked_pid = None
         return self._drain_fork(self._held)
 
     def _drain_fork(self, lost: Lost) -> Lost:
         """Waits for the warm parent to reap the copy that was killed; it has nothing else to do, so this takes milliseconds."""
-        deadline = time.monotonic() + 5.0
-        while time.monotonic() < deadline and not self._reader.closed:
+        deadline = clock.now() + 5.0
+        while clock.now() < deadline and not self._reader.closed:
             try:
                 message = self._reader.next()
             except ProtocolError:
                 break
             if message is None:
-                self._reader.feed()
+                if select.select([self._read_fd], [], [], 0.05)[0]:
+                    self._reader.feed()
             elif "died" in message or "reaped" in message:
                 self._finish(lost)
                 return lost
@@ -274,7 +290,7 @@ class Worker:
 
     def _lost(self, cause: str, detail: str) -> Lost:
         stage = self.stage if self.busy else ""
-        return Lost(cause, detail, stage, self.log_tail(), {stage: time.monotonic() - self._since} if stage else {})
+        return Lost(cause, detail, stage, self.log_tail(), {stage: clock.now() - self._since} if stage else {})
 
     def _lose(self, cause: str, detail: str) -> Lost:
         lost = self._lost(cause, detail)
@@ -289,8 +305,18 @@ class Worker:
         return ("signal", signal_name(-code)) if code < 0 else ("exit", str(code))
 
     def _send(self, message: Message) -> None:
-        with contextlib.suppress(BrokenPipeError):
-            write_all(self._write_fd, pack(message))
+        self._outbox += pack(message)
+        self._flush()
+
+    def _flush(self) -> None:
+        """Writes what the pipe takes; the rest goes with the next look, so that a worker that does not read holds nobody up."""
+        while self._outbox:
+            try:
+                del self._outbox[: os.write(self._write_fd, self._outbox)]
+            except BlockingIOError:
+                return
+            except BrokenPipeError:
+                self._outbox.clear()
 
     def log_tail(self) -> str:
         """The end of what the process printed."""
@@ -300,6 +326,22 @@ class Worker:
                 return file.read(LOG_TAIL).decode("utf-8", "replace")
         except OSError:
             return ""
+
+    @property
+    def log(self) -> Path:
+        """What the process prints, while it lives."""
+        return self._log
+
+    def waiting(self) -> float:
+        """Seconds since it was started, was given its task, or entered the stage it is in."""
+        return clock.now() - self._since
+
+    def _keep_log(self) -> None:
+        """Keeps the end of what the process printed, if it printed anything, where it can be read afterwards."""
+        text = self.log_tail() if self._logs is not None else ""
+        if text.strip() and self._logs is not None:
+            with contextlib.suppress(OSError):
+                (self._logs / f"{self.spec.label}-{self.pid}.log").write_text(text, encoding="utf-8")
 
     def _trim_log(self) -> None:
         with contextlib.suppress(OSError):
@@ -317,9 +359,11 @@ class Worker:
         self.alive = self.ready = self.busy = False
         processes.kill_tree(self.pid)
         self._process.wait()
+        processes.WORKERS.discard(self.pid)
+        self._keep_log()
         os.close(self._read_fd)
         os.close(self._write_fd)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        folders.remove(self._folder)
 
 
 def signal_name(number: int) -> str:

@@ -8,13 +8,20 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterable
 from pathlib import Path
+
+from opera.worker.guardian import sweep
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PR_SET_CHILD_SUBREAPER = 36
 _KEPT: set[int] = set()
 """Children of this process that have nothing to do with workers."""
+WORKERS: set[int] = set()
+"""The living workers of this process, whatever crew they belong to."""
+BIRTHS = threading.Lock()
+"""Held while a worker is started and while orphans are looked for: a thread must not take another one's newborn for an orphan."""
 MARK = "OPERA_DRIVER"
 """Environment variable that every worker and what it starts inherits: the process id of the driver."""
 
@@ -88,8 +95,9 @@ def kill_orphans(known: Iterable[int]) -> None:
 
     Such a process carries our mark, unless it was given an environment of its own; then its session tells, which is never ours.
     """
-    orphans = set(_children(os.getpid())) - set(known) - _KEPT
-    strangers = {pid for pid in orphans if _is_ours(pid) or _is_foreign(pid)}
+    with BIRTHS:
+        orphans = set(_children(os.getpid())) - set(known) - _KEPT - WORKERS
+        strangers = {pid for pid in orphans if _is_ours(pid) or _is_foreign(pid)}
     for pid in strangers:
         kill_tree(pid)
     for pid in strangers:
@@ -107,16 +115,27 @@ def _is_foreign(pid: int) -> bool:
     return int(session) != os.getsid(0)
 
 
-class Guardian:
-    """A process that outlives this driver for a moment and ends what its workers have left behind, even if it was killed."""
+def kill_marked(driver: int) -> None:
+    """Ends what the workers of a driver that is gone have left behind. Nothing happens while a process with its number lives."""
+    if not Path(f"/proc/{driver}").exists():
+        sweep(f"{MARK}={driver}".encode())
 
-    def __init__(self) -> None:
+
+class Guardian:
+    """A process that outlives this driver for a moment and ends what its workers have left behind, even if it was killed.
+
+    Args:
+        home: A folder that it removes as well.
+    """
+
+    def __init__(self, home: Path | None = None) -> None:
         script = Path(__file__).with_name("guardian.py")
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(script), f"{MARK}={os.getpid()}"],
-            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True,
-        )  # fmt: skip
-        _KEPT.add(self._process.pid)
+        command = [sys.executable, "-I", "-S", str(script), f"{MARK}={os.getpid()}", *([] if home is None else [str(home)])]
+        with BIRTHS:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True
+            )
+            _KEPT.add(self._process.pid)
 
     def close(self) -> None:
         """Lets it do its work, and waits until it has."""

@@ -24,6 +24,7 @@ COMPILER = {
     "abort": ("abort", "load", None),
     "segfault": ("abort", "load", None),
     "overflow": ("abort", "load", None),
+    "kill-itself": ("abort", "load", None),
     "exit-0": ("abort", "load", None),
     "exit-3": ("abort", "load", None),
     "fail-noisily": ("abort", "load", None),
@@ -166,7 +167,9 @@ def test_no_process_outlives_the_campaign_even_with_an_environment_of_its_own(wi
 def test_no_scratch_folder_and_no_half_written_file_outlives_the_campaign(wild: Wild) -> None:
     assert wild.lab.scratch() == []
     assert not list(wild.lab.workspace.rglob(".part-*"))
-    assert {path.name for path in wild.lab.workspace.iterdir()} <= {"opera.db", "lock", "cache", "blobs", "scratch"}
+    assert {path.name for path in wild.lab.workspace.iterdir()} <= {
+        "opera.db", "lock", "cache", "blobs", "scratch", "logs", "log.jsonl", "status.json",
+    }  # fmt: skip
     assert {path.name for path in wild.lab.folder.iterdir()} == {"ws", "state"}
 
 

@@ -296,6 +296,28 @@ def test_a_full_disk_under_the_database_ends_with_exit_code_3_and_keeps_what_was
     assert lab.run().json["verdicts"] == {"pass": 40}
 
 
+def test_a_disk_that_is_full_under_the_compiler_is_no_failure_of_the_compiler(lab: Lab) -> None:
+    lab.add(*many(10), instance("no-space", "no-space"))
+    outcome = lab.run()
+    assert outcome.code == 3
+    assert "no space left" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    assert {result.verdict.value for result in lab.stored()} <= {"pass"}
+    assert lab.left_behind() == []
+    assert lab.run("-k", "many").json["verdicts"] == {"pass": 10}
+
+
+def test_tests_are_handed_out_in_the_order_of_the_plan(lab: Lab) -> None:
+    lab.add(*many(80, "slow"))
+    lab.run(jobs=4)
+    with open_workspace(lab.workspace, write=False) as space:
+        (latest,) = space.database.execute(
+            "SELECT max(abs(place - row)) FROM (SELECT place, row_number() OVER (ORDER BY finished, place) - 1 AS row FROM campaign_tests c"
+            " JOIN results r ON r.test = c.test)"
+        ).fetchone()
+    assert latest <= 40
+
+
 def test_inputs_are_the_same_byte_for_byte_for_the_same_seed_and_others_for_another(tmp_path: Path) -> None:
     caches = []
     for name, seed in (("a", "0"), ("b", "0"), ("c", "1")):

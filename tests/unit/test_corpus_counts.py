@@ -163,6 +163,9 @@ ALTER TABLE rankings RENAME COLUMN frontend TO library;
 DROP TABLE IF EXISTS reductions;
 DROP TABLE IF EXISTS assignments;
 DROP TABLE IF EXISTS merges;
+ALTER TABLE results DROP COLUMN machine;
+DROP TABLE IF EXISTS machines;
+DROP TABLE IF EXISTS results_elsewhere;
 PRAGMA user_version = 1;
 COMMIT;
 """

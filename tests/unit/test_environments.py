@@ -157,7 +157,7 @@ def test_every_adapter_declares_the_lowest_version_of_what_it_needs() -> None:
 def test_every_environment_has_requirements_and_pins_that_agree_with_them() -> None:
     for name in known_names():
         wanted = recipe(name)
-        assert wanted.serves, name
+        assert wanted.serves or "ray" in name, name
         assert {"numpy", "ml_dtypes"} <= {Requirement(each).name.replace("-", "_") for each in wanted.requirements}, name
         assert wanted.pins is not None, name
         pins = {Requirement(line).name.lower().replace("-", "_"): line for line in wanted.pins.read_text().splitlines() if line[:1] != "#"}

@@ -69,7 +69,7 @@ class Backend:
         made, _, _ = self.make(instance, kind)
         task = {
             "instance": encode_instance(instance), "key": "key", "seed": 0, "kind": kind, "bundle": made["bundle"],
-            "artefact": made["artefact"], "review": bundle.store(self._cache, bundle.dump(outputs)),
+            "artefact": made["artefact"], "computes_as": {}, "review": bundle.store(self._cache, bundle.dump(outputs)),
         }  # fmt: skip
         event = self._session.ask(task)
         assert isinstance(event, Done), event

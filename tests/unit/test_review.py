@@ -28,6 +28,7 @@ def reviewed(
     init: dict[str, Any] | None = None,
     dead: bool = False,
     opset: int | None = None,
+    computes_as: dict[str, str] | None = None,
 ) -> str | None:
     """The reason that excuses *actual* where the library computes *compute*; tuples are several outputs."""
     arrays = [np.asarray(value) for value in inputs]
@@ -48,7 +49,7 @@ def reviewed(
         "onnx" if api.startswith("ai.onnx") else api.split(".")[0].replace("torch", "pytorch"), api, Kind.FUNCTION,
         init=tuple(Argument(name, value) for name, value in (init or {}).items()), context=() if opset is None else (("opset", opset),),
     )  # fmt: skip
-    found = review(Case(instance, arrays, expected, results, nearby))
+    found = review(Case(instance, arrays, expected, results, nearby, computes_as or {}))
     return None if found is None else found.reason
 
 
@@ -142,6 +143,14 @@ def test_a_step_is_excused_a_rounding_error_away_from_it() -> None:
     near = np.array([0.35, 0.2], "float32")
     assert reviewed("ai.onnx.QuantizeLinear", [near], quantized, quantized(near) + np.array([-1, 0], "int8")) == "ill-conditioned"
     assert reviewed("ai.onnx.QuantizeLinear", [near], quantized, quantized(near) + np.array([0, 1], "int8")) is None
+
+
+def test_a_step_is_as_near_as_the_dtype_that_the_compiler_computes_in() -> None:
+    """0.99999999 is 1 in float32: a compiler that declares to compute float64 as float32 may round it down to 1, another may not."""
+    near = np.array([1 - 1e-8, 0.5])
+    assert reviewed("torch.floor", [near], np.floor, [1.0, 0.0], computes_as={"float64": "float32"}) == "ill-conditioned"
+    assert reviewed("torch.floor", [near], np.floor, [1.0, 0.0]) is None
+    assert reviewed("torch.floor", [near], np.floor, [1.0, 1.0], computes_as={"float64": "float32"}) is None
 
 
 def test_exactly_on_a_step_the_result_is_specified() -> None:

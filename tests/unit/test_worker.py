@@ -189,7 +189,7 @@ class Bench:
             if self.worker.alive and processes_readable(self.worker.fileno()):
                 for event in self.worker.receive():
                     return event
-            lost = self.worker.overdue(time.monotonic())
+            lost = self.worker.overdue()
             if lost is not None:
                 return lost
         raise AssertionError("nothing happened")
@@ -326,7 +326,7 @@ def test_a_log_is_cut_while_a_task_is_still_writing_to_it(bench: Bench, monkeypa
     sizes = []
     until = time.monotonic() + 10
     while bench.worker.busy and time.monotonic() < until:
-        bench.worker.overdue(time.monotonic())
+        bench.worker.overdue()
         sizes.append(log.stat().st_size)
         if processes_readable(bench.worker.fileno()):
             list(bench.worker.receive())

@@ -257,6 +257,10 @@ def _fill_the_disk() -> None:
     bundle.tempfile = types.SimpleNamespace(mkstemp=refuse)
 
 
+def _lack_space() -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere/of/the/compiler")
+
+
 def _let_files_vanish() -> None:
     from opera.models import bundle
 
@@ -281,5 +285,6 @@ _BEHAVIOURS: dict[str, Callable[[], None]] = {
     "detached-unmarked": _detach_unmarked,
     "close-streams": _close_streams, "threads": _threads, "flaky": _flaky, "abort-once": lambda: _abort_once("compiler"),
     "library-abort-once": lambda: _abort_once("library"), "moody": _moody,
+    "kill-itself": lambda: os.kill(os.getpid(), signal.SIGKILL), "no-space": _lack_space,
     "slow": lambda: time.sleep(0.05), "full": _fill_the_disk, "vanish": _let_files_vanish,
 }  # fmt: skip

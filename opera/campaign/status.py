@@ -1,0 +1,135 @@
+"""How a campaign stands, for whoever wants to know: `status.json` in the workspace, whole at any moment, and the journal beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import time
+from collections import Counter, deque
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from opera.atomic import replacing
+from opera.campaign.journal import Journal
+from opera.campaign.settings import Settings
+from opera.campaign.workforce import Workforce
+from opera.store import StoredResult
+
+SCHEMA = "status/1"
+NAME = "status.json"
+EVERY = 1.0
+"""Seconds between two versions of the file."""
+_RECENT = 60.0
+"""Seconds that the present rate is taken over."""
+_OPERATORS = 20
+_FINDINGS = 10
+
+
+class Status:
+    """Keeps the status of a running campaign. `due` says when it is time for `write`."""
+
+    def __init__(self, folder: Path, settings: Settings, crew: Workforce) -> None:
+        self.journal = Journal(folder)
+        self._path = folder / NAME
+        self._settings = settings
+        self._crew = crew
+        self._began = self._written = time.monotonic()
+        self._idle = time.thread_time()
+        self._started = _now()
+        self._campaign: str | None = None
+        self._total = self._done = self._before = 0
+        self._verdicts: Counter[str] = Counter()
+        self._findings: deque[dict[str, Any]] = deque(maxlen=_FINDINGS)
+        self._new = 0
+        self._stages: Counter[str] = Counter()
+        self._operators: Counter[str] = Counter()
+        self._tests: Counter[str] = Counter()
+        self._pace: deque[tuple[float, int]] = deque()
+        crew.listener = self.journal.note
+        self.journal.note("campaign-starting", subject=settings.subject, pid=os.getpid())
+        self.write("starting")
+
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int]) -> None:
+        """The plan stands; *verdicts* are those of the tests of it that have a result already."""
+        self._campaign, self._total = campaign, total
+        self._before = self._done = sum(verdicts.values())
+        self._verdicts.update(verdicts)
+        self._began, self._idle = time.monotonic(), time.thread_time()
+        self.journal.note("campaign-began", campaign=campaign, tests=total, done=self._done)
+        self.write("running")
+
+    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
+        """A test has its result."""
+        seconds = sum(result.seconds.values())
+        self._done += 1
+        self._verdicts[result.verdict.value] += 1
+        self._stages.update(result.seconds)
+        self._operators[api] += seconds  # pyright: ignore[reportArgumentType]
+        self._tests[api] += 1
+        self.journal.note("result", test=result.test, api=api, verdict=result.verdict.value, seconds=round(seconds, 4))
+        if new_finding:
+            self._new += 1
+            self._findings.append({"finding": result.fingerprint, "api": api, "verdict": result.verdict.value})
+            self.journal.note("finding", finding=result.fingerprint, test=result.test, api=api)
+
+    def write_if_due(self) -> None:
+        """Writes the file if the last one is `EVERY` seconds old."""
+        if time.monotonic() - self._written >= EVERY:
+            self.write("running")
+
+    def ended(self, *, complete: bool, stopped_by: str | None) -> None:
+        """The campaign is over, or stopped."""
+        state = "complete" if complete else "stopped"
+        self.journal.note("campaign-ended", campaign=self._campaign, state=state, stopped_by=stopped_by, done=self._done)
+        self.write(state, stopped_by)
+
+    def write(self, state: str, stopped_by: str | None = None) -> None:
+        """Writes file and journal. Where the disk takes nothing, the campaign will find out by itself."""
+        self._written = time.monotonic()
+        document = self._document(state, stopped_by)
+        with contextlib.suppress(OSError), replacing(self._path) as file:
+            file.write(json.dumps(document, indent=1).encode() + b"\n")
+        self.journal.flush()
+
+    def _document(self, state: str, stopped_by: str | None) -> dict[str, Any]:
+        elapsed = self._written - self._began
+        rate = self._rate()
+        left = self._total - self._done
+        return {
+            "schema": SCHEMA, "state": state, "stopped_by": stopped_by, "campaign": self._campaign, "subject": self._settings.subject,
+            "shard": None if self._settings.shard is None else str(self._settings.shard), "pid": os.getpid(),
+            "started": self._started, "updated": _now(), "seconds": round(elapsed, 3),
+            "tests": {"total": self._total, "done": self._done, "before": self._before},
+            "rate": {"now": round(rate, 3), "mean": round((self._done - self._before) / elapsed, 3) if elapsed > 0 else 0.0},
+            "seconds_left": round(left / rate) if rate > 0 and state == "running" else None,
+            "verdicts": dict(sorted(self._verdicts.items())), "new_findings": self._new, "findings": list(self._findings),
+            "workers": self._crew.workers() if state in ("starting", "running") else [],
+            "cost": {
+                "stages": {stage: round(seconds, 3) for stage, seconds in self._stages.most_common()},
+                "operators": [
+                    {"api": api, "seconds": round(seconds, 3), "tests": self._tests[api]}
+                    for api, seconds in self._operators.most_common(_OPERATORS)
+                ],
+            },
+            "driver": {
+                "resident": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+                "cpu_seconds": round(time.process_time(), 3), "busy_seconds": round(time.thread_time() - self._idle, 3),
+            },
+        }  # fmt: skip
+
+    def _rate(self) -> float:
+        """Tests per second in the last minute."""
+        now = time.monotonic()
+        self._pace.append((now, self._done))
+        while len(self._pace) > 2 and now - self._pace[0][0] > _RECENT:
+            self._pace.popleft()
+        since, done = self._pace[0] if len(self._pace) > 1 else (self._began, self._before)
+        return (self._done - done) / (now - since) if now > since else 0.0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

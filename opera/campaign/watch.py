@@ -1,0 +1,74 @@
+"""Tells everybody who watches a campaign how it goes: the person in front of it, and those who read the files in the workspace."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Protocol
+
+from opera.campaign.settings import Settings
+from opera.campaign.status import Status
+from opera.campaign.workforce import Workforce
+from opera.store import StoredResult, Workspace
+
+_LOOK = 0.1
+"""Seconds between two looks at what the workers do."""
+
+
+class Progress(Protocol):
+    """Is told how a campaign goes, to tell a person."""
+
+    def began(self, campaign: str, total: int, done: int) -> None:
+        """The plan stands: *done* of its *total* tests have results already."""
+        ...
+
+    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
+        """A test has its result; *new_finding* says that nothing with its fingerprint was known."""
+        ...
+
+    def tick(self, busy: list[tuple[str, str, str]]) -> None:
+        """Called ten times a second, with role, API and stage of what is in progress."""
+        ...
+
+    def ended(self) -> None:
+        """The campaign has ended, for whatever reason."""
+        ...
+
+
+class Watch:
+    """One campaign's watchers."""
+
+    def __init__(self, workspace: Workspace, settings: Settings, crew: Workforce, progress: Progress) -> None:
+        self._crew = crew
+        self._progress = progress
+        self._status = Status(workspace.folder, settings, crew)
+        self._looked = 0.0
+        self._complete = False
+        self._stopped_by: str | None = None
+
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int]) -> None:
+        """The plan stands; *verdicts* are those of the tests of it that have a result already."""
+        self._status.began(campaign, total, verdicts)
+        self._progress.began(campaign, total, sum(verdicts.values()))
+
+    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
+        """A test has its result."""
+        self._status.result(result, api, new_finding=new_finding)
+        self._progress.result(result, api, new_finding=new_finding)
+
+    def tick(self) -> None:
+        """Called as often as there is time."""
+        now = time.monotonic()
+        if now - self._looked >= _LOOK:
+            self._looked = now
+            self._progress.tick([(role.value, job.test.api, stage) for role, job, stage in self._crew.jobs()])
+            self._status.write_if_due()
+
+    def finishing(self, *, complete: bool, stopped_by: str | None) -> None:
+        """The last result is in."""
+        self._complete, self._stopped_by = complete, stopped_by
+
+    def ended(self) -> None:
+        """The workers are gone."""
+        self._status.ended(complete=self._complete, stopped_by=self._stopped_by)
+        self._progress.ended()

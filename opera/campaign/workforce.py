@@ -1,0 +1,63 @@
+"""What a campaign needs of whoever employs its workers, on this machine or on many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
+
+from opera.campaign.machine import Machine
+from opera.campaign.role import Role
+from opera.worker.process import Done, Lost, Raised
+from opera.worker.protocol import Message
+
+
+class Workforce(Protocol):
+    """Workers by role, at most so many of them busy at a time."""
+
+    infos: dict[Role, Message]
+    """What a worker of each role has said of itself."""
+    machine: Machine
+    """Where what `wait` yielded last was done."""
+    listener: Callable[..., None]
+    """Is told what becomes of workers: the name of an event, and fields by name."""
+
+    @property
+    def free_slots(self) -> int:
+        """How many more workers may be busy."""
+        ...
+
+    def busy(self, role: Role) -> int:
+        """How many workers of *role* are starting or working."""
+        ...
+
+    def jobs(self) -> list[tuple[Role, Any, str]]:
+        """Role, job and stage of everything in progress."""
+        ...
+
+    def workers(self) -> list[dict[str, Any]]:
+        """What each worker is, has and does, as a document."""
+        ...
+
+    def set_warmup(self, role: Role, task: Message) -> None:
+        """Sets the task with which processes of *role* are warmed up before they are copied."""
+        ...
+
+    def never_copy(self, role: Role) -> None:
+        """From now on every task of *role* gets a newly started process."""
+        ...
+
+    def assign(self, role: Role, job: Any, task: Message, waiting: int = 1) -> bool:
+        """Gives *task* to an idle worker of *role*; False where there is none yet: the caller offers the job again."""
+        ...
+
+    def wait(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+        """Waits a moment and yields what has happened to jobs, all of which the caller has to take.
+
+        Raises:
+            EnvironmentBroken: a worker cannot start.
+        """
+        ...
+
+    def close(self) -> None:
+        """Ends every worker with all it has started."""
+        ...

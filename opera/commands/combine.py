@@ -1,0 +1,73 @@
+"""`opera combine`: the workspaces of several machines as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.campaign.settings import SHARD, campaign_id
+from opera.errors import Exit, UserError
+from opera.options import common, print_json, say
+from opera.report.text import plural
+from opera.store import Campaigns
+from opera.store.combine import Combined, combine
+from opera.store.database import open_workspace
+
+SCHEMA = "combine/1"
+
+
+@click.command("combine")
+@click.argument("sources", nargs=-1, required=True, metavar="DIR ...", type=click.Path(path_type=Path, file_okay=False))
+@common
+def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
+    """Adds the workspaces in DIR ... to the one that --workspace names: instances, results, campaigns, what triage found out.
+
+    Parts of a campaign that were run with --shard become one campaign. A test that machines of different kinds have run has one result
+    that counts; the others are kept apart. Each DIR is only read.
+    """
+    for source in sources:
+        if source.resolve() == workspace.resolve():
+            raise UserError(f"{source} is the workspace to combine into; name another one with --workspace")
+        open_workspace(source, write=False).close()
+    combined = Combined()
+    with open_workspace(workspace, write=True) as space:
+        for source in sources:
+            say(f"adding {source}")
+            combine(space, source.resolve(), _whole, combined)
+        campaigns = {key: Campaigns(space).get(key) for key in combined.campaigns}
+        tests = {key: sum(Campaigns(space).verdicts(key).values()) for key in combined.campaigns}
+        machines = Campaigns(space).machines()
+    rows = [
+        {"id": key, "subject": f"{campaign.compiler}/{campaign.frontend}", "tests": tests[key], "complete": campaign.complete,
+         "parts": combined.parts.get(key)}
+        for key, campaign in campaigns.items() if campaign is not None
+    ]  # fmt: skip
+    if as_json:
+        print_json(
+            {
+                "schema": SCHEMA, "results": combined.results, "campaigns": rows, "apart": combined.apart,
+                "disagreements": sorted(set(combined.disagreements)), "machines": machines,
+            }
+        )  # fmt: skip
+        return Exit.CLEAN
+    click.echo(f"{plural(combined.results, 'result')} added from {plural(len(sources), 'workspace')}")
+    for row in rows:
+        parts = combined.parts.get(str(row["id"]))
+        there = "" if parts is None else f", parts that are complete: {', '.join(parts) or 'none'}"
+        state = "complete" if row["complete"] else "not complete"
+        click.echo(f"campaign {row['id']}: {row['subject']}, {row['tests']:,} tests, {state}{there}")
+    if combined.apart or combined.disagreements:
+        click.echo(
+            f"{plural(combined.apart, 'test')} have results of machines of several kinds, kept apart;"
+            f" {len(set(combined.disagreements)):,} of the tests that were run twice came to something else"
+        )
+    return Exit.CLEAN
+
+
+def _whole(selection: Mapping[str, Any], versions: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], str | None]:
+    """The campaign that one with this selection is a part of, which is itself where it is no part."""
+    whole = {key: value for key, value in selection.items() if key != SHARD}
+    return campaign_id(whole, versions), whole, selection.get(SHARD)

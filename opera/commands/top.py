@@ -1,0 +1,102 @@
+"""`opera top`: how a running campaign stands, and what a finished one has cost."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.campaign.board import board
+from opera.campaign.status import NAME, SCHEMA
+from opera.errors import Exit, UserError
+from opera.options import common, print_json
+from opera.store import Campaign, Campaigns, Workspace
+from opera.store.costs import cost_of
+from opera.store.database import open_workspace
+
+_EVERY = 1.0
+
+
+@click.command("top")
+@click.argument("campaign", required=False)
+@click.option("--once", is_flag=True, help="Print the present state and end.")
+@click.option("--operators", type=click.IntRange(0), default=10, show_default=True, help="Operators to list, the most expensive first.")
+@common
+def command(campaign: str | None, once: bool, operators: int, workspace: Path, seed: int, as_json: bool) -> int:
+    """Shows the campaign that runs in the workspace, or ran last: progress, verdicts, workers, and where the time goes.
+
+    CAMPAIGN, or the first digits of one, shows that one, all its parts together, from its results.
+    """
+    status = _running(workspace) if campaign is None else _stored(workspace, campaign, operators)
+    if as_json:
+        print_json(status)
+        return Exit.CLEAN
+    if campaign is not None or once or not sys.stdout.isatty():
+        _print(status, operators)
+        return Exit.CLEAN
+    _follow(workspace, status, operators)
+    return Exit.CLEAN
+
+
+def _print(status: dict[str, Any], operators: int) -> None:
+    from rich.console import Console
+
+    Console().print(board(status, operators))
+
+
+def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
+    """Shows the status anew every second until the campaign has ended."""
+    from rich.console import Console
+    from rich.live import Live
+
+    with Live(board(status, operators), console=Console(), auto_refresh=False) as live:
+        while status["state"] in ("starting", "running"):
+            time.sleep(_EVERY)
+            status = _running(workspace)
+            live.update(board(status, operators), refresh=True)
+
+
+def _running(workspace: Path) -> dict[str, Any]:
+    """The status file, with the state `lost` where whoever wrote it is gone."""
+    try:
+        status: dict[str, Any] = json.loads((workspace / NAME).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"no campaign has run in {workspace}; `opera run` starts one") from error
+    if status.get("schema") != SCHEMA:
+        raise UserError(f"{workspace / NAME} was written by another version of opera")
+    if status["state"] in ("starting", "running") and not Path(f"/proc/{status['pid']}").exists():
+        status.update(state="lost", workers=[])
+    return status
+
+
+def _stored(folder: Path, prefix: str, operators: int) -> dict[str, Any]:
+    with open_workspace(folder, write=False) as space:
+        campaigns = [each for each in Campaigns(space).all() if each.id.startswith(prefix)]
+        if len(campaigns) != 1:
+            known = ", ".join(each.id for each in Campaigns(space).all()) or "none"
+            raise UserError(f"{'no' if not campaigns else 'more than one'} campaign begins with {prefix!r}; there are: {known}")
+        return _document(space, campaigns[0], operators)
+
+
+def _document(space: Workspace, campaign: Campaign, operators: int) -> dict[str, Any]:
+    verdicts = Campaigns(space).verdicts(campaign.id)
+    done = sum(verdicts.values())
+    cost = cost_of(space, campaign.id, operators)
+    findings = {each.fingerprint for each in Campaigns(space).results(campaign.id, failures=True)}
+    return {
+        "schema": SCHEMA, "state": "complete" if campaign.complete else "stopped", "stopped_by": campaign.stopped_by,
+        "campaign": campaign.id, "subject": f"{campaign.compiler}/{campaign.frontend}", "shard": campaign.settings.get("shard"),
+        "pid": None, "started": campaign.started, "updated": None, "seconds": round(campaign.seconds, 3),
+        "tests": {"total": done, "done": done, "before": 0},
+        "rate": {"now": 0.0, "mean": round(done / campaign.seconds, 3) if campaign.seconds else 0.0}, "seconds_left": None,
+        "verdicts": verdicts, "new_findings": len(findings - campaign.known), "findings": [], "workers": [],
+        "cost": {
+            "stages": {stage: round(seconds, 3) for stage, seconds in cost.stages.items()},
+            "operators": [{"api": api, "seconds": round(seconds, 3), "tests": tests} for api, seconds, tests in cost.operators],
+        },
+        "driver": None,
+    }  # fmt: skip

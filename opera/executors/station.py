@@ -1,0 +1,213 @@
+"""One slot of a cluster: a crew of its own beside whatever started it, and a folder for the files of the task that it does.
+
+Knows nothing of the cluster. What comes in and goes out is JSON and named files, so that nothing that a compiler says is unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from opera.campaign.crew import Crew
+from opera.campaign.machine import this_machine
+from opera.campaign.role import Post, Role
+from opera.errors import EnvironmentBroken
+from opera.models import bundle
+from opera.worker import folders
+from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
+
+FILES = ("bundle", "artefact", "outputs")
+"""Keys of an answer that name files of the cache."""
+CACHE, BLOBS = "cache", "blobs"
+_PREFIX = "opera-station-"
+_LOCK, _NEW = "lock", "new"
+"""A lock has its name only once it is held."""
+
+Files = Mapping[str, Mapping[str, bytes]]
+"""Folder, `cache` or `blobs`, to name to content."""
+
+
+class Station:
+    """Does one task at a time.
+
+    Args:
+        posts: JSON of `posts_document`.
+        shared: The workspace's folder where this machine has it at the same place; else None, and files travel with the tasks.
+    """
+
+    def __init__(self, posts: str, shared: str | None) -> None:
+        document: dict[str, Any] = json.loads(posts)
+        self._home, self._lock = _home()
+        self._workspace = self._home if shared is None else Path(shared)
+        self._shared = shared is not None
+        for name in (CACHE, BLOBS):
+            (self._workspace / name).mkdir(exist_ok=True)
+        (self._home / "crew").mkdir()
+        self._kept: set[str] = set()
+        self._notes: list[dict[str, Any]] = []
+        self._told: set[Role] = set()
+        filled = {Role(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["posts"].items()}
+        self._crew = Crew(filled, Limits(**document["limits"]), 1, self._home / "crew", home=self._home)
+        self._crew.listener = self._note
+
+    def _note(self, event: str, **fields: Any) -> None:
+        self._notes.append({"event": event, **fields})
+
+    def hello(self) -> str:
+        """JSON: the machine, by identity and document, its name, and this process."""
+        machine = this_machine()
+        return json.dumps({"machine": machine.id, "document": dict(machine.document), "host": os.uname().nodename, "pid": os.getpid()})
+
+    def set_warmup(self, role: str, task: str, files: Files) -> None:
+        """As `Crew.set_warmup`; the files of the task stay here."""
+        self._kept.update(self._take(files))
+        self._crew.set_warmup(Role(role), json.loads(task))
+
+    def never_copy(self, role: str) -> None:
+        """As `Crew.never_copy`."""
+        self._crew.never_copy(Role(role))
+
+    def do(self, role: str, task: str, files: Files) -> tuple[str, dict[str, bytes]]:
+        """Does *task*; returns JSON of the answer, and the files that it names."""
+        taken = self._take(files)
+        made: dict[str, bytes] = {}
+        try:
+            answer = self._answer(Role(role), json.loads(task))
+            if not self._shared:
+                made = self._made(answer)
+        finally:
+            self._forget({*taken, *(f"{CACHE}/{name}" for name in made)})
+        answer["notes"], self._notes = self._notes, []
+        return json.dumps(answer), made
+
+    def _answer(self, role: Role, task: Any) -> dict[str, Any]:
+        try:
+            while not self._crew.assign(role, role.value, task):
+                for _ in self._crew.wait():
+                    pass
+            while True:
+                for _, _, event in self._crew.wait():
+                    return {**event_document(event), "info": self._info(role)}
+        except EnvironmentBroken as error:
+            return {"event": "broken", "message": str(error)}
+
+    def _info(self, role: Role) -> Any:
+        """What a worker of *role* has said of itself, the first time that there is one."""
+        if role in self._told or role not in self._crew.infos:
+            return None
+        self._told.add(role)
+        return self._crew.infos[role]
+
+    def _take(self, files: Files) -> list[str]:
+        taken: list[str] = []
+        for folder, contents in files.items():
+            for name, data in contents.items():
+                bundle.store(self._workspace / folder, data)
+                taken.append(f"{folder}/{name}")
+        return taken
+
+    def _made(self, answer: Mapping[str, Any]) -> dict[str, bytes]:
+        result: Mapping[str, Any] = answer.get("result") or {}
+        names = {str(result[key]) for key in FILES if result.get(key)}
+        made: dict[str, bytes] = {}
+        for name in names:
+            try:
+                made[name] = bundle.fetch(self._workspace / CACHE, name)
+            except bundle.DamagedArtefact:
+                continue
+        return made
+
+    def _forget(self, names: set[str]) -> None:
+        """Removes what was there for one task only: whoever gave the task has it."""
+        for each in () if self._shared else names - self._kept:
+            folder, _, name = each.partition("/")
+            bundle.path_of(self._workspace / folder, name).unlink(missing_ok=True)
+
+    def workers(self) -> str:
+        """JSON of `Crew.workers`."""
+        return json.dumps(self._crew.workers())
+
+    def close(self) -> None:
+        """Ends the workers and removes everything."""
+        self._crew.close()
+        folders.remove(self._home)
+        os.close(self._lock)
+
+
+def _home() -> tuple[Path, int]:
+    """A folder of its own and its lock; those of stations that were killed, which nobody locks any more, are removed."""
+    for stale in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
+        with contextlib.suppress(OSError):
+            lock = os.open(stale, os.O_RDWR)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                folders.remove(stale.parent)
+            finally:
+                os.close(lock)
+    home = Path(tempfile.mkdtemp(prefix=_PREFIX))
+    lock = os.open(home / _NEW, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    os.rename(home / _NEW, home / _LOCK)
+    return home, lock
+
+
+def posts_document(posts: Mapping[Role, Post], limits: Limits, cache: Path) -> str:
+    """JSON of what a station needs to know; *cache* is the folder that the posts' options name."""
+    return json.dumps(
+        {
+            "cache": str(cache),
+            "limits": {"stage": limits.stage, "start": limits.start, "memory": limits.memory},
+            "posts": {
+                role.value: {
+                    "label": post.spec.label, "setup": post.spec.setup, "options": dict(post.spec.options), "python": post.spec.python,
+                    "path": list(post.spec.path), "environment": dict(post.spec.environment), "forkable": post.forkable,
+                    "recycle": post.recycle,
+                }
+                for role, post in posts.items()
+            },
+        }
+    )  # fmt: skip
+
+
+def _post(document: dict[str, Any], cache: str, here: str) -> Post:
+    """A post whose workers use the cache *here*."""
+
+    def moved(values: Mapping[str, Any]) -> dict[str, Any]:
+        return {key: _moved(value, cache, here) for key, value in values.items()}
+
+    spec = WorkerSpec(
+        document["label"], document["setup"], moved(document["options"]), document["python"], tuple(document["path"]),
+        moved(document["environment"]),
+    )  # fmt: skip
+    return replace(Post(spec), forkable=document["forkable"], recycle=document["recycle"])
+
+
+def _moved(value: Any, there: str, here: str) -> Any:
+    return here + value[len(there) :] if isinstance(value, str) and value.startswith(there) else value
+
+
+def event_document(event: Done | Raised | Lost) -> dict[str, Any]:
+    """An event as a document."""
+    seconds = dict(event.seconds)
+    if isinstance(event, Done):
+        return {"event": "done", "result": event.result, "seconds": seconds}
+    if isinstance(event, Raised):
+        return {"event": "raised", "stage": event.stage, "failure": event.failure, "seconds": seconds}
+    lost = {"cause": event.cause, "detail": event.detail, "stage": event.stage, "log": event.log}
+    return {"event": "lost", **lost, "seconds": seconds}
+
+
+def event_of(document: Mapping[str, Any]) -> Done | Raised | Lost:
+    """Inverse of `event_document`."""
+    if document["event"] == "done":
+        return Done(document["result"], document["seconds"])
+    if document["event"] == "raised":
+        return Raised(document["stage"], document["failure"], document["seconds"])
+    return Lost(document["cause"], document["detail"], document["stage"], document["log"], document["seconds"])

@@ -1,0 +1,203 @@
+"""Workspaces of several machines as one: instances, results and campaigns, each once, whatever the order in which they come."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from opera.store.database import Workspace
+
+Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
+"""From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""
+
+_SAME = "verdict, stage, reason, converter, fingerprint"
+"""What two machines have to agree in."""
+_RESULT = "test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, seconds, finished"
+_ELSEWHERE = "test, machine, verdict, stage, reason, converter, fingerprint, detail, seconds, finished"
+_CAMPAIGN = "id, compiler, frontend, settings, versions, known, seconds, complete, stopped_by, started"
+_PLAIN = {
+    "instances": "id, library, api, operator, outcome, document, shapes",
+    "occurrences": "instance, source, test, calls, run",
+    "extractions": "library, source, version, calls, distinct_instances, operators, dropped, seconds",
+    "machines": "id, document",
+    "results_elsewhere": _ELSEWHERE,
+    "reductions": "fingerprint, test, finding, reason, instance, trigger, detail",
+    "assignments": "test, finding",
+    "merges": "finding, other, reason, apart",
+}
+"""Tables whose rows are the same wherever they come from."""
+
+
+@dataclass
+class Combined:
+    """What came of combining.
+
+    Attributes:
+        results: Results that were not there before.
+        campaigns: Identities of the campaigns that were added to.
+        apart: Tests that another machine had run as well, with a result of its own that is kept apart.
+        disagreements: Those of them where the two results differ.
+        parts: Per campaign of several parts those that are complete, as `3/8`.
+    """
+
+    results: int = 0
+    campaigns: list[str] = field(default_factory=list[str])
+    apart: int = 0
+    disagreements: list[str] = field(default_factory=list[str])
+    parts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+
+def combine(target: Workspace, source: Path, identify: Identify, into: Combined) -> None:
+    """Adds the workspace in *source*, which is of the current schema, to *target*; all of it or nothing.
+
+    Args:
+        target: Open for writing.
+        source: Folder of the other workspace; it is only read.
+        identify: Says which campaign a part belongs to.
+        into: Is added to.
+    """
+    _copy_blobs(source / "blobs", target.blobs)
+    database = target.database
+    database.execute("ATTACH ? AS other", (str(source / "opera.db"),))
+    try:
+        with target.transaction():
+            for table, columns in _PLAIN.items():
+                database.execute(f"INSERT OR IGNORE INTO {table} ({columns}) SELECT {columns} FROM other.{table}")
+            _rankings(database)
+            _results(database, into)
+            for row in database.execute(f"SELECT {_CAMPAIGN} FROM other.campaigns ORDER BY id").fetchall():
+                _campaign(database, row, identify, into)
+    finally:
+        database.execute("DETACH other")
+
+
+def _copy_blobs(source: Path, target: Path) -> None:
+    for path in source.glob("??/*"):
+        place = target / path.parent.name / path.name
+        if not place.exists():
+            place.parent.mkdir(parents=True, exist_ok=True)
+            partial = target / f".part-{path.name}"
+            shutil.copyfile(path, partial)
+            partial.replace(place)
+
+
+def _rankings(database: sqlite3.Connection) -> None:
+    """Takes rankings of subjects that have none under the same strategy and seed."""
+    rows = database.execute(
+        "SELECT id, frontend, compiler, strategy, seed, seconds FROM other.rankings o WHERE NOT EXISTS (SELECT 1 FROM rankings r"
+        " WHERE (r.frontend, r.compiler, r.strategy, r.seed) = (o.frontend, o.compiler, o.strategy, o.seed)) ORDER BY id"
+    ).fetchall()
+    for key, *values in rows:
+        cursor = database.execute("INSERT INTO rankings (frontend, compiler, strategy, seed, seconds) VALUES (?, ?, ?, ?, ?)", values)
+        database.execute(
+            "INSERT INTO ranked (ranking, place, instance, score) SELECT ?, place, instance, score FROM other.ranked WHERE ranking = ?",
+            (cursor.lastrowid, key),
+        )
+
+
+def _results(database: sqlite3.Connection, into: Combined) -> None:
+    """Adds results. Of a test that both have, the result of the machine whose identity comes first counts; the other is kept apart."""
+    both = database.execute(
+        f"SELECT r.test, r.machine, o.machine, ({_prefixed('r')}) IS NOT ({_prefixed('o')}) FROM results r JOIN other.results o"
+        " ON o.test = r.test ORDER BY r.test"
+    ).fetchall()
+    before = database.total_changes
+    database.execute(f"INSERT OR IGNORE INTO results ({_RESULT}, machine) SELECT {_RESULT}, machine FROM other.results")
+    into.results += database.total_changes - before
+    for test, ours, theirs, differ in both:
+        if differ:
+            into.disagreements.append(test)
+        if theirs == ours:
+            if differ:
+                _take_earlier(database, test)
+            continue
+        into.apart += 1
+        keep, apart = ("other.", "main.") if (theirs or "") < (ours or "") else ("main.", "other.")
+        database.execute(
+            f"INSERT OR IGNORE INTO results_elsewhere ({_ELSEWHERE}) SELECT test, ifnull(machine, ''), {_ELSEWHERE.split(', ', 2)[2]}"
+            f" FROM {apart}results WHERE test = ?",
+            (test,),
+        )
+        if keep == "other.":
+            _take(database, test)
+
+
+def _take_earlier(database: sqlite3.Connection, test: str) -> None:
+    """Two results of one kind of machine that differ: the one that was there first, by its own clock, counts."""
+    query = f"SELECT finished, {_SAME} FROM {{}}.results WHERE test = ?"
+    ours, theirs = (tuple(str(each) for each in database.execute(query.format(each), (test,)).fetchone()) for each in ("main", "other"))
+    if theirs < ours:
+        _take(database, test)
+
+
+def _take(database: sqlite3.Connection, test: str) -> None:
+    database.execute(
+        f"INSERT OR REPLACE INTO main.results ({_RESULT}, machine) SELECT {_RESULT}, machine FROM other.results WHERE test = ?", (test,)
+    )
+
+
+def _prefixed(table: str) -> str:
+    return ", ".join(f"{table}.{name}" for name in _SAME.split(", "))
+
+
+def _campaign(database: sqlite3.Connection, row: tuple[Any, ...], identify: Identify, into: Combined) -> None:
+    """Adds a campaign; of one that is a part, the whole that it belongs to is made of all parts that are there."""
+    key, settings, versions = row[0], row[3], row[4]
+    _merge_row(database, row)
+    _copy_tests(database, key, key)
+    whole, selection, part = identify(json.loads(settings), json.loads(versions))
+    if part is not None:
+        _make_whole(database, whole, selection, _parts(database, whole, identify), into)
+        _copy_tests(database, key, whole)
+    if whole not in into.campaigns:
+        into.campaigns.append(whole)
+
+
+def _merge_row(database: sqlite3.Connection, row: tuple[Any, ...]) -> None:
+    """Keeps a campaign's own row; where both have it, with the figures of the one that got further."""
+    found = database.execute(f"SELECT {_CAMPAIGN} FROM campaigns WHERE id = ?", (row[0],)).fetchone()
+    if found is not None:
+        known = json.dumps(sorted({*json.loads(found[5]), *json.loads(row[5])}))
+        further = max(found, row, key=lambda each: (each[7], each[6]))
+        row = (*further[:5], known, *further[6:9], min(found[9], row[9]))
+    database.execute(f"INSERT OR REPLACE INTO campaigns ({_CAMPAIGN}) VALUES ({', '.join('?' * len(row))})", row)
+
+
+def _copy_tests(database: sqlite3.Connection, source: str, target: str) -> None:
+    database.execute(
+        "INSERT OR IGNORE INTO campaign_tests (campaign, test, place) SELECT ?, test, place FROM other.campaign_tests WHERE campaign = ?",
+        (target, source),
+    )
+
+
+def _parts(database: sqlite3.Connection, whole: str, identify: Identify) -> dict[str, tuple[Any, ...]]:
+    """The parts of a campaign that are there, by name."""
+    parts: dict[str, tuple[Any, ...]] = {}
+    for row in database.execute(f"SELECT {_CAMPAIGN} FROM campaigns").fetchall():
+        found, _, part = identify(json.loads(row[3]), json.loads(row[4]))
+        if found == whole and part is not None:
+            parts[part] = row
+    return parts
+
+
+def _make_whole(
+    database: sqlite3.Connection, whole: str, selection: Mapping[str, Any], parts: Mapping[str, tuple[Any, ...]], into: Combined
+) -> None:
+    rows = list(parts.values())
+    counts = {part.partition("/")[2] for part in parts}
+    done = sorted((part for part, row in parts.items() if row[7]), key=lambda part: [int(each) for each in part.split("/")])
+    complete = any(sum(part.endswith(f"/{count}") for part in done) == int(count) for count in counts)
+    known = sorted({each for row in rows for each in json.loads(row[5])})
+    reasons = sorted(str(row[8]) for row in rows if row[8])
+    stopped_by = reasons[0] if reasons and not complete else None
+    values: tuple[Any, ...] = (
+        whole, rows[0][1], rows[0][2], json.dumps(selection), rows[0][4], json.dumps(known), sum(row[6] for row in rows), complete,
+        stopped_by, min(row[9] for row in rows),
+    )  # fmt: skip
+    into.parts[whole] = done
+    _merge_row(database, values)

@@ -1,0 +1,301 @@
+"""Figures of the machinery around compilers. Each line gives a figure, its limit, and the command that measures it again.
+
+python scripts/bench_campaign.py overhead   what a test costs beside library and compiler
+python scripts/bench_campaign.py scaling    tests per second with one and with two busy processes on two cores, empty and filled cache
+python scripts/bench_campaign.py recovery   from the death of a worker to the next one that is ready
+python scripts/bench_campaign.py store      results written per second
+python scripts/bench_campaign.py memory     the driver's memory with a million results (writes 2 GB into a temporary folder)
+
+Figures depend on what else the machine does; nothing here is part of the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from opera.instance import Instance, Occurrence, digest, encode_instance
+from opera.oracles.verdict import Verdict
+from opera.store import Campaigns, Corpus, StoredResult
+from opera.store.database import open_workspace
+
+ROOT = Path(__file__).parents[1]
+SITE = ROOT / "tests" / "fake" / "site"
+THEIRS = ("load", "optimize", "codegen", "run", "reference", "export", "review")
+"""Stages in which library or compiler work; the others are ours."""
+SUBJECTS = (("onnxruntime", "onnx"), ("openvino", "onnx"), ("tvm", "onnx"), ("inductor", "pytorch"))
+
+
+def main() -> None:
+    """Runs the benchmarks that are named, or all."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    benchmarks: dict[str, Callable[[argparse.Namespace], None]] = {
+        "overhead": overhead, "scaling": scaling, "recovery": recovery, "store": store, "memory": memory,
+    }  # fmt: skip
+    parser.add_argument("what", nargs="*", choices=[[], *benchmarks])
+    parser.add_argument("--limit", type=int, default=200, help="tests of each real subject")
+    parser.add_argument("--results", type=int, default=1_000_000, help="results for `memory`")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions of `scaling`; medians are printed")
+    arguments = parser.parse_args()
+    for name in arguments.what or benchmarks:
+        benchmarks[name](arguments)
+
+
+def fake(number: int, compiler: str = "pass") -> Instance:
+    """An instance of the tests' fake library."""
+    sys.path.append(str(SITE))
+    from opera_fake.canary import instance
+
+    return instance("bench", compiler, number=number)
+
+
+def fill(workspace: Path, library: str) -> None:
+    """Puts the sample corpus of a library into a workspace, or tests of the fake one: fast ones, or such as take 50 ms asleep."""
+    if library in ("fake", "asleep"):
+        count, behaviour = (3000, "pass") if library == "fake" else (300, "slow")
+        with open_workspace(workspace, write=True) as space:
+            Corpus(space).add((fake(number, behaviour), Occurrence("bench", "bench")) for number in range(count))
+        return
+    sample = ROOT / "corpora" / "samples" / f"{library}.jsonl"
+    subprocess.run([sys.executable, "-m", "opera", "import", str(sample), "--workspace", str(workspace)], check=True, capture_output=True)
+
+
+def run(workspace: Path, compiler: str, frontend: str, *options: str, cores: str | None = None) -> dict[str, Any]:
+    """Runs a campaign; returns its last status."""
+    command = [sys.executable, "-m", "opera.run", "--compiler", compiler, "--frontend", frontend, "-q", "--exit-zero"]
+    environment = {**os.environ, "PYTHONPATH": str(SITE)}
+    pinned = ["taskset", "-c", cores] if cores else []
+    done = subprocess.run(
+        [*pinned, *command, *options, "--workspace", str(workspace)], env=environment, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(done.stderr[-2000:])
+    return json.loads((workspace / "status.json").read_text())
+
+
+def forget(workspace: Path) -> None:
+    """Drops all results, and keeps models and references."""
+    with open_workspace(workspace, write=True) as space, space.transaction() as database:
+        for table in ("campaign_tests", "campaigns", "results"):
+            database.execute(f"DELETE FROM {table}")
+
+
+def overhead(arguments: argparse.Namespace) -> None:
+    """Wall time of a campaign with one busy process that is spent in neither library nor compiler, per test; the cache is filled.
+
+    Failures are left out of the selection as far as possible: their confirmation is work of the compiler that a test's seconds lack.
+    """
+    for compiler, frontend in (("fake", "fake"), *SUBJECTS):
+        with tempfile.TemporaryDirectory() as folder:
+            workspace = Path(folder) / "ws"
+            fill(workspace, frontend)
+            limit = () if compiler == "fake" else ("--limit", str(arguments.limit))
+            run(workspace, compiler, frontend, "-j", "1", *limit)
+            keep_passing(workspace)
+            forget(workspace)
+            status = run(workspace, compiler, frontend, "-j", "1")
+            tests = status["tests"]["done"]
+            theirs = sum(seconds for stage, seconds in status["cost"]["stages"].items() if stage in THEIRS)
+            spent = (status["seconds"] - theirs) / tests
+            wall = status["seconds"] / tests
+            slow = theirs / tests >= 0.02
+            limit_text = "limit 10 % of wall time" if slow else "limit 1.5 ms"
+            share = f"{spent * 1e3:.2f} ms a test, {spent / wall:.1%} of its {wall * 1e3:.1f} ms ({limit_text})"
+            own = f"{status['driver']['busy_seconds'] / tests * 1e3:.2f} ms of the driver's own processor time"
+            print(f"overhead {compiler}/{frontend}: {share}; {own}; {tests:,} tests   [scripts/bench_campaign.py overhead]", flush=True)
+
+
+def keep_passing(workspace: Path) -> None:
+    """Leaves only instances whose tests all pass."""
+    with open_workspace(workspace, write=True) as space, space.transaction() as database:
+        database.execute("PRAGMA foreign_keys = OFF")
+        passing = "SELECT instance FROM results GROUP BY instance HAVING min(verdict) = 'pass' AND max(verdict) = 'pass'"
+        database.execute(f"DELETE FROM occurrences WHERE instance NOT IN ({passing})")
+        for table in ("ranked", "rankings"):
+            database.execute(f"DELETE FROM {table}")
+        database.execute(f"DELETE FROM instances WHERE id NOT IN ({passing})")
+
+
+def scaling(arguments: argparse.Namespace) -> None:
+    """Tests per second on two cores with one and with two busy processes; the start of the first workers is not counted.
+
+    The fake compiler sleeps, so that its figure is that of the scheduling alone, whatever else the machine does.
+    """
+    for compiler, frontend in (("fake", "fake"), *SUBJECTS[1:]):
+        rates: dict[tuple[str, int], list[float]] = {}
+        for _ in range(arguments.repeat):
+            for jobs in (1, 2):
+                with tempfile.TemporaryDirectory() as folder:
+                    workspace = Path(folder) / "ws"
+                    fill(workspace, "asleep" if compiler == "fake" else frontend)
+                    options = ("-j", str(jobs), "--limit", str(arguments.limit))
+                    for state in ("empty", "filled"):
+                        status = run(workspace, compiler, frontend, *options, cores="0,1")
+                        rates.setdefault((state, jobs), []).append(status["tests"]["done"] / status["seconds"])
+                        forget(workspace)
+        for state in ("empty", "filled"):
+            one, two = (statistics.median(rates[state, jobs]) for jobs in (1, 2))
+            print(
+                f"scaling {compiler}/{frontend}, {state} cache, two cores: {one:.1f} tests/s at -j 1, {two:.1f} at -j 2,"
+                f" {two / one:.2f} times (wanted 1.8); medians of {arguments.repeat}   [scripts/bench_campaign.py scaling]",
+                flush=True,
+            )
+
+
+def recovery(arguments: argparse.Namespace) -> None:
+    """Seconds from the loss of a compiler's worker that is killed until the next is ready, beside what a first start takes."""
+    for compiler, frontend in SUBJECTS[:3]:
+        with tempfile.TemporaryDirectory() as folder:
+            workspace = Path(folder) / "ws"
+            fill(workspace, frontend)
+            command = [sys.executable, "-m", "opera.run", "--compiler", compiler, "--frontend", frontend, "-j", "1", "-q"]
+            driver = subprocess.Popen([*command, "--workspace", str(workspace)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for _ in range(arguments.repeat):
+                busy = None
+                while busy is None and driver.poll() is None:
+                    time.sleep(0.2)
+                    with suppress(OSError, ValueError):
+                        status = json.loads((workspace / "status.json").read_text())
+                        if status["state"] == "running":
+                            busy = next((each["pid"] for each in status["workers"] if each["role"] == "compiler"), None)
+                    killed = {line["pid"] for line in journal(workspace) if line["event"] == "worker-lost"}
+                    busy = None if busy in killed else busy
+                if busy is not None:
+                    with suppress(ProcessLookupError):
+                        os.kill(busy, signal.SIGKILL)
+                time.sleep(2.5)
+            driver.send_signal(signal.SIGINT)
+            driver.wait()
+            lines = [line for line in journal(workspace) if line.get("role") == "compiler"]
+            starts = [seconds(lines, start, "worker-ready") for start in lines if start["event"] == "worker-started"]
+            losses = [seconds(lines, loss, "worker-ready") for loss in lines if loss["event"] == "worker-lost"]
+            first, again = next(filter(None, starts)), [each for each in losses if each is not None]
+            if again:
+                print(
+                    f"recovery {compiler}/{frontend}: {statistics.median(again):.2f} s from a worker's death to the next that is ready,"
+                    f" {statistics.median(again) - first:.2f} s more than its start took ({first:.2f} s; limit 2 s more); median of"
+                    f" {len(again)}   [scripts/bench_campaign.py recovery]",
+                    flush=True,
+                )
+
+
+def journal(workspace: Path) -> list[dict[str, Any]]:
+    """The lines of a workspace's journal."""
+    with suppress(OSError):
+        return [json.loads(line) for line in (workspace / "log.jsonl").read_text().splitlines()]
+    return []
+
+
+def seconds(lines: list[dict[str, Any]], since: dict[str, Any], until: str) -> float | None:
+    """Seconds from one line to the next with the event *until*."""
+    following = lines[lines.index(since) + 1 :]
+    end = next((line for line in following if line["event"] == until), None)
+    if end is None:
+        return None
+    return (datetime.fromisoformat(end["time"]) - datetime.fromisoformat(since["time"])).total_seconds()
+
+
+def store(arguments: argparse.Namespace) -> None:
+    """Results written per second, in the batches of a campaign."""
+    failure = {
+        "failure": {"type": "ValueError", "message": "x" * 300, "frames": [["module", "a/b/c.py", 10, "function"]] * 20, "bases": []}
+    }
+    with tempfile.TemporaryDirectory() as folder, open_workspace(Path(folder), write=True) as space:
+        campaigns = Campaigns(space)
+        campaigns.begin("c", "fake", "fake", {}, {})
+        count, batch = 100_000, 500
+        began = time.perf_counter()
+        for start in range(0, count, batch):
+            campaigns.write("c", [(place, result(place, failure)) for place in range(start, start + batch)])
+        rate = count / (time.perf_counter() - began)
+    print(f"store: {rate:,.0f} results/s, one in ten a failure (limit 5,000)   [scripts/bench_campaign.py store]", flush=True)
+
+
+def result(place: int, failure: dict[str, Any]) -> StoredResult:
+    """A result; every tenth is a crash."""
+    key = f"{place:064x}"
+    crash = place % 10 == 0
+    stages = dict.fromkeys(("reference", "export", "read", "load", "optimize", "codegen", "run", "compare"), 0.001)
+    return StoredResult(
+        key, key, "fake", "fake", "text", "runtime", 0, Verdict.CRASH if crash else Verdict.PASS, None, None, None,
+        f"{place % 50:016x}" if crash else None, failure if crash else {}, stages,
+    )  # fmt: skip
+
+
+def memory(arguments: argparse.Namespace) -> None:
+    """Largest resident size of a driver whose campaign has that many results already, and goes on with the last hundred."""
+    with tempfile.TemporaryDirectory() as folder:
+        workspace = Path(folder) / "ws"
+        first = fake(0)
+        with open_workspace(workspace, write=True) as space:
+            Corpus(space).add([(first, Occurrence("bench", "bench"))])
+            template = json.dumps(encode_instance(first))
+            with space.transaction() as database:
+                database.executemany("INSERT OR IGNORE INTO instances VALUES (?, 'fake', ?, 'bench', 'unknown', ?, '')", (
+                    (key, "fake.bench", zlib.compress(template.replace('"value": 0', f'"value": {number}', 1).encode(), 1))
+                    for number in range(1, arguments.results) for key in (digest_of(number),)
+                ))  # fmt: skip
+        run(workspace, "fake", "fake", "--limit", "1", "-j", "1", "--strategy", "random")
+        finish_all(workspace, arguments.results - 100)
+        began = time.perf_counter()
+        status = run(workspace, "fake", "fake", "-j", "2", "--strategy", "random")
+        print(
+            f"memory: {status['driver']['resident'] / 1e6:,.0f} MB resident at most with {status['tests']['total']:,} tests, of which"
+            f" {status['tests']['before']:,} had a result (limit 500 MB); {time.perf_counter() - began:.0f} s from start to end"
+            "   [scripts/bench_campaign.py memory]",
+            flush=True,
+        )
+
+
+def digest_of(number: int) -> str:
+    """Stands for the identity of an instance."""
+    return digest(fake(number)) if number < 100 else f"{number * 2654435761 % 2**64:064x}"
+
+
+def finish_all(workspace: Path, count: int) -> None:
+    """Gives *count* tests the result of the one that has been run, under the identities that the campaign will ask for."""
+    from opera.campaign.plan import Identity, make_plan
+    from opera.compilers.registry import choose_route, plugin
+    from opera.models.forms import InputForm
+
+    sys.path.insert(0, str(SITE))
+    adapter = plugin("fake").load()
+    with open_workspace(workspace, write=True) as space:
+        corpus, campaigns = Corpus(space), Campaigns(space)
+        (campaign,) = campaigns.all()
+        versions = campaign.versions
+        identity = Identity(
+            "fake", choose_route(adapter, "fake", None), versions["template"], versions["library"], versions["compiler"],
+            {"chebyshev": None, "adapter": versions["adapter"]},
+        )  # fmt: skip
+        ranking = corpus.newest_ranking("fake", "fake", 0)
+        assert ranking is not None
+        one = fake(0)
+        plan = make_plan(
+            ((key, one) for key in corpus.ranked(ranking.id)), identity, (InputForm.RUNTIME, InputForm.BAKED), lambda api: True
+        )
+        done = next(iter(campaigns.results(campaign.id)))
+        assert campaigns.is_finished(plan[0].id), "the identities of tests are made otherwise now"
+        with space.transaction() as database:
+            database.executemany(
+                "INSERT OR IGNORE INTO results (test, instance, compiler, frontend, route, form, seed, verdict, seconds)"
+                " VALUES (?, ?, 'fake', 'fake', ?, ?, 0, 'pass', ?)",
+                ((identity, "", done.route, done.form, json.dumps(dict(done.seconds))) for _, identity in list(plan.identities())[:count]),
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""What OpenVINO's adapter has to know of its frontends: inputs that they prune, and the words with which they decline."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
+from opera.store import Campaigns, Corpus
+from opera.store.database import open_workspace
+
+
+def tensor(*shape: int) -> Tensor:
+    values = np.arange(1, 1 + int(np.prod(shape)), dtype="float32")
+    return Tensor(shape, "float32", values.tobytes())
+
+
+def call(api: str, *tensors: Tensor, **parameters: object) -> Instance:
+    positional = tuple(Argument(f"input{place}", each) for place, each in enumerate(tensors))
+    return Instance(
+        "pytorch", api, Kind.FUNCTION, call=(*positional, *(Argument(name, each, keyword=True) for name, each in parameters.items()))
+    )
+
+
+def verdicts(workspace: Path, *instances: Instance) -> dict[str, tuple[str, str | None]]:
+    """Verdict and reason by name of the operator."""
+    with open_workspace(workspace, write=True) as space:
+        Corpus(space).add((each, Occurrence("hand", "test")) for each in instances)
+    command = [
+        sys.executable,
+        "-m",
+        "opera",
+        "run",
+        "--compiler",
+        "openvino",
+        "--frontend",
+        "pytorch",
+        "--workspace",
+        str(workspace),
+        "--json",
+    ]
+    run = subprocess.run([*command, "--exit-zero", "-q", "-j", "2"], capture_output=True, text=True, check=False, timeout=300)
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert json.loads(run.stdout)["executed"] == len(instances)
+    with open_workspace(workspace, write=False) as space:
+        corpus = Corpus(space)
+        return {corpus.get(each.instance).operator: (each.verdict.value, each.reason) for each in Campaigns(space).results()}
+
+
+def test_inputs_are_fed_by_name_where_the_frontend_prunes_one(tmp_path: Path) -> None:
+    """With `beta=0` the first input of `addr` is not used: the others must not take its place or its shape."""
+    assert verdicts(tmp_path, call("torch.addr", tensor(2, 3), tensor(2), tensor(3), beta=0)) == {"addr": ("pass", None)}
+
+
+def test_a_clear_refusal_is_no_crash(tmp_path: Path) -> None:
+    found = verdicts(
+        tmp_path,
+        call("torch.var", tensor(3, 4), dim=0, correction=2),
+        call("torch.mean", tensor(3, 4), dim=0),
+    )
+    assert found == {"var": ("unsupported", "declined"), "mean": ("pass", None)}
