@@ -178,6 +178,9 @@ def _grounds(candidate: Candidate, origin: Origin | None, scene: _Scene) -> list
         grounds.append(
             (key, f"same fingerprint, {f'the same settings matter ({candidate.settings})' if candidate.settings else 'no setting matters'}")
         )
+    if candidate.settings is not None and symptom.verdict is Verdict.INCONSISTENT and symptom.kind == _DTYPE:
+        key = (_DTYPE, symptom.subject, symptom.converter, candidate.settings)
+        grounds.append((key, f"same converter {symptom.converter}, a wrong dtype whatever the dtypes"))
     if origin is not None and origin.tells:
         anybody = origin.by_entry or (origin.entry and origin.entry not in scene.dispatchers)
         key = ("origin", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, origin, None if anybody else symptom.converter)
