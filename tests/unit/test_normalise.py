@@ -27,6 +27,10 @@ from opera.triage.normalise import summary, template
         ("too   many\n  spaces", "too many spaces"),
         ("kernel 8f14e45fceea167a5a36dedd4bea2543 failed", "kernel c9f0f895fb98ab9159f51fd0297e236d failed"),
         ("operands are T.float32 and bfloat16", "operands are T.int8 and T.bool"),
+        (
+            "failed to legalize operation 'torch.aten.sum' that was explicitly marked illegal: %7 = \"torch.aten.sum\"(%3)",
+            "failed to legalize operation 'torch.aten.sum' that was explicitly marked illegal: %1 = \"torch.aten.sum\"(%0, %2)",
+        ),
         ("flags [True, False]", "flags [False, False, True]"),
         ("operand type 'tensor<?x1xi1>' is wrong", "operand type 'tensor<2x3x4xi1>' is wrong"),
         (
