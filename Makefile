@@ -1,6 +1,7 @@
 # make setup   the environment: .venv with the opera command, the libraries and every compiler of the main environment
 # make demo    extract, prioritise, drive four compilers, report: a first look in a few minutes
 # make test    everything that has to hold before a commit
+# make notebooks: the evaluation's notebooks, run from the recorded campaigns (part of make test)
 # make test-slow, make bench: what takes longer
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
@@ -9,7 +10,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
-.PHONY: setup demo test lint types unit adapters e2e test-slow bench clean
+.PHONY: setup demo test lint types unit adapters e2e notebooks test-slow bench clean
 
 setup: $(STAMP)
 
@@ -43,11 +44,15 @@ adapters: setup
 e2e: setup
 	$(BIN)/python -m pytest tests/e2e
 
+notebooks: setup
+	$(BIN)/python -m pytest tests/unit/test_notebooks.py
+
 test-slow: setup
 	$(BIN)/python -m pytest tests -m slow
 
 bench: setup
 	$(BIN)/python scripts/bench.py
+	$(BIN)/python scripts/bench_prioritise.py
 
 clean:
 	rm -rf .opera .opera-demo build *.egg-info

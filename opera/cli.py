@@ -28,7 +28,7 @@ _COMMANDS = {
     "compare": ("opera.commands.compare", "Compare two campaigns: what is new, fixed, changed."),
     "doctor": ("opera.commands.doctor", "Check every adapter on a canary model."),
     "replay": ("opera.commands.replay", "Call recorded instances again, in their own library."),
-    "export": ("opera.commands.export", "Write a corpus to a file."),
+    "export": ("opera.commands.export", "Write a corpus, or a ranking, to a file."),
     "import": ("opera.commands.import_", "Add the instances of files, or of another workspace."),
     "diff": ("opera.commands.diff", "Compare two corpora: new, gone and common operators and instances."),
     "ls": ("opera.commands.ls", "List what the workspace holds."),

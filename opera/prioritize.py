@@ -13,12 +13,16 @@ from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Outcome
 from opera.options import common, print_json, stage
 from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
+from opera.prioritise.explain import Explanation, explain
 from opera.report.tables import print_table
-from opera.store import Corpus
+from opera.report.text import plural
+from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
 from opera.store.database import open_workspace
 
 SCHEMA = "prioritize/1"
+EXPLAIN_SCHEMA = "explain/1"
+_PAIRS_SHOWN = 12
 DEFAULT_STRATEGY = StrategyName.OPERA.value
 
 
@@ -28,15 +32,24 @@ DEFAULT_STRATEGY = StrategyName.OPERA.value
 @click.option(
     "--strategy", default=DEFAULT_STRATEGY, show_default=True, help="How to order: " + ", ".join(s.value for s in StrategyName) + "."
 )
-@click.option("--show", type=int, default=10, show_default=True, help="How many of the first to print.")
+@click.option("--show", type=click.IntRange(0), default=10, show_default=True, help="How many of the first to print.")
+@click.option("--history", is_flag=True, help="What failed in earlier campaigns of this workspace, on whatever compiler, counts double.")
+@click.option("--explain", "explained", metavar="ID", help="Say why the instance of this id stands where it stands; nothing is kept.")
 @common
-def command(compiler: str, frontend: str, strategy: str, show: int, workspace: Path, seed: int, as_json: bool) -> int:
+def command(
+    compiler: str, frontend: str, strategy: str, show: int, history: bool, explained: str | None, workspace: Path, seed: int, as_json: bool
+) -> int:
     """Orders the extracted instances, those likely to reveal different bugs first."""
     route = choose_route(plugin(compiler).load(), frontend, None)
     get_strategy(strategy)
-    with open_workspace(workspace, write=True) as space:
+    with open_workspace(workspace, write=explained is None) as space:
         corpus = Corpus(space)
-        ranking = rank(corpus, compiler, route, strategy, seed)
+        known = failed(space) if history else frozenset[str]()
+        if explained is not None:
+            context = Context(equipped_counts(compiler, route.frontend), seed, known)
+            _explain(explain(strategy, _candidates(corpus, route), context, explained), corpus, as_json)
+            return Exit.CLEAN
+        ranking = rank(corpus, compiler, route, strategy, seed, known)
         order = corpus.ranked(ranking.id)
         first = [(key, corpus.get(key)) for key in order[:show]]
     document = {
@@ -54,20 +67,57 @@ def command(compiler: str, frontend: str, strategy: str, show: int, workspace: P
     return Exit.CLEAN
 
 
-def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int) -> Ranking:
+def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
+    why = found.reasons
+    api = corpus.get(found.id).api
+    if as_json:
+        print_json(
+            {
+                "schema": EXPLAIN_SCHEMA, "instance": found.id, "api": api, "place": found.place, "score": found.score,
+                "aspects": why.aspects, "gain": why.gain, "turns": why.turns, "family": list(why.family), "history": why.history,
+                "new": [list(feature) for feature in why.news], "new_pairs": [[list(a), list(b)] for a, b in why.pairs],
+            }
+        )  # fmt: skip
+        return
+    click.echo(f"{api} {found.id[:12]}: place {found.place:,}, score {found.score:.4g}")
+    alike = f"{plural(len(why.family), 'operator')}: {', '.join(why.family[:6])}{' ...' if len(why.family) > 6 else ''}"
+    click.echo(f"score = {why.aspects} aspects x gain {why.gain:.4g} / (1 + {why.turns} tests that its family had before; {alike})")
+    if why.history:
+        click.echo("it failed in an earlier campaign: its gain counts double")
+    if not why.gain:
+        click.echo("it adds no feature and no pair to what tests of its operator covered before")
+    for key, value in why.news:
+        click.echo(f"  new: {key} = {value}" if key else "  new: the operator itself")
+    for one, other in why.pairs[:_PAIRS_SHOWN]:
+        click.echo(f"  new together: {one[0]} = {one[1]} with {other[0]} = {other[1]}")
+    if len(why.pairs) > _PAIRS_SHOWN:
+        click.echo(f"  ... {len(why.pairs) - _PAIRS_SHOWN:,} more new pairs; --json lists them")
+
+
+def failed(space: Workspace) -> frozenset[str]:
+    """The instances that failed in a campaign of the workspace."""
+    return frozenset(result.instance for result in Campaigns(space).results(failures=True))
+
+
+def _candidates(corpus: Corpus, route: Route) -> list[Candidate]:
+    found = [Candidate(key, instance) for key, instance in corpus.instances(route.library) if runnable(instance)]
+    if not found:
+        raise NothingSelected(f"the workspace has no {route.library} instances; run `opera extract --lib {route.library}` first")
+    return found
+
+
+def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: frozenset[str] = frozenset()) -> Ranking:
     """Ranks all instances of *route*'s library that did not raise in their own test, and keeps the ranking.
 
     Raises:
-        UserError: unknown strategy.
+        UserError: unknown strategy, or one that needs what is not known here.
         NothingSelected: the workspace has none.
     """
     chosen = get_strategy(strategy)
-    instances = [(key, instance) for key, instance in corpus.instances(route.library) if runnable(instance)]
-    if not instances:
-        raise NothingSelected(f"the workspace has no {route.library} instances; run `opera extract --lib {route.library}` first")
+    candidates = _candidates(corpus, route)
     started = time.perf_counter()
-    context = Context(equipped_counts(compiler, route.frontend), seed)
-    order = [(each.id, each.score) for each in chosen.rank([Candidate(key, instance) for key, instance in instances], context)]
+    context = Context(equipped_counts(compiler, route.frontend), seed, history)
+    order = [(each.id, each.score) for each in chosen.rank(candidates, context)]
     seconds = time.perf_counter() - started
     number = corpus.add_ranking(route.frontend, compiler, strategy, seed, seconds, order)
     return Ranking(number, route.frontend, compiler, strategy, seed, seconds)

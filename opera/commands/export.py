@@ -1,11 +1,13 @@
-"""`opera export`: a corpus as a file."""
+"""`opera export`: a corpus, or a ranking, as a file."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
 
+from opera.atomic import replacing
 from opera.corpus.export import export
 from opera.corpus.jsonlines import STDOUT
 from opera.corpus.selection import Selection
@@ -13,14 +15,16 @@ from opera.errors import Exit, UserError
 from opera.instance import Outcome
 from opera.options import Size, common, print_json, say
 from opera.report.text import plural
+from opera.store import Corpus
 from opera.store.database import open_workspace
 
 SCHEMA = "export/1"
+RANKING_SCHEMA = "ranking/1"
 
 
 @click.group("export")
 def command() -> None:
-    """Writes a corpus to a file."""
+    """Writes a corpus, or a ranking, to a file."""
 
 
 @command.command("jsonl")
@@ -54,4 +58,37 @@ def jsonl(
     else:
         target = "standard output" if file == STDOUT else file
         say(f"{plural(first['instances'], 'instance')} of {plural(first['operators'], 'operator')} written to {target}")
+    return Exit.CLEAN
+
+
+@command.command("ranking")
+@click.argument("file", metavar="FILE|-")
+@click.option("--compiler", required=True, help="Compiler that the ranking is for.")
+@click.option("--frontend", required=True, help="Model format that it loads.")
+@click.option("--strategy", help="Only a ranking of this strategy; by default the newest of the subject.")
+@common
+def ranking(file: str, compiler: str, frontend: str, strategy: str | None, workspace: Path, seed: int, as_json: bool) -> int:
+    """Writes the newest ranking of a subject, made under --seed, as JSON Lines: place, instance, operator, score."""
+    if as_json and file == STDOUT:
+        raise UserError("both the ranking and the document of --json would go to standard output; name a file")
+    with open_workspace(workspace, write=False) as space:
+        corpus = Corpus(space)
+        found = corpus.newest_ranking(frontend, compiler, seed, strategy)
+        if found is None:
+            options = f"--compiler {compiler} --frontend {frontend} --seed {seed}" + (f" --strategy {strategy}" if strategy else "")
+            raise UserError(f"there is no such ranking; make one with `opera prioritize {options}`")
+        rows = corpus.placed(found.id)
+    head = {
+        "schema": RANKING_SCHEMA, "compiler": compiler, "frontend": frontend, "strategy": found.strategy, "seed": seed, "ranked": len(rows),
+    }  # fmt: skip
+    lines = [head, *({"place": place, "instance": key, "api": api, "score": score} for place, (key, api, score) in enumerate(rows, 1))]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    if file == STDOUT:
+        click.echo(text, nl=False)
+    else:
+        with replacing(Path(file)) as target:
+            target.write(text.encode())
+        say(f"{plural(len(rows), 'place')} written to {file}")
+    if as_json:
+        print_json({**head, "file": file})
     return Exit.CLEAN

@@ -2,6 +2,17 @@
 
 from opera.prioritise.equipped import equipped_counts
 from opera.prioritise.registry import get_strategy
-from opera.prioritise.strategy import Candidate, Context, Ranked, Strategy, StrategyName
+from opera.prioritise.strategy import Adaptive, Candidate, Context, Observation, Ranked, Session, Strategy, StrategyName
 
-__all__ = ["Candidate", "Context", "Ranked", "Strategy", "StrategyName", "equipped_counts", "get_strategy"]
+__all__ = [
+    "Adaptive",
+    "Candidate",
+    "Context",
+    "Observation",
+    "Ranked",
+    "Session",
+    "Strategy",
+    "StrategyName",
+    "equipped_counts",
+    "get_strategy",
+]

@@ -9,13 +9,23 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from opera.prioritise.coverage import Codes, Pair
+Codes = npt.NDArray[np.int32]
+"""Classes by row (an instance) and column (a key): 0 where nothing is known of the key, 1 where the instance lacks it, then the
+classes."""
+
+Pair = tuple[int, int]
+"""Two columns."""
 
 Feature = tuple[str, str]
 """A key and the class of values that an instance has there.
 
 A key is a parameter's name, or starts with one: `axis`, `axis:given`, `pads[0]`, `axis~input:axis`.
 """
+Features = tuple[Feature, ...]
+"""Features that belong together, such as those of one argument."""
+
+_ABSENT = 1
+_FIRST = 2
 
 
 @dataclass(frozen=True)
@@ -24,47 +34,87 @@ class Encoded:
 
     Attributes:
         keys: Of the columns.
+        classes: The classes of each column, in the order of their codes from 2 on.
         codes: One row for each that was given; a key that the row lacks is a class like any other.
         covered: One row for each that counts as covered from the start; 0 where it says nothing of a key.
     """
 
     keys: tuple[str, ...]
+    classes: tuple[tuple[str, ...], ...]
     codes: Codes
     covered: Codes
 
     def select(self, columns: Sequence[int]) -> Encoded:
         """The same with these columns only."""
-        return Encoded(tuple(self.keys[column] for column in columns), self.codes[:, columns], self.covered[:, columns])
+        return Encoded(
+            tuple(self.keys[each] for each in columns), tuple(self.classes[each] for each in columns),
+            self.codes[:, columns], self.covered[:, columns],
+        )  # fmt: skip
 
 
-def encode(rows: Iterable[Iterable[Feature]], covered: Sequence[Iterable[Feature]] = ()) -> Encoded:
-    """Numbers keys and classes by first occurrence in *rows*; keys that only *covered* has are left out.
+class Encoder:
+    """Numbers keys and classes as they come; rows can be added at any time."""
 
-    A key that occurs twice in a row keeps its last class.
-    """
-    columns: dict[str, tuple[int, dict[str, int]]] = {}
-    places: list[int] = []
-    values: list[int] = []
-    lengths: list[int] = []
-    for features in rows:
-        before = len(places)
+    def __init__(self) -> None:
+        self._columns: dict[str, tuple[int, dict[str, int]]] = {}
+        self._codes: Codes = np.ones((0, 0), np.int32)
+
+    def add(self, rows: Iterable[Iterable[Features]]) -> None:
+        """Adds rows below those there are. A key that occurs twice in a row keeps its last class.
+
+        A reader that gives the same tuple of features again is spared the work.
+        """
+        known: dict[int, tuple[Features, list[int], list[int]]] = {}
+        places: list[int] = []
+        values: list[int] = []
+        lengths: list[int] = []
+        for row in rows:
+            before = len(places)
+            for features in row:
+                found = known.get(id(features))
+                if found is None:
+                    found = known[id(features)] = (features, *self._number(features))
+                places += found[1]
+                values += found[2]
+            lengths.append(len(places) - before)
+        had = len(self._codes)
+        codes = np.full((had + len(lengths), len(self._columns)), _ABSENT, np.int32)
+        codes[:had, : self._codes.shape[1]] = self._codes
+        codes[np.repeat(np.arange(had, len(codes)), lengths), places] = values
+        self._codes = codes
+
+    def _number(self, features: Features) -> tuple[list[int], list[int]]:
+        """Columns and codes of *features*."""
+        columns: list[int] = []
+        codes: list[int] = []
         for key, value in features:
-            entry = columns.get(key)
+            entry = self._columns.get(key)
             if entry is None:
-                entry = columns[key] = (len(columns), {})
-            column, classes = entry
-            places.append(column)
-            values.append(classes.setdefault(value, len(classes) + 2))
-        lengths.append(len(places) - before)
-    codes = np.ones((len(lengths), len(columns)), np.int32)
-    codes[np.repeat(np.arange(len(lengths)), lengths), places] = values
-    known = np.zeros((len(covered), len(columns)), np.int32)
-    for row, features in enumerate(covered):
-        for key, value in features:
-            if key in columns:
-                column, classes = columns[key]
-                known[row, column] = classes.setdefault(value, len(classes) + 2)
-    return Encoded(tuple(columns), codes, known)
+                entry = self._columns[key] = (len(self._columns), {})
+            columns.append(entry[0])
+            codes.append(entry[1].setdefault(value, len(entry[1]) + _FIRST))
+        return columns, codes
+
+    def encoded(self, order: npt.NDArray[np.intp], covered: Sequence[Iterable[Feature]] = ()) -> Encoded:
+        """The rows in *order*, columns by their keys; keys that only *covered* has are left out."""
+        keys = sorted(self._columns)
+        classes = [tuple(self._columns[key][1]) for key in keys]
+        known = np.zeros((len(covered), len(self._columns)), np.int32)
+        for row, features in enumerate(covered):
+            for key, value in features:
+                if key in self._columns:
+                    column, numbers = self._columns[key]
+                    known[row, column] = numbers.get(value, len(numbers) + _FIRST)
+        by_key = [self._columns[key][0] for key in keys]
+        return Encoded(tuple(keys), tuple(classes), self._codes[order][:, by_key], known[:, by_key])
+
+
+def encode(rows: Iterable[Iterable[Features]], covered: Sequence[Iterable[Feature]] = ()) -> Encoded:
+    """*rows* in their order."""
+    encoder = Encoder()
+    given = list(rows)
+    encoder.add(given)
+    return encoder.encoded(np.arange(len(given)), covered)
 
 
 def distinct_columns(encoded: Encoded) -> Encoded:
@@ -75,6 +125,16 @@ def distinct_columns(encoded: Encoded) -> Encoded:
         split = np.argsort(np.argsort(first))[inverse]
         kept.setdefault(split.astype(np.int32).tobytes(), column)
     return encoded.select(list(kept.values()))
+
+
+def count_splits(encoded: Encoded) -> int:
+    """How many columns `distinct_columns` would leave; quicker for a few rows."""
+    found: set[tuple[int, ...]] = set()
+    columns: list[list[int]] = encoded.codes.T.tolist()
+    for column in columns:
+        numbers: dict[int, int] = {}
+        found.add(tuple(numbers.setdefault(code, len(numbers)) for code in column))
+    return len(found)
 
 
 def choose_pairs(encoded: Encoded, most: int) -> list[Pair]:

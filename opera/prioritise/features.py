@@ -57,29 +57,47 @@ class FeatureReader:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[Feature, ...]] = {}
+        self._given: dict[Hashable, tuple[Feature, ...]] = {}
 
-    def arguments(self, instance: Instance) -> Iterator[Feature]:
-        """Features of every argument, of the parameters left at their defaults, and of the facts in the context."""
+    def arguments(self, instance: Instance) -> Iterator[tuple[Feature, ...]]:
+        """Features of every argument, of which and how many are given, of those left at their defaults, and of the context."""
         defaults: dict[str, Any] = dict(instance.defaults)
         seen: dict[str, int] = {}
+        given: set[str] = set()
         for argument in instance.arguments():
-            occurrence = seen.get(argument.name, 0)
-            seen[argument.name] = occurrence + 1
+            name, value = argument.name, argument.value
+            occurrence = seen.get(name, 0)
+            seen[name] = occurrence + 1
+            if value is not None:
+                given.add(name)
             if occurrence == 0:
-                is_default = argument.name in defaults and same_value(argument.value, defaults[argument.name])
-                yield f"{argument.name}:given", "default" if is_default else "set"
-                yield from self.value(argument.name, argument.value)
+                yield self._whether(name, "default" if name in defaults and same_value(value, defaults[name]) else "set")
+                yield self.value(name, value)
             elif occurrence < _LISTED:
-                yield from self.value(f"{argument.name}[{occurrence}]", argument.value)
-        for name, count in seen.items():
-            if count > 1:
-                yield f"{name}:count", rank_class(count)
+                yield self.value(f"{name}[{occurrence}]", value)
+        yield self._summary(seen, given, len(instance.call), len(instance.expected or ()))
         for name, value in instance.defaults:
             if name not in seen:
-                yield f"{name}:given", "absent"
-                yield from self.value(name, value)
+                yield self._whether(name, "absent")
+                yield self.value(name, value)
         for name, value in instance.context:
-            yield f"context {name}", repr(value)[:_LITERAL_TEXT] if isinstance(value, (bool, int, str)) else subspace(value)
+            yield ((f"context {name}", repr(value)[:_LITERAL_TEXT] if isinstance(value, (bool, int, str)) else subspace(value)),)
+
+    def _whether(self, name: str, given: str) -> tuple[Feature, ...]:
+        found = self._given.get((name, given))
+        if found is None:
+            found = self._given[name, given] = ((f"{name}:given", given),)
+        return found
+
+    def _summary(self, seen: dict[str, int], given: set[str], inputs: int, outputs: int) -> tuple[Feature, ...]:
+        """Which arguments are given, how many inputs and outputs there are, and how often variadic ones repeat."""
+        key = (tuple(seen.items()), frozenset(given), inputs, outputs)
+        found = self._given.get(key)
+        if found is None:
+            repeats = ((f"{name}:count", rank_class(count)) for name, count in seen.items() if count > 1)
+            names, counts = ",".join(sorted(given)), f"{inputs} in, {outputs} out"
+            found = self._given[key] = (("arguments given", names), ("arguments counted", counts), *repeats)
+        return found
 
     def defaults(self, defaults: Iterable[tuple[str, Any]], given: str) -> Iterator[Feature]:
         """Features of parameters at their defaults, left out (*given* `absent`) or written (`default`)."""
@@ -114,6 +132,8 @@ def _identity(value: Any) -> tuple[Hashable, ...] | None:
         return ("tensor", value.shape, value.dtype, value.layout, value.strides, _values_class(value.constraint), small)
     if value is None or isinstance(value, (bool, int, str)):
         return (type(value), value)
+    if isinstance(value, float):
+        return (float, _float_class(value))
     if isinstance(value, (list, tuple)):
         items = cast("list[Any]", value)
         if {type(item) for item in items} <= {int}:
@@ -137,9 +157,12 @@ def _value_features(name: str, value: Any) -> Iterator[Feature]:
 
 
 def _float_class(value: float) -> str:
+    """Sign, and one of 0, 1, a fraction of 1, another whole number, or more."""
     if not math.isfinite(value):
         return str(value)
-    return f"{value:.1f}" if value in (0.0, 1.0) else "<0.0" if value < 0 else "fraction" if value < 1 else ">1.0"
+    size = abs(value)
+    kind = f"{size:.0f}" if size in (0.0, 1.0) else "fraction" if size < 1 else "whole" if size == int(size) else "more"
+    return f"-{kind}" if value < 0 else kind
 
 
 def _list_features(name: str, values: Sequence[Any]) -> Iterator[Feature]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from opera.instance import Instance
-from opera.prioritise.coverage import Coverage
+from opera.prioritise.coverage import Coverage, feature_table
 from opera.prioritise.encoding import Feature, encode, merge_rows
 from opera.prioritise.queues import Head, OperatorQueue, merge
 from opera.prioritise.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
@@ -25,27 +25,63 @@ class PaperStrategy:
     name = StrategyName.OPERA_PAPER
 
     def rank(self, candidates: Sequence[Candidate], context: Context) -> Iterator[Ranked]:
+        return _rank(candidates, context, operator_score)
+
+
+class ParameterOnlyStrategy:
+    """The paper's ablation: diversity of parameter settings alone, all operators alike."""
+
+    name = StrategyName.PARAMETER_ONLY
+
+    def rank(self, candidates: Sequence[Candidate], context: Context) -> Iterator[Ranked]:
+        return _rank(candidates, context, lambda instances, context: 1.0)
+
+
+class OperatorOnlyStrategy:
+    """The paper's ablation: the score of the operator alone, its instances in an order drawn from the seed."""
+
+    name = StrategyName.OPERATOR_ONLY
+
+    def rank(self, candidates: Sequence[Candidate], context: Context) -> Iterator[Ranked]:
         ordered = shuffled(candidates, context.seed)
-        queues: list[OperatorQueue] = []
-        weights: list[float] = []
-        for positions in by_operator(ordered).values():
-            instances = [ordered[position].instance for position in positions]
-            queues.append(_queue(instances, positions))
-            weights.append(len(instances) / max(1, context.equipped.get(instances[0].operator, 0)))
+        scores = [0.0] * len(ordered)
+        groups = by_operator(ordered)
+        for positions in groups.values():
+            score = operator_score([ordered[position].instance for position in positions], context)
+            for position in positions:
+                scores[position] = score
+        for positions in sorted(groups.values(), key=lambda each: (-scores[each[0]], each[0])):
+            for position in positions:
+                yield Ranked(ordered[position].id, scores[position])
 
-        def priority(index: int, head: Head) -> float:
-            return weights[index] * head.gain
 
-        for position, score in merge(queues, priority, lambda index: None):
-            yield Ranked(ordered[position].id, score)
+def operator_score(instances: Sequence[Instance], context: Context) -> float:
+    """Number of migrated tests of an operator by its number of equipped tests; by one where there are none."""
+    return len(instances) / max(1, context.equipped.get(instances[0].operator, 0))
+
+
+def _rank(candidates: Sequence[Candidate], context: Context, weight: Callable[[Sequence[Instance], Context], float]) -> Iterator[Ranked]:
+    ordered = shuffled(candidates, context.seed)
+    queues: list[OperatorQueue] = []
+    weights: list[float] = []
+    for positions in by_operator(ordered).values():
+        instances = [ordered[position].instance for position in positions]
+        queues.append(_queue(instances, positions))
+        weights.append(weight(instances, context))
+
+    def priority(index: int, head: Head) -> float:
+        return weights[index] * head.gain
+
+    for position, score in merge(len(queues), queues.__getitem__, priority, lambda index: None):
+        yield Ranked(ordered[position].id, score)
 
 
 def _queue(instances: Sequence[Instance], positions: Sequence[int]) -> OperatorQueue:
     names = list(dict.fromkeys(argument.name for instance in instances for argument in instance.arguments()))
-    encoded = encode([_settings(instance, names) for instance in instances])
+    encoded = encode((tuple(_settings(instance, names)),) for instance in instances)
     rows, copies = merge_rows(encoded.codes)
     pairs = list(combinations(range(len(encoded.keys)), 2))
-    coverage = Coverage(encoded.codes[rows], encoded.covered, pairs, discount=False)
+    coverage = Coverage(feature_table(encoded.codes[rows], encoded.covered, pairs), discount=False)
     return OperatorQueue(coverage, [[positions[copy] for copy in group] for group in copies])
 
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from opera.prioritise.coverage import Coverage, GreedyOrder
+
+BOOST = 2
+"""Factor of the gain of a candidate that is known to fail elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -16,7 +20,7 @@ class Head:
 
     Attributes:
         lap: 0 while instances cover something new, 1 for those that differ but cover nothing new, 2 for copies.
-        gain: Share of new features and pairs, 0 to 1.
+        gain: Share of new features and pairs, 0 to 1, times the boost of a candidate that has one; in later laps that boost alone.
         position: Of the candidate.
     """
 
@@ -31,12 +35,14 @@ class OperatorQueue:
     Args:
         coverage: Of the distinct rows.
         copies: For each row the positions of the candidates that have it.
+        boosted: Positions whose turn comes first among those that are otherwise equal.
     """
 
-    def __init__(self, coverage: Coverage, copies: Sequence[Sequence[int]]) -> None:
-        self._greedy: GreedyOrder | None = GreedyOrder(coverage)
+    def __init__(self, coverage: Coverage, copies: Sequence[Sequence[int]], boosted: AbstractSet[int] = frozenset()) -> None:
+        self._boosted = boosted
+        self._copies = [sorted(places, key=lambda place: (place not in boosted, place)) for places in copies]
+        self._greedy: GreedyOrder | None = GreedyOrder(coverage, [places[0] for places in self._copies])
         self._largest = coverage.largest_gain
-        self._copies = copies
         self._tail: deque[Head] = deque()
 
     def head(self) -> Head | None:
@@ -57,41 +63,47 @@ class OperatorQueue:
             self._tail.popleft()
 
     def _make_tail(self, rest: Sequence[int]) -> deque[Head]:
-        tail = deque(Head(1, 0.0, self._copies[row][0]) for row in rest)
         copies = sorted((turn, row, at) for row, places in enumerate(self._copies) for turn, at in enumerate(places) if turn)
-        tail.extend(Head(2, 0.0, position) for _, _, position in copies)
-        return tail
+        laps = [(1, self._copies[row][0]) for row in rest] + [(2, position) for _, _, position in copies]
+        heads = (Head(lap, BOOST if position in self._boosted else 1.0, position) for lap, position in laps)
+        return deque(sorted(heads, key=lambda head: (head.lap, -head.gain)))
 
 
 def merge(
-    queues: Sequence[OperatorQueue], priority: Callable[[int, Head], float], taken: Callable[[int], None]
+    count: int,
+    queue: Callable[[int], OperatorQueue],
+    priority: Callable[[int, Head], float],
+    taken: Callable[[int], None],
+    *,
+    best: float = 1.0,
 ) -> Iterator[tuple[int, float]]:
     """Yields all candidates, laps in turn and inside a lap by falling priority: position, and priority (0 after the first lap).
 
     Args:
-        queues: One per operator.
-        priority: Of a head of the queue with the given index. It may fall while others are taken, never rise.
+        count: How many queues there are, one per operator.
+        queue: Gives the queue of an index; asked for the first time when its turn may have come.
+        priority: Of a head of the queue with the given index. It may fall while others are taken, never rise; it is greatest for a
+            head of lap 0 whose gain is *best*.
         taken: Called with the index of the queue from which a candidate was just taken, before it is yielded.
+        best: The largest gain that a head can have.
     """
 
     def entry(index: int) -> tuple[int, float, int, int] | None:
-        head = queues[index].head()
+        head = queue(index).head()
         return None if head is None else (head.lap, -priority(index, head), head.position, index)
 
-    heap = [found for index in range(len(queues)) if (found := entry(index)) is not None]
+    heap = [(0, -priority(index, Head(0, best, -1)), -1, index) for index in range(count)]
     heapq.heapify(heap)
     while heap:
         _, _, position, index = heap[0]
         current = entry(index)
-        assert current is not None
-        if current != heap[0]:
-            heapq.heapreplace(heap, current)
-            continue
-        queues[index].pop()
-        taken(index)
-        following = entry(index)
-        if following is None:
+        if current is None:
             heapq.heappop(heap)
+        elif current != heap[0]:
+            heapq.heapreplace(heap, current)
         else:
-            heapq.heapreplace(heap, following)
-        yield position, 0.0 if current[0] else -current[1]
+            queue(index).pop()
+            taken(index)
+            lap, best, _, _ = current
+            heapq.heapreplace(heap, (lap, best, -1, index))
+            yield position, 0.0 if lap else -best

@@ -6,16 +6,26 @@ import difflib
 from collections.abc import Callable
 
 from opera.errors import UserError
+from opera.prioritise.artifact import ArtifactStrategy
 from opera.prioritise.baselines import RandomStrategy, RoundRobinStrategy
-from opera.prioritise.feature_coverage import OperaStrategy
-from opera.prioritise.paper import PaperStrategy
+from opera.prioritise.fast import FastStrategy
+from opera.prioritise.feature_coverage import OperaAdaptiveStrategy, OperaStrategy
+from opera.prioritise.paper import OperatorOnlyStrategy, PaperStrategy, ParameterOnlyStrategy
+from opera.prioritise.statements import AdditionalStrategy, TotalStrategy
 from opera.prioritise.strategy import Strategy, StrategyName
 
 _STRATEGIES: dict[StrategyName, Callable[[], Strategy]] = {
     StrategyName.OPERA: OperaStrategy,
+    StrategyName.OPERA_ADAPTIVE: OperaAdaptiveStrategy,
     StrategyName.OPERA_PAPER: PaperStrategy,
-    StrategyName.RANDOM: RandomStrategy,
+    StrategyName.OPERA_ARTIFACT: ArtifactStrategy,
+    StrategyName.OPERATOR_ONLY: OperatorOnlyStrategy,
+    StrategyName.PARAMETER_ONLY: ParameterOnlyStrategy,
+    StrategyName.FAST: FastStrategy,
+    StrategyName.TOTAL: TotalStrategy,
+    StrategyName.ADDITIONAL: AdditionalStrategy,
     StrategyName.ROUND_ROBIN: RoundRobinStrategy,
+    StrategyName.RANDOM: RandomStrategy,
 }
 
 

@@ -82,7 +82,7 @@ def _relations(profile: _Profile) -> Iterator[Feature]:
         yield f"{parameter}~{name}:axis", axis_class(number, len(shape))
         yield f"{parameter}~{name}:channels", _divides(number, shape)
     for parameter, numbers in profile.lists:
-        yield f"{parameter}~{name}:axes", ",".join(sorted({axis_class(number, len(shape)) for number in numbers}))
+        yield f"{parameter}~{name}:axes", ",".join(sorted({axis_class(number, len(shape)) for number in set(numbers)}))
         yield f"{parameter}~{name}:length", _length_class(len(numbers), len(shape))
         yield f"{parameter}~{name}:size", _compare(numbers, shape[-len(numbers) :]) if len(numbers) <= len(shape) else "longer"
     for place, (output, output_dtype) in enumerate(profile.outputs):

@@ -4,20 +4,29 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from opera.instance import Instance
+
+T = TypeVar("T")
 
 
 class StrategyName(enum.Enum):
     """The strategies, by the names that `--strategy` takes."""
 
     OPERA = "opera"
+    OPERA_ADAPTIVE = "opera-adaptive"
     OPERA_PAPER = "opera-paper"
-    RANDOM = "random"
+    OPERA_ARTIFACT = "opera-artifact"
+    OPERATOR_ONLY = "operator-only"
+    PARAMETER_ONLY = "parameter-only"
+    FAST = "fast"
+    TOTAL = "total"
+    ADDITIONAL = "additional"
     ROUND_ROBIN = "round-robin"
+    RANDOM = "random"
 
 
 @dataclass(frozen=True)
@@ -39,10 +48,16 @@ class Context:
     Attributes:
         equipped: Number of equipped tests per operator (`Instance.operator`) of the subject; none for others.
         seed: Decides between candidates that the strategy holds equal.
+        history: Ids of candidates that failed on another compiler, or on an earlier version of this one.
+        equipped_tests: The equipped tests themselves, where they are known.
+        coverage: Numbers of the statements of the frontend that each candidate ran; None where that was not measured.
     """
 
     equipped: Mapping[str, int] = field(default_factory=_no_counts)
     seed: int = 0
+    history: frozenset[str] = frozenset()
+    equipped_tests: Sequence[Instance] = ()
+    coverage: Mapping[str, frozenset[int]] | None = None
 
 
 @dataclass(frozen=True)
@@ -76,21 +91,73 @@ class Strategy(Protocol):
         ...
 
 
-def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
-    """*candidates* in an order drawn from *seed*, whatever their order was.
+class Observation(enum.Enum):
+    """What running a test came to, as far as an adaptive strategy asks."""
 
-    Every candidate draws its place from its own id, so that a candidate that joins or leaves the corpus moves no other.
+    NOTHING = "nothing"
+    NEW = "new"
+    """A failure unlike all before."""
+    KNOWN = "known"
+    """A failure that an earlier test of this campaign had shown."""
+
+
+class Session(Protocol):
+    """A ranking that is made while its tests run. Several tests may be under way between `next` and their `observe`."""
+
+    def next(self) -> Ranked | None:
+        """The test to run next; None at the end."""
+        ...
+
+    def observe(self, test: str, observation: Observation) -> None:
+        """Tells what the test *test*, which `next` gave, came to."""
+        ...
+
+
+@runtime_checkable
+class Adaptive(Strategy, Protocol):
+    """A strategy that learns while a campaign runs."""
+
+    def session(self, candidates: Sequence[Candidate], context: Context) -> Session:
+        """Begins a ranking of *candidates*."""
+        ...
+
+
+class Prepared(Generic[T]):
+    """Keeps what a strategy has made of a corpus, for as long as it is asked to rank the same one."""
+
+    def __init__(self, prepare: Callable[[Sequence[Candidate]], T]) -> None:
+        self._prepare = prepare
+        self._last: tuple[Sequence[Candidate], T] | None = None
+
+    def of(self, candidates: Sequence[Candidate]) -> T:
+        """What *candidates* come to; the same object gives the same answer, made once."""
+        if self._last is None or self._last[0] is not candidates:
+            self._last = candidates, self._prepare(candidates)
+        return self._last[1]
+
+
+def draw_order(ids: Sequence[str], seed: int) -> list[int]:
+    """Positions in *ids* in an order drawn from *seed*, whatever their order was.
+
+    Every id draws its place on its own, so that one that joins or leaves the corpus moves no other.
     """
+    start = f"{seed}:".encode()
+    draws = [hashlib.blake2b(start + each.encode(), digest_size=8).digest() for each in ids]
+    return sorted(range(len(ids)), key=lambda position: (draws[position], ids[position]))
 
-    def place(candidate: Candidate) -> tuple[bytes, str]:
-        return hashlib.blake2b(f"{seed}:{candidate.id}".encode(), digest_size=8).digest(), candidate.id
 
-    return sorted(candidates, key=place)
+def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:
+    """*candidates* as `draw_order` orders their ids."""
+    return [candidates[position] for position in draw_order([each.id for each in candidates], seed)]
 
 
 def by_operator(candidates: Sequence[Candidate]) -> dict[tuple[str, str], list[int]]:
     """Positions in *candidates* of the instances of each operator (library and API), in order of first occurrence."""
     groups: dict[tuple[str, str], list[int]] = {}
     for position, candidate in enumerate(candidates):
-        groups.setdefault((candidate.instance.library, candidate.instance.api), []).append(position)
+        key = candidate.instance.library, candidate.instance.api
+        group = groups.get(key)
+        if group is None:
+            group = groups[key] = []
+        group.append(position)
     return groups

@@ -192,3 +192,11 @@ class Corpus:
     def ranked(self, ranking: int) -> list[str]:
         """The instances of a ranking, first to last."""
         return [row[0] for row in self._database.execute("SELECT instance FROM ranked WHERE ranking = ? ORDER BY place", (ranking,))]
+
+    def placed(self, ranking: int) -> list[tuple[str, str, float]]:
+        """Hash, API and score of the instances of a ranking, first to last; the API is empty where the instance is gone."""
+        rows = self._database.execute(
+            "SELECT instance, coalesce(api, ''), score FROM ranked LEFT JOIN instances ON id = instance WHERE ranking = ? ORDER BY place",
+            (ranking,),
+        )
+        return [(key, api, score) for key, api, score in rows]

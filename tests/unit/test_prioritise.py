@@ -14,11 +14,18 @@ from hypothesis import strategies as st
 
 from opera.errors import UserError
 from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, Kind, Tensor, decode_instance, digest, encode_instance
-from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
+from opera.prioritise import Adaptive, Candidate, Context, Observation, StrategyName, equipped_counts, get_strategy
+from opera.prioritise.explain import explain
+from opera.prioritise.feature_coverage import Ranker
 
 STRATEGIES = [member.value for member in StrategyName]
-COVERAGE_STRATEGIES = ["opera", "opera-paper"]
+FEATURE_STRATEGIES = ["opera", "opera-adaptive", "opera-paper", "parameter-only"]
 SEEDS = range(8)
+
+
+def statements(corpus: Sequence[Candidate]) -> dict[str, frozenset[int]]:
+    """Some statements for each candidate."""
+    return {each.id: frozenset(range(int(each.id[:2], 16) % 7, int(each.id[:2], 16) % 11 + 3)) for each in corpus}
 
 
 def instance(api: str, defaults: dict[str, Any] | None = None, **arguments: Any) -> Instance:
@@ -34,7 +41,8 @@ def order(strategy: str, instances: Sequence[Instance], seed: int = 0, equipped:
     """The instances as *strategy* ranks them."""
     corpus = candidates(instances)
     known = {candidate.id: candidate.instance for candidate in corpus}
-    return [known[ranked.id] for ranked in get_strategy(strategy).rank(corpus, Context(equipped or {}, seed))]
+    context = Context(equipped or {}, seed, coverage=statements(corpus))
+    return [known[ranked.id] for ranked in get_strategy(strategy).rank(corpus, context)]
 
 
 tensors = st.builds(
@@ -67,7 +75,7 @@ corpora = st.lists(instances, max_size=12)
 @settings(max_examples=60, deadline=None)
 def test_every_candidate_gets_exactly_one_place(strategy: str, corpus: list[Instance], copies: int, seed: int) -> None:
     corpus_candidates = candidates(corpus) * copies
-    ranking = list(get_strategy(strategy).rank(corpus_candidates, Context({"a": 3}, seed)))
+    ranking = list(get_strategy(strategy).rank(corpus_candidates, Context({"a": 3}, seed, coverage=statements(corpus_candidates))))
     assert Counter(place.id for place in ranking) == Counter(candidate.id for candidate in corpus_candidates)
 
 
@@ -77,20 +85,22 @@ def test_every_candidate_gets_exactly_one_place(strategy: str, corpus: list[Inst
 def test_the_order_of_the_input_does_not_matter(strategy: str, corpus: list[Instance], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(candidates(corpus)))
     rank = get_strategy(strategy).rank
-    assert list(rank(shuffled, Context({}, 1))) == list(rank(candidates(corpus), Context({}, 1)))
+    context = Context({}, 1, coverage=statements(shuffled))
+    assert list(rank(shuffled, context)) == list(rank(candidates(corpus), context))
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @given(corpus=corpora)
 @settings(max_examples=30, deadline=None)
 def test_scores_never_rise(strategy: str, corpus: list[Instance]) -> None:
-    scores = [place.score for place in get_strategy(strategy).rank(candidates(corpus), Context())]
+    context = Context(coverage=statements(candidates(corpus)))
+    scores = [place.score for place in get_strategy(strategy).rank(candidates(corpus), context)]
     assert scores == sorted(scores, reverse=True)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_an_empty_corpus_gives_an_empty_ranking(strategy: str) -> None:
-    assert list(get_strategy(strategy).rank([], Context())) == []
+    assert list(get_strategy(strategy).rank([], Context(coverage={}))) == []
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -114,7 +124,9 @@ def test_another_process_gives_the_same_ranking_byte_for_byte(strategy: str) -> 
         "from opera.instance import decode_instance, digest\n"
         "from opera.prioritise import Candidate, Context, get_strategy\n"
         "corpus = [Candidate(digest(item), item) for item in map(decode_instance, json.load(sys.stdin))]\n"
-        f"print([(place.id, place.score) for place in get_strategy({strategy!r}).rank(corpus, Context({{}}, 3))])\n"
+        "coverage = {each.id: frozenset(range(int(each.id[:2], 16) % 7, int(each.id[:2], 16) % 11 + 3)) for each in corpus}\n"
+        f"ranking = get_strategy({strategy!r}).rank(corpus, Context({{}}, 3, coverage=coverage))\n"
+        "print([(place.id, place.score) for place in ranking])\n"
     )
     documents = [encode_instance(item) for item in SMALL]
     assert [decode_instance(document) for document in documents] == SMALL
@@ -129,7 +141,8 @@ def test_another_process_gives_the_same_ranking_byte_for_byte(strategy: str) -> 
         ).stdout
         for hash_seed in ("0", "1", "4242")
     ]
-    here = [(place.id, place.score) for place in get_strategy(strategy).rank(candidates(SMALL), Context({}, 3))]
+    context = Context({}, 3, coverage=statements(candidates(SMALL)))
+    here = [(place.id, place.score) for place in get_strategy(strategy).rank(candidates(SMALL), context)]
     assert outputs == [f"{here}\n"] * 3
 
 
@@ -143,7 +156,7 @@ def test_a_new_instance_leaves_the_random_order_of_the_others() -> None:
     assert [item for item in order("random", [*SMALL, added]) if item != added] == order("random", SMALL)
 
 
-@pytest.mark.parametrize("strategy", COVERAGE_STRATEGIES)
+@pytest.mark.parametrize("strategy", FEATURE_STRATEGIES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_new_value_of_a_parameter_ranks_before_a_repeated_one(strategy: str, seed: int) -> None:
     x = Tensor((2, 3), "float32")
@@ -152,7 +165,7 @@ def test_a_new_value_of_a_parameter_ranks_before_a_repeated_one(strategy: str, s
     assert order(strategy, [*sums, mean], seed).index(mean) <= 1
 
 
-@pytest.mark.parametrize("strategy", COVERAGE_STRATEGIES)
+@pytest.mark.parametrize("strategy", FEATURE_STRATEGIES)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_new_combination_of_known_values_ranks_before_a_copy(strategy: str, seed: int) -> None:
     grid = [instance("torch.f", keep=keep, mode=mode) for keep in (True, False) for mode in ("a", "b")]
@@ -230,7 +243,7 @@ def test_rankings_stream() -> None:
 
 
 def test_a_misspelt_strategy_is_answered_with_the_right_name() -> None:
-    with pytest.raises(UserError, match=r"Did you mean 'round-robin'\?.*opera, opera-paper, random, round-robin"):
+    with pytest.raises(UserError, match=r"Did you mean 'round-robin'\?.*Choose one of: opera, .*random"):
         get_strategy("roundrobin")
 
 
@@ -238,6 +251,120 @@ def test_equipped_counts_are_known_for_tvm_and_empty_where_not_known() -> None:
     assert equipped_counts("tvm", "onnx")["ConvTranspose"] > 1
     assert equipped_counts("tvm", "pytorch")["conv2d"] >= 1
     assert equipped_counts("tvm", "no-such-frontend") == {}
+
+
+def test_without_coverage_the_classic_baselines_refuse() -> None:
+    for strategy in ("total", "additional"):
+        with pytest.raises(UserError, match="frontend in C\\+\\+ has none"):
+            list(get_strategy(strategy).rank(candidates(SMALL), Context()))
+
+
+def test_additional_takes_what_adds_most_then_starts_anew() -> None:
+    corpus = [Candidate(name, instance("torch.f")) for name in "abcd"]
+    coverage = {"a": frozenset({1, 2, 3}), "b": frozenset({1, 2}), "c": frozenset({4}), "d": frozenset({2, 3})}
+    ranking = list(get_strategy("additional").rank(corpus, Context(coverage=coverage)))
+    assert [(each.id, each.score) for each in ranking[:2]] == [("a", 3.0), ("c", 1.0)]
+    assert ranking[3].score == 0
+
+
+def test_total_counts_every_statement() -> None:
+    corpus = [Candidate(name, instance("torch.f")) for name in "ab"]
+    ranking = get_strategy("total").rank(corpus, Context(coverage={"a": frozenset({1}), "b": frozenset({1, 2})}))
+    assert [each.id for each in ranking] == ["b", "a"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fast_runs_unlike_texts_before_alike_ones(seed: int) -> None:
+    alike = [instance("torch.add", input=Tensor((2, 3), "float32"), alpha=number) for number in range(8)]
+    other = instance("keras.layers.Dense", units="many of them", activation="softmax")
+    assert order("fast", [*alike, other], seed).index(other) <= 2
+
+
+def test_the_artifact_counts_equipped_tests_as_covered() -> None:
+    def loss(mode: str) -> Instance:
+        return instance("torch.loss", mode=mode)
+
+    corpus = candidates([loss("mean"), loss("sum")])
+    for seed in SEEDS:
+        first = next(get_strategy("opera-artifact").rank(corpus, Context(seed=seed, equipped_tests=[loss("mean")])))
+        assert first.id == digest(loss("sum"))
+
+
+def test_the_operator_alone_keeps_the_tests_of_an_operator_together() -> None:
+    both = [instance(f"torch.{api}", x=number) for api in ("one", "two") for number in range(3)]
+    assert [each.operator for each in order("operator-only", both, equipped={"one": 3, "two": 1})] == ["two"] * 3 + ["one"] * 3
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_failed_elsewhere_comes_before_what_is_otherwise_equal(seed: int) -> None:
+    equal = [instance(f"torch.op{number}", x=Tensor((2,), "float32")) for number in range(6)]
+    corpus = candidates(equal)
+    first = next(get_strategy("opera").rank(corpus, Context(seed=seed, history=frozenset({corpus[4].id}))))
+    assert first.id == corpus[4].id
+
+
+def test_a_known_failure_makes_its_family_wait_and_a_new_one_does_not() -> None:
+    def place_of_second(observation: Observation) -> int:
+        corpus = candidates([instance(f"torch.op{api}", **{f"p{api}": n}) for api in range(6) for n in (True, "x", None, [1])])
+        operators = {each.id: each.instance.operator for each in corpus}
+        strategy = get_strategy("opera-adaptive")
+        assert isinstance(strategy, Adaptive)
+        session = strategy.session(corpus, Context())
+        first = session.next()
+        assert first is not None
+        session.observe(first.id, observation)
+        waited = 0
+        while (ranked := session.next()) is not None and operators[ranked.id] != operators[first.id]:
+            session.observe(ranked.id, Observation.NOTHING)
+            waited += 1
+        return waited
+
+    assert place_of_second(Observation.NEW) < place_of_second(Observation.NOTHING) < place_of_second(Observation.KNOWN)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_corpus_that_grew_is_ranked_as_if_it_were_new(seed: int) -> None:
+    corpus = candidates(SMALL)
+    grown = Ranker(corpus[:-9])
+    list(grown.rank(Context(seed=seed)))
+    grown.add(corpus[-9:])
+    assert list(grown.rank(Context(seed=seed))) == list(Ranker(corpus).rank(Context(seed=seed)))
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_odd_corpora_are_ranked_whole(strategy: str) -> None:
+    odd = [
+        *(instance("torch.nothing") for _ in range(3)),
+        *(instance("torch.mixed", x=value) for value in (1, True, 1.0, "1", None, [1], (1.0, None), {"a": 1}, float("nan"))),
+        instance("torch.default", {"x": None}), instance("torch.default", {"x": None}, x=None),
+        instance("torch.version", {"dim": 0}, dim=1), instance("torch.version", {"dim": -1, "new": None}, dim=1),
+    ]  # fmt: skip
+    assert len(order(strategy, odd)) == len(odd)
+
+
+def test_an_operator_with_many_instances_is_ranked_whole() -> None:
+    many = [Candidate(f"{number:05}", instance("torch.f", n=number % 40, x=Tensor((number % 7,), "float32"))) for number in range(50_000)]
+    assert len({each.id for each in get_strategy("opera").rank(many, Context())}) == 50_000
+
+
+def test_an_explanation_names_place_score_and_what_is_new() -> None:
+    corpus = candidates(SMALL)
+    ranking = list(get_strategy("opera").rank(corpus, Context(seed=2)))
+    for place in (1, 5, len(ranking)):
+        wanted = ranking[place - 1]
+        found = explain("opera", corpus, Context(seed=2), wanted.id[:20])
+        assert (found.place, found.score) == (place, wanted.score)
+        why = found.reasons
+        assert why.aspects * why.gain / (1 + why.turns) == pytest.approx(wanted.score)
+        assert bool(why.news or why.pairs) == (wanted.score > 0)
+    first = explain("opera", corpus, Context(seed=2), ranking[0].id)
+    assert ("", "operator") in first.reasons.news
+
+
+@pytest.mark.parametrize(("strategy", "prefix"), [("random", ""), ("opera", "zz"), ("opera", "")])
+def test_what_cannot_be_explained_is_refused(strategy: str, prefix: str) -> None:
+    with pytest.raises(UserError):
+        explain(strategy, candidates(SMALL), Context(), prefix)
 
 
 def test_prioritisation_imports_no_library_and_no_compiler() -> None:

@@ -1,0 +1,134 @@
+"""`opera evaluate`: how good the strategies are, on a campaign that ran a whole corpus."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.config import load_config
+from opera.errors import Exit, UserError
+from opera.evaluation.artifact import read_artifact, subjects_in
+from opera.evaluation.campaigns import choose, read_campaign
+from opera.evaluation.compare import Figures, available, evaluate
+from opera.evaluation.metrics import QUARTERS
+from opera.evaluation.recorded import Recorded
+from opera.evaluation.recording import read_recorded, write_recorded
+from opera.options import common, print_json, say
+from opera.prioritise import get_strategy
+from opera.report.tables import print_table
+from opera.report.text import plural
+from opera.store import Campaigns
+from opera.store.database import open_workspace
+
+SCHEMA = "evaluate/1"
+
+
+@click.command("evaluate")
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--campaign", metavar="ID", help="A campaign of the workspace; by default its only complete one.")
+@click.option("--artifact", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A folder of the paper's released data.")
+@click.option("--subject", help="The subject of --artifact, e.g. tvm-onnx.")
+@click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="Strategy to evaluate (repeatable); by default all.")
+@click.option("--seeds", type=click.IntRange(1), default=30, show_default=True, help="Orders of each strategy.")
+@click.option(
+    "--history",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Recorded campaign whose failures are known beforehand (repeatable): another compiler, or an earlier version.",
+)
+@click.option(
+    "-j", "--jobs", type=click.IntRange(1), default=min(4, os.cpu_count() or 1), show_default="cores, 4 at most", help="Processes."
+)
+@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the campaign to FILE, and stop.")
+@click.option("--coverage", is_flag=True, help="With --record: measure which statements of the frontend each test runs, too.")
+@common
+def command(
+    file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, strategies: tuple[str, ...], seeds: int,
+    jobs: int, history: tuple[Path, ...], record: Path | None, coverage: bool, workspace: Path, seed: int, as_json: bool,
+) -> int:  # fmt: skip
+    """Compares strategies by how early they reveal the findings of a campaign that is complete.
+
+    FILE is a recorded campaign; without one, --artifact or a campaign of the workspace is taken.
+    """
+    for name in strategies:
+        get_strategy(name)
+    if coverage and (record is None or file is not None or artifact is not None):
+        raise UserError("--coverage measures while a campaign of the workspace is recorded; add --record FILE")
+    recorded = _covered(workspace, campaign) if coverage else _read(file, campaign, artifact, subject, workspace)
+    if record is not None:
+        write_recorded(recorded, record)
+        say(
+            f"{plural(len(recorded.tests), 'test')} and {plural(len(recorded.faults), 'finding')} of {recorded.subject} written to {record}"
+        )
+        if as_json:
+            print_json({**_head(recorded), "file": str(record), "strategies": {}})
+        return Exit.CLEAN
+    known = frozenset(name for path in history for name in read_recorded(path).failing)
+    found = evaluate(recorded, strategies or available(recorded), seeds, known, jobs)
+    if as_json:
+        print_json({**_head(recorded), "seeds": seeds, "strategies": {name: _document(each) for name, each in found.items()}})
+    else:
+        _print(recorded, found, seeds)
+    return Exit.CLEAN
+
+
+def _covered(workspace: Path, prefix: str | None) -> Recorded:
+    from opera.evaluation.frontend import measure
+
+    with open_workspace(workspace, write=False) as space:
+        campaign = choose(Campaigns(space).all(), prefix)
+        return read_campaign(space, campaign.id, measure(space, load_config(), campaign))
+
+
+def _read(file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, workspace: Path) -> Recorded:
+    given = [name for name, value in (("FILE", file), ("--campaign", campaign), ("--artifact", artifact)) if value is not None]
+    if len(given) > 1:
+        raise UserError(f"{' and '.join(given)} name different campaigns; give one of them")
+    if artifact is not None:
+        if subject is None:
+            raise UserError(f"--artifact needs --subject; there are: {', '.join(subjects_in(artifact)) or 'none'}")
+        return read_artifact(artifact, subject)
+    if subject is not None:
+        raise UserError("--subject belongs to --artifact; choose a campaign of the workspace with --campaign")
+    if file is not None:
+        return read_recorded(file)
+    with open_workspace(workspace, write=False) as space:
+        return read_campaign(space, campaign)
+
+
+def _head(recorded: Recorded) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": len(recorded.faults),
+        "facts": dict(recorded.facts),
+    }  # fmt: skip
+
+
+def _document(figures: Figures) -> dict[str, Any]:
+    return {
+        "apfd": figures.apfd.document(),
+        "apfdc": None if figures.apfdc is None else figures.apfdc.document(),
+        **{f"rauc_{percent}": figures.rauc[percent].document() for percent in QUARTERS},
+        "tests_to_fault": [each.document(1) for each in figures.tests],
+        "seconds_to_fault": [each.document(3) for each in figures.seconds],
+    }
+
+
+def _print(recorded: Recorded, found: Mapping[str, Figures], seeds: int) -> None:
+    ranked = sorted(found.items(), key=lambda item: -item[1].apfd.mean)
+    half = (len(recorded.faults) + 1) // 2
+    headings = ["strategy", "APFD", "95 %", "sd", "APFDc", *(f"RAUC-{percent}" for percent in QUARTERS), f"to {half} findings"]
+    print_table(headings, [_row(name, each, half) for name, each in ranked])
+    counts = f"{plural(len(recorded.tests), 'test')}, {plural(len(recorded.faults), 'finding')}, {plural(seeds, 'seed')}"
+    click.echo(f"{recorded.subject}: {counts}")
+
+
+def _row(name: str, each: Figures, half: int) -> list[str]:
+    interval = f"{each.apfd.low:.3f} to {each.apfd.high:.3f}"
+    cost = "" if each.apfdc is None else f"{each.apfdc.mean:.3f}"
+    until = f"{each.tests[half - 1].mean:,.0f} tests" + (f", {each.seconds[half - 1].mean:,.0f} s" if each.seconds else "")
+    return [name, f"{each.apfd.mean:.3f}", interval, f"{each.apfd.sd:.3f}", cost, *(f"{each.rauc[p].mean:.3f}" for p in QUARTERS), until]
