@@ -198,14 +198,21 @@ class OperaSession:
     def _queue(self, index: int) -> OperatorQueue:
         found = self._queues.get(index)
         if found is None:
+            found = self._queues[index] = self._open(index)
+        return found
+
+    def _open(self, index: int) -> OperatorQueue:
+        """Reads an operator, and makes its queue."""
+        with _uncollected():
             table, copies = self._operators[index].table(self._vocabulary, self._most_pairs)
             self._familiarity.reach(len(self._vocabulary))
             positions = self._places[self._starts[index] : self._starts[index + 1]]
             groups: list[list[int]] = [positions[group].tolist() for group in copies]
-            boosts = np.array([1 + (BOOST - 1) * any(place in self._boosted for place in group) for group in groups], np.float64)
+            boosts = None
+            if self._boosted:
+                boosts = np.array([1 + (BOOST - 1) * any(place in self._boosted for place in group) for group in groups], np.float64)
             coverage = self._coverages[index] = Coverage(table, single=_SINGLE, discount=True, boosts=boosts, familiarity=self._familiarity)
-            found = self._queues[index] = OperatorQueue(coverage, groups, self._boosted)
-        return found
+            return OperatorQueue(coverage, groups, self._boosted)
 
     def _priority(self, index: int, head: Head) -> float:
         operator = self._operators[index]
@@ -250,13 +257,12 @@ class _Operator:
 
     def weigh(self) -> None:
         """Finds out what decides its turns; after this, `family` and `aspects` cost nothing."""
-        self.family, self.aspects  # noqa: B018
+        _ = self.family, self.aspects
 
     def table(self, vocabulary: Vocabulary, most_pairs: int) -> tuple[FeatureTable, list[list[int]]]:
         """The features of the distinct rows, and the positions of the candidates that have each."""
         if self._table is None or self._table[0] != most_pairs:
-            with _uncollected():
-                self._encoder.add(_read(self._unread))
+            self._encoder.add(_read(self._unread))
             self._rows.extend(each.id for each in self._unread)
             self._unread = []
             order = np.array(sorted(range(len(self._rows)), key=self._rows.__getitem__), np.intp)
