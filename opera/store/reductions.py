@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.instance import Instance, decode_instance, encode_instance
+from opera.instance import Instance, decode_instance
 from opera.store.database import Workspace
 
 
@@ -125,8 +125,3 @@ class Reductions:
 
 BY_HAND = "by hand"
 """The reason of what a person has merged or taken apart."""
-
-
-def reduced_document(instance: Instance) -> dict[str, Any]:
-    """The document in which a reduced instance is kept."""
-    return encode_instance(instance)
