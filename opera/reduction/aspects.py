@@ -8,10 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.instance import DType, Enum, Kind, Named, Tensor
+from opera.instance import Enum, Kind, Named, Tensor
 from opera.models.arrays import Array
 from opera.reduction.candidates import fewer_outputs
 from opera.reduction.contents import edit, shrunk, stretched, with_axis, without_axis
+from opera.reduction.element_types import dtype_meant, parameter_for
 from opera.reduction.places import edited, get, put, without
 from opera.reduction.properties import WHOLE, Property, View, dtype_class, json_of
 from opera.reduction.values import retyped
@@ -100,16 +101,18 @@ def _parameter(view: View, name: str, value: Any) -> Iterator[Aspect]:
     different = [Property("is-not", name, json_of(item)) for item in default if json_of(item) != json_of(value)]
     exact = Property("is", name, json_of(value))
     defaults = [_with(view, name, item) for item in default]
-    if isinstance(value, bool):
+    dtype = dtype_meant(view.instance, name, value)
+    if dtype is not None:
+        others = [_with(view, name, parameter_for(view.instance, name, each)) for each in _DTYPES if each != dtype]
+        yield Aspect((Property("type", name, dtype), Property("type-class", name, dtype_class(dtype)), *different), (*defaults, *others))
+    elif isinstance(value, bool):
         yield Aspect((exact,), (_with(view, name, not value),))
     elif isinstance(value, (int, float)):
         sign = [Property(kind, name) for kind in ("above-one", "positive", "negative")]
-        others = [type(value)(number) for number in (0, 1, 2, -1, value + 1, value - 1, 2 * value, -value)]
-        yield Aspect((exact, *different, *sign), (*defaults, *(_with(view, name, each) for each in dict.fromkeys(others))))
+        numbers = dict.fromkeys(type(value)(number) for number in (0, 1, 2, -1, value + 1, value - 1, 2 * value, -value))
+        yield Aspect((exact, *different, *sign), (*defaults, *(_with(view, name, each) for each in numbers)))
     elif isinstance(value, (list, tuple)):
         yield from _sequence(view, name, cast("Sequence[Any]", value), exact, defaults)
-    elif isinstance(value, DType):
-        yield Aspect((exact,), tuple(_with(view, name, DType(each)) for each in _DTYPES))
     elif value is not None:
         yield Aspect((exact, *different), tuple(defaults))
 

@@ -13,8 +13,11 @@ from opera.instance import Instance, Tensor
 from opera.instance.codec import encode_value
 from opera.models.arrays import Array
 from opera.reduction.contents import array_of
+from opera.reduction.element_types import dtype_meant
 from opera.reduction.places import Place, names, places
 
+TYPES = frozenset({"type", "type-class"})
+"""Kinds that are about a parameter which stands for a dtype."""
 WHOLE = ""
 """Name of what a property is about where that is the test as a whole."""
 
@@ -65,7 +68,8 @@ class Property:
         predicate, _ = _KINDS[self.kind]
         if self.name != WHOLE and self.name not in view.values:
             return False
-        return predicate(view, view.values.get(self.name), self.value)
+        value = view.values.get(self.name)
+        return predicate(view, dtype_meant(view.instance, self.name, value) if self.kind in TYPES else value, self.value)
 
     def text(self) -> str:
         """The canonical text: `dtype(x)=float64`."""
@@ -188,6 +192,8 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "given": (lambda _view, value, _other: value is not None, "{name} is given"),
     "is": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) == other, "{name}={value}"),
     "is-not": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) != other, "{name}≠{value}"),
+    "type": (lambda _view, dtype, other: dtype == other, "{name}={value}"),
+    "type-class": (lambda _view, dtype, other: dtype is not None and dtype_class(dtype) == other, "{name} is {value}"),
     "negative": (_of_number(lambda number: number < 0), "{name}<0"),
     "positive": (_of_number(lambda number: number > 0), "{name}>0"),
     "above-one": (_of_number(lambda number: number > 1), "{name}>1"),

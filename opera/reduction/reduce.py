@@ -14,7 +14,7 @@ from opera.oracles.verdict import Verdict
 from opera.reduction.aspects import Aspect, aspects
 from opera.reduction.candidates import steps_for
 from opera.reduction.complexity import complexity
-from opera.reduction.declared import with_open_outputs
+from opera.reduction.element_types import with_open_outputs
 from opera.reduction.places import Part, Place, places, put
 from opera.reduction.prober import FRESH, SPAWNED, Probe, Prober, Roles, Trial
 from opera.reduction.properties import Property, View

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from opera.oracles.verdict import Verdict
-from opera.reduction.trigger import trigger_of
+from opera.reduction.trigger import Trigger, trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import Merge, StoredReduction
 from opera.triage.fingerprint import ELEMENTS, Symptom, symptom_of
+from opera.triage.outline import DTYPE, anonymous_settings, families, input_forms, outline, settings
 from opera.triage.similarity import Origin, origin_of
 
 _QUOTED = 90
 _MOST_MESSAGES = 3
 """Messages with which one place may raise and still tell something."""
-_EXACT = frozenset({"is", "dtype", "dtype-class"})
 _DTYPE, _JOINT = "dtype", "+"
-_VALUES = "values"
-"""What two findings of one fingerprint share whose triggers differ in nothing but a value: a dtype, a mode."""
-_SETTINGS = "settings"
-"""What two findings of one fingerprint share whose triggers name the same parameters, whatever the tensors."""
-_WITHIN = frozenset({_VALUES, _SETTINGS})
-"""Grounds on which findings of one fingerprint are put together again."""
+_ORIGIN, _PLACE = "origin", "place"
+_BETWEEN = frozenset({_ORIGIN, _PLACE})
+"""What findings of one fingerprint share anyway, so that it puts none of them together again."""
 
 
 @dataclass(frozen=True)
@@ -53,23 +50,12 @@ class Candidate:
     @property
     def trigger(self) -> str:
         """The core of its trigger, tensors by place; empty where none is known, or everything triggers it."""
-        return "" if self.reduction is None or self.reduction.trigger is None else trigger_of(self.reduction.trigger).anonymous()
+        return "" if self.cause is None else self.cause.anonymous()
 
     @property
-    def outline(self) -> str | None:
-        """The core of its trigger without the values that properties are compared with; None where no trigger is known."""
-        if self.reduction is None or self.reduction.trigger is None:
-            return None
-        core = trigger_of(self.reduction.trigger).core()
-        return "; ".join(f"{each.kind} {each.name} {'' if each.kind in _EXACT else each.value}" for each in core)
-
-    @property
-    def settings(self) -> str | None:
-        """The part of its trigger that is about no tensor: parameters, input form, outputs; None where no trigger is known."""
-        if self.reduction is None or self.reduction.trigger is None:
-            return None
-        trigger = trigger_of(self.reduction.trigger)
-        return ", ".join(each.text() for each in trigger.core() if each.name not in trigger.tensors)
+    def cause(self) -> Trigger | None:
+        """Its trigger; None where none is known."""
+        return None if self.reduction is None or self.reduction.trigger is None else trigger_of(self.reduction.trigger)
 
 
 def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence[str]]) -> list[Merge]:
@@ -89,7 +75,7 @@ def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence
             other = first.setdefault(key, candidate)
             if other is candidate or other.finding in joined:
                 continue
-            if other.fingerprint != candidate.fingerprint or key[0] in _WITHIN:
+            if other.fingerprint != candidate.fingerprint or key[0] not in _BETWEEN:
                 joined.add(other.finding)
                 found.append(Merge(other.finding, candidate.finding, reason))
     found += _components(candidates)
@@ -160,34 +146,74 @@ def _scene(origins: Sequence[Origin | None]) -> _Scene:
     return _Scene(dispatchers, common)
 
 
-def _grounds(candidate: Candidate, origin: Origin | None, scene: _Scene) -> list[tuple[tuple[object, ...], str]]:
-    """What two findings must share to be one, each with the reason that is then given."""
+Ground = tuple[tuple[object, ...], str]
+"""What two findings must share to be one, and the reason that is then given."""
+
+
+def _grounds(candidate: Candidate, origin: Origin | None, scene: _Scene) -> Iterator[Ground]:
+    if candidate.cause is not None:
+        yield from _by_trigger(candidate, candidate.cause)
+        if candidate.symptom.verdict is Verdict.CRASH:
+            yield from _of_one_exception(candidate, candidate.cause)
+        elif candidate.symptom.verdict is Verdict.INCONSISTENT:
+            yield from _of_wrong_results(candidate, candidate.cause)
+    if origin is not None:
+        yield from _by_origin(candidate.symptom, origin, scene)
+
+
+def _by_trigger(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
     symptom = candidate.symptom
-    grounds: list[tuple[tuple[object, ...], str]] = []
+    what = "an exception" if symptom.verdict is Verdict.CRASH else _difference(symptom)
+    key = (symptom.subject, symptom.verdict, symptom.stage, symptom.converter)
     if candidate.trigger:
-        kind = "wrong elements" if symptom.kind in ELEMENTS else symptom.kind
-        key = ("trigger", symptom.subject, symptom.verdict, symptom.stage, symptom.converter, candidate.trigger)
-        what = "an exception" if symptom.verdict is Verdict.CRASH else kind
-        grounds.append(((*key, what), f"same converter {symptom.converter}, {what}, same trigger ({candidate.trigger})"))
-    if candidate.outline is not None:
-        key = (_VALUES, candidate.fingerprint, candidate.outline)
-        what = f"triggers that differ only in a value ({candidate.trigger})" if candidate.outline else "and nothing but that it can be seen"
-        grounds.append((key, f"same fingerprint, {what}"))
-    if candidate.settings is not None:
-        key = (_SETTINGS, candidate.fingerprint, candidate.settings)
-        grounds.append(
-            (key, f"same fingerprint, {f'the same settings matter ({candidate.settings})' if candidate.settings else 'no setting matters'}")
-        )
-    if candidate.settings is not None and symptom.verdict is Verdict.INCONSISTENT and symptom.kind == _DTYPE:
-        key = (_DTYPE, symptom.subject, symptom.converter, candidate.settings)
-        grounds.append((key, f"same converter {symptom.converter}, a wrong dtype whatever the dtypes"))
-    if origin is not None and origin.tells:
+        yield ("trigger", *key, what, candidate.trigger), f"same converter {symptom.converter}, {what}, same trigger ({candidate.trigger})"
+    shared = outline(cause)
+    if not shared:
+        yield ("seen", candidate.fingerprint), "same fingerprint, and nothing but that it can be seen"
+    elif symptom.verdict is Verdict.CRASH and DTYPE in shared:
+        yield ("outline", candidate.fingerprint, shared), f"same fingerprint, triggers that differ only in a value ({candidate.trigger})"
+    else:
+        what = symptom.kind if symptom.verdict is Verdict.CRASH else what
+        reason = f"same converter {symptom.converter}, {what}, triggers that differ only in a value ({candidate.trigger})"
+        yield ("outline", *key, what, shared), reason
+    which = settings(cause)
+    matter = f"the same settings matter ({', '.join(which)})" if which else "no setting matters"
+    yield ("settings", candidate.fingerprint, which), f"same fingerprint, {matter}"
+    for word, said in families(cause):
+        yield ("family", candidate.fingerprint, word, said), f"same fingerprint, parameters called {word} matter in the same way"
+
+
+def _difference(symptom: Symptom) -> str:
+    return "wrong elements" if symptom.kind in ELEMENTS else symptom.kind
+
+
+def _of_one_exception(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
+    """One exception with one message, raised at one place in one converter, is one bug of an operator, whatever leads to it."""
+    yield ("exception", candidate.fingerprint, cause.api), f"same fingerprint, same operator {cause.api}"
+    alike = anonymous_settings(cause)
+    if alike:
+        yield ("setting", candidate.fingerprint, alike), f"same fingerprint, parameters of the same value ({candidate.trigger})"
+
+
+def _of_wrong_results(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
+    symptom = candidate.symptom
+    if symptom.kind == _DTYPE:
+        key = (_DTYPE, symptom.subject, symptom.converter, settings(cause))
+        yield key, f"same converter {symptom.converter}, a wrong dtype whatever the dtypes"
+    if symptom.kind not in ELEMENTS:
+        yield ("result", candidate.fingerprint, input_forms(cause)), f"same fingerprint, the {symptom.kind} of results"
+    if not cause.properties:
+        key = ("always", symptom.subject, symptom.converter, cause.api)
+        yield key, f"same converter {symptom.converter}, a wrong result of any call of {cause.api}"
+
+
+def _by_origin(symptom: Symptom, origin: Origin, scene: _Scene) -> Iterator[Ground]:
+    key = (symptom.subject, symptom.verdict, symptom.stage, symptom.kind)
+    if origin.tells:
         anybody = origin.by_entry or (origin.entry and origin.entry not in scene.dispatchers)
-        key = ("origin", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, origin, None if anybody else symptom.converter)
         quoted = origin.gist if len(origin.gist) <= _QUOTED else origin.gist[: _QUOTED - 1] + "…"
         raised, entry = (f" {word} {part}" if part else "" for word, part in (("at", origin.raised), ("in", origin.entry)))
-        grounds.append((key, f'same message "{quoted}"{raised}{entry}'))
-    if origin is not None and origin.raised not in scene.common:
-        key = ("place", symptom.subject, symptom.verdict, symptom.stage, symptom.kind, symptom.converter, origin.raised)
-        grounds.append((key, f"same converter {symptom.converter}, same {symptom.kind} at {origin.raised}"))
-    return grounds
+        yield (_ORIGIN, *key, origin, None if anybody else symptom.converter), f'same message "{quoted}"{raised}{entry}'
+    if origin.raised not in scene.common:
+        reason = f"same converter {symptom.converter}, same {symptom.kind} at {origin.raised}"
+        yield (_PLACE, *key, symptom.converter, origin.raised), reason

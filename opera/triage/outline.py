@@ -1,0 +1,60 @@
+"""What two triggers may have in common where their texts differ."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from opera.reduction.trigger import Trigger
+
+DTYPE = "some dtype"
+"""In place of whose dtype it is, and which."""
+_DTYPES = frozenset({"dtype", "dtype-class", "dtype-not", "type", "type-class"})
+_SHAPES = {"rank-differs": "shape-differs"}
+_FORM = "form"
+_LONG = 2
+"""Characters of a part of a name that says little."""
+
+
+def outline(trigger: Trigger) -> tuple[str, ...]:
+    """The core of *trigger* without the dtypes and values of parameters that properties are compared with."""
+    return tuple(sorted({_part(each.kind, each.name, each.value) for each in trigger.core()}))
+
+
+def _part(kind: str, name: str, value: Any) -> str:
+    if kind in _DTYPES:
+        return DTYPE
+    return f"{_SHAPES.get(kind, kind)} {name} {'' if kind == 'is' else json.dumps(value)}"
+
+
+def settings(trigger: Trigger) -> tuple[str, ...]:
+    """The part of the core that is about no tensor: parameters, input form, outputs."""
+    return tuple(each.text() for each in trigger.core() if each.name not in trigger.tensors)
+
+
+def input_forms(trigger: Trigger) -> tuple[str, ...]:
+    """The input forms that the core speaks of."""
+    return tuple(each.text() for each in trigger.core() if each.kind == _FORM)
+
+
+def anonymous_settings(trigger: Trigger) -> tuple[str, ...]:
+    """The settings without the names of parameters: two operators may call one thing differently."""
+    return tuple(sorted(f"{each.kind} {_number(each.value)}" for each in trigger.core() if each.name not in trigger.tensors))
+
+
+def _number(value: Any) -> str:
+    plain = float(value) if isinstance(value, int) and not isinstance(value, bool) else value
+    return json.dumps(plain)
+
+
+def families(trigger: Trigger) -> Iterator[tuple[str, str]]:
+    """Where one parameter matters: each word of its name that others may share, and what is said of it.
+
+    `left_window_size` and `right_window_size` share two words.
+    """
+    about = [each for each in trigger.core() if each.name not in trigger.tensors]
+    if len(about) == 1:
+        for word in about[0].name.split("_"):
+            if len(word) > _LONG:
+                yield word, f"{about[0].kind} {_number(about[0].value)}"

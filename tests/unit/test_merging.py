@@ -1,0 +1,106 @@
+"""Which findings of one converter are said to be one bug, and which are not, by what their triggers have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from opera.instance import Argument, Instance, Kind, Tensor
+from opera.oracles.verdict import Stage, Verdict
+from opera.reduction.aspects import aspects
+from opera.reduction.element_types import dtype_meant
+from opera.reduction.properties import Property, View
+from opera.reduction.trigger import Trigger
+from opera.store import StoredResult
+from opera.store.reductions import StoredReduction
+from opera.triage.fingerprint import symptom_of
+from opera.triage.merge import Candidate, merges
+
+CAST, ATTENTION = "ai.onnx.Cast", "ai.onnx.Attention"
+
+
+def wrong(number: int, kind: str, *properties: Property, api: str = CAST) -> Candidate:
+    difference = {"kind": kind, "expected": "[2, 1]", "actual": "[1, 2]"}
+    return _candidate(number, Verdict.INCONSISTENT, Stage.COMPARE, {"difference": difference}, Trigger(properties, api, ("x", "y")))
+
+
+def crash(number: int, message: str, *properties: Property, api: str = CAST, error: str = "ValueError") -> Candidate:
+    detail = {"failure": {"type": error, "message": message, "frames": []}}
+    return _candidate(number, Verdict.CRASH, Stage.LOAD, detail, Trigger(properties, api, ("x", "y")))
+
+
+def _candidate(number: int, verdict: Verdict, stage: Stage, detail: dict[str, object], trigger: Trigger) -> Candidate:
+    fingerprint = symptom_of("tvm/onnx", verdict, stage, "convert", detail).fingerprint
+    test, finding = f"{number:064x}", f"{number:016x}"
+    result = StoredResult(test, "i" * 64, "tvm", "onnx", "onnx", "baked", 0, verdict, stage, None, "convert", fingerprint, detail, {})
+    reduction = StoredReduction(fingerprint, test, finding, None, {"schema": "none"}, trigger.document())
+    return Candidate(finding, fingerprint, result, reduction)
+
+
+def setting(name: str, value: object) -> Property:
+    return Property("is", name, value)
+
+
+SEEN = Property("element-nonzero", "x")
+FROM_FLOAT8, TO_FLOAT8 = Property("dtype", "x", "float8_e5m2"), Property("type", "to", "float8_e5m2")
+BROADCAST = "the shapes cannot be broadcast"
+
+ONE = {
+    "wrong elements show as infinities or as values": (wrong(1, "inf", TO_FLOAT8), wrong(2, "values", FROM_FLOAT8)),
+    "the dtype is an input's or a parameter's": (crash(1, "no such type", FROM_FLOAT8), crash(2, "no such type", TO_FLOAT8)),
+    "a rank differs, or a size": (
+        crash(1, BROADCAST, Property("rank-differs", "x", "y")),
+        crash(2, "one dimension too many", Property("shape-differs", "x", "y")),
+    ),
+    "one exception of one operator": (crash(1, BROADCAST, setting("mode", "up")), crash(2, BROADCAST, Property("rank", "x", 0))),
+    "two operators call a parameter differently": (
+        crash(1, "division by zero", setting("ord", 0), api="torch.norm"),
+        crash(2, "division by zero", setting("p", 0.0), api="torch.normalize"),
+    ),
+    "the shape of a result": (wrong(1, "shape", setting("group", 1)), wrong(2, "shape", Property("rank-at-least", "x", 3))),
+    "sibling parameters": (
+        wrong(1, "values", Property("is-not", "left_window_size", -1), api=ATTENTION),
+        wrong(2, "values", Property("is-not", "right_window_size", -1), SEEN, api=ATTENTION),
+    ),
+    "whatever the call, the result is wrong": (wrong(1, "shape"), wrong(2, "values")),
+}
+TWO = {
+    "other parameters": (wrong(1, "values", setting("antialias", 1)), wrong(2, "values", setting("mode", "cubic"))),
+    "parameters of the same value, and wrong results": (wrong(1, "values", setting("layout", 1)), wrong(2, "values", setting("causal", 1))),
+    "dtypes that lead to other messages": (crash(1, "no such type", FROM_FLOAT8), crash(2, "eight bits a byte", TO_FLOAT8)),
+    "one message and two operators": (
+        crash(1, BROADCAST, Property("given", "dims"), api="torch.sum"),
+        crash(2, BROADCAST, Property("rank-differs", "x", "y"), api="torch.matmul"),
+    ),
+    "a wrong shape where sizes come at run time": (
+        wrong(1, "shape", setting("boxes", 1)),
+        wrong(2, "shape", Property("form", "", "runtime"), setting("boxes", 1)),
+    ),
+    "a wrong shape and wrong values": (wrong(1, "shape", setting("group", 1)), wrong(2, "values", setting("mode", "up"))),
+    "any call of another operator": (wrong(1, "shape"), wrong(2, "values", api=ATTENTION)),
+}
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_one_bug(name: str) -> None:
+    (merge,) = merges(ONE[name], lambda _: ())
+    assert merge.reason
+
+
+@pytest.mark.parametrize("name", TWO)
+def test_two_bugs(name: str) -> None:
+    assert merges(TWO[name], lambda _: ()) == []
+
+
+def test_the_number_of_an_onnx_element_type_is_a_dtype() -> None:
+    cast = Instance(
+        "onnx",
+        CAST,
+        Kind.NODE,
+        init=(Argument("to", 19, keyword=True),),
+        call=(Argument("x", Tensor((1,), "float32", np.ones(1, "float32").tobytes())),),
+    )
+    assert TO_FLOAT8.holds(View(cast, "baked"))
+    assert TO_FLOAT8.text() == "to=float8_e5m2"
+    (about,) = [each for each in aspects(View(cast, "baked")) if TO_FLOAT8 in each.properties]
+    assert {dtype_meant(other.instance, "to", other.values["to"]) for other in about.removals} >= {"float32", "int64", "bool"}
