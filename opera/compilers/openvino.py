@@ -145,9 +145,10 @@ class OpenVinoAdapter(Adapter):
         message = str((failure or {}).get("message", ""))
         named = (
             re.search(r"<Node\((\w+)\)", message)
-            or re.search(r"(?m)^-- (\w+) with a message:$", message)
+            or re.search(r"(?m)^-- (\w+) with a message:$(?!\nThis is OpenVINO internal type)", message)
             or re.search(r"(?m)^No translator found for (\w+) node\.$", message)
-            or re.search(r"\b(aten(?:::|\.)\w+)", message)
+            or re.search(r"\b(aten::\w+)", message)
+            or re.search(r"\baten\.(\w+(?:\.\w+)?)", message)
             or re.search(r"ONNX node '?(\w+)", message)
         )
         if named is not None:

@@ -63,3 +63,12 @@ def test_a_clear_refusal_is_no_crash(tmp_path: Path) -> None:
         call("torch.mean", tensor(3, 4), dim=0),
     )
     assert found == {"var": ("unsupported", "declined"), "mean": ("pass", None)}
+
+
+def test_an_internal_type_is_no_converter(tmp_path: Path) -> None:
+    """A message that names only what OpenVINO puts between its nodes names the PyTorch function that this came from elsewhere."""
+    norm = call("torch.native_layer_norm", tensor(2, 3), normalized_shape=(3,), weight=None, bias=tensor(3), eps=1e-5)
+    assert verdicts(tmp_path, norm)["native_layer_norm"][0] == "crash"
+    with open_workspace(tmp_path, write=False) as space:
+        (result,) = Campaigns(space).results()
+    assert result.converter == "native_layer_norm.default"
