@@ -8,12 +8,11 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opera.templates.python_text import array_text, number_text, value_text, wrapped
+from opera.templates.python_text import array_text, listed, number_text, value_text, wrapped
 
-_WIDTH = 120
 _INFO = "helper.make_tensor_value_info"
-_MANY = 4
-"""Inputs and outputs from which on the function that declares them gets a short name."""
+_SHORT = "tensor"
+"""A name for that function where a line is saved by having one."""
 
 onnx: Any = importlib.import_module("onnx")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
@@ -26,14 +25,14 @@ def model_source(proto: Any, inputs: Mapping[str, Any]) -> str:
     return "\n".join(
         (
             _node_model(proto) if _is_plain(proto) else _serialised(proto),
-            _list("inputs", values, "{}"),
+            listed("inputs", values, "{}"),
         )
     )
 
 
 def expected_source(expected: Sequence[Any]) -> str:
     """Source that defines `expected`, the list of outputs."""
-    return _list("expected", [value_text(value) for value in expected])
+    return listed("expected", [value_text(value) for value in expected])
 
 
 def _is_plain(proto: Any) -> bool:
@@ -67,35 +66,18 @@ def _node_model(proto: Any) -> str:
         ("results", [_info(entry) for entry in proto.graph.output]),
         ("constants", initializers),
     )
-    short = len(proto.graph.input) + len(proto.graph.output) >= _MANY
-    if short:
-        named = tuple((name, [item.replace(_INFO, "tensor") for item in items]) for name, items in named)
-    arguments = ", ".join(['"single_operator"', *(name for name, items in named if items or name != "constants")])
-    entries = [_list(name, items) for name, items in named if items or name != "constants"]
+    named = [(name, items) for name, items in named if items or name != "constants"]
+    arguments = ", ".join(['"single_operator"', *(name for name, _ in named)])
+    entries = "\n".join(listed(name, items) for name, items in named)
+    shorter = "\n".join((f"{_SHORT} = {_INFO}", *(listed(name, [item.replace(_INFO, _SHORT) for item in items]) for name, items in named)))
     return "\n".join(
         (
             f"node = {wrapped('helper.make_node(' + ', '.join(call) + ')')}",
-            *([f"tensor = {_INFO}"] if short else []),
-            *entries,
+            shorter if shorter.count("\n") < entries.count("\n") else entries,
             f"graph = helper.make_graph([node], {arguments})",
             f"model = helper.make_model(graph, opset_imports=[{opsets}], ir_version={proto.ir_version})",
         )
     )
-
-
-def _list(name: str, items: Sequence[str], brackets: str = "[]") -> str:
-    """A list or dictionary, on one line or with as many items a line as fit."""
-    line = f"{name} = {brackets[0]}{', '.join(items)}{brackets[1]}"
-    if len(line) <= _WIDTH:
-        return line
-    lines: list[str] = []
-    for item in items:
-        if lines and len(lines[-1]) + len(item) + 6 <= _WIDTH:
-            lines[-1] += f" {item},"
-        else:
-            lines.append(f"{item},")
-    body = "".join(f"    {each}\n" for each in lines)
-    return f"{name} = {brackets[0]}\n{body}{brackets[1]}"
 
 
 def _names(names: Sequence[str]) -> str:

@@ -6,13 +6,15 @@ import base64
 import math
 import textwrap
 import zlib
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from opera.models.arrays import Array, dtype_name, to_bytes
 
-_LITERAL_ELEMENTS = 256
+_LITERAL_CHARACTERS = 900
+"""Of elements that are written out; longer ones are packed."""
 _UNIFORM_ELEMENTS = 3
 """From so many equal elements on, an array is written as one number and a shape."""
 _WIDTH = 120
@@ -22,27 +24,56 @@ def array_text(array: Array) -> str:
     """An expression that makes *array* with numpy (`np`) and, for dtypes that numpy lacks, `ml_dtypes`."""
     name = dtype_name(array.dtype)
     dtype = "object" if name == "string" else f"np.{name}" if name in _NUMPY else f"ml_dtypes.{name}"
-    if array.size <= _LITERAL_ELEMENTS or name == "string":
-        numbers = array if name in _NUMPY or name == "string" else array.astype(np.float64)
-        if array.size == 0:
-            return f"np.zeros({array.shape}, {dtype})"
-        if array.size >= _UNIFORM_ELEMENTS and name in _NUMPY and len(np.unique(array)) == 1:
-            return _uniform(array, dtype)
-        return wrapped(f"np.array({_nested(numbers.tolist())}, {dtype})")
+    if array.size == 0:
+        return f"np.zeros({array.shape}, {dtype})"
+    if name in _NUMPY and is_uniform(array):
+        return _uniform(array, dtype)
+    elements = elements_text(array)
+    if elements is not None:
+        return wrapped(f"np.array({elements}, {dtype})")
     packed = base64.b64encode(zlib.compress(to_bytes(array), 9)).decode("ascii")
     lines = "\n".join(f'    "{packed[start : start + _WIDTH - 8]}"' for start in range(0, len(packed), _WIDTH - 8))
     return f"np.frombuffer(zlib.decompress(base64.b64decode(\n{lines}\n)), {dtype}).reshape({array.shape})"
 
 
+def elements_text(array: Array) -> str | None:
+    """The elements of *array* as nested lists, each with as few digits as tell it; None where that is too long to be read."""
+    name = dtype_name(array.dtype)
+    if array.size > _LITERAL_CHARACTERS and name != "string":
+        return None
+    numbers = array if name in _NUMPY or name == "string" else array.astype(np.float64)
+    text = _nested(_shortened(numbers).tolist())
+    return text if len(text) <= _LITERAL_CHARACTERS or name == "string" else None
+
+
+def _shortened(array: Array) -> Array:
+    """*array* in float64 such that printing an element gives the fewest digits that tell it in its own dtype."""
+    if array.dtype.kind != "f":
+        return array
+    return np.array([float(str(each)) for each in array.reshape(-1)]).reshape(array.shape)
+
+
+def is_uniform(array: Array) -> bool:
+    """Whether *array* is better written as one number and a shape."""
+    return array.size >= _UNIFORM_ELEMENTS and dtype_name(array.dtype) != "string" and len(np.unique(array)) == 1
+
+
 def _uniform(array: Array, dtype: str) -> str:
     """An array of equal elements, as one number and a shape."""
     shape = f"{array.shape[0]}" if array.ndim == 1 else f"{array.shape}"
-    number: float | int | bool | complex = array.reshape(-1)[:1].tolist()[0]
+    name, number = uniform_text(array)
+    return f"np.{name}({shape}, {number}{dtype})"
+
+
+def uniform_text(array: Array) -> tuple[str, str]:
+    """`ones`, `zeros` or `full`, and in the last case the number with a comma after it, for an array of equal elements."""
+    first = array.reshape(-1)[:1]
+    number: float | int | bool | complex = first.tolist()[0]
     if number == 1:
-        return f"np.ones({shape}, {dtype})"
+        return "ones", ""
     if number == 0 and not np.signbit(np.real(array)).any():
-        return f"np.zeros({shape}, {dtype})"
-    return f"np.full({shape}, {number_text(number)}, {dtype})"
+        return "zeros", ""
+    return "full", f"{_nested(_shortened(first).tolist()[0])}, "
 
 
 _NUMPY = frozenset(
@@ -76,6 +107,21 @@ def wrapped(text: str) -> str:
     if len(text) <= _WIDTH:
         return text
     return "\n    ".join(textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False))
+
+
+def listed(name: str, items: Sequence[str], brackets: str = "[]") -> str:
+    """The assignment of a list, dictionary or tuple, on one line or with as many items a line as fit."""
+    line = f"{name} = {brackets[0]}{', '.join(items)}{',' if brackets == '()' and len(items) == 1 else ''}{brackets[1]}"
+    if len(line) <= _WIDTH:
+        return line
+    lines: list[str] = []
+    for item in items:
+        if lines and len(lines[-1]) + len(item) + 6 <= _WIDTH:
+            lines[-1] += f" {item},"
+        else:
+            lines.append(f"{item},")
+    body = "".join(f"    {each}\n" for each in lines)
+    return f"{name} = {brackets[0]}\n{body}{brackets[1]}"
 
 
 def imports_of(text: str) -> list[str]:

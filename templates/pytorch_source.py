@@ -8,8 +8,10 @@ from typing import Any
 from opera.instance import Device, DType, Instance, Kind, Tensor
 from opera.models.arrays import Array, dtype_name
 from opera.templates.argument_text import ArgumentText
-from opera.templates.python_text import array_text
+from opera.templates.python_text import array_text, elements_text, is_uniform, listed, uniform_text, wrapped
 
+_USUAL = frozenset({"float32", "int64", "bool"})
+"""Dtypes that `torch.tensor` gives Python's numbers by itself."""
 _VIEWED = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
 
 
@@ -53,9 +55,8 @@ def module_source(
     mode = f".train({instance.context_value('training')})" if instance.context_value("training") is not None else ""
     dtype = instance.context_value("parameters")
     moved = f".to(torch.{dtype.name})" if isinstance(dtype, DType) else ""
-    lines += ["", "", f"torch.manual_seed({seed})", f"model = Model(){moved}{mode}", "inputs = ("]
-    lines += [f"    {_tensor_text(array, each)}," for array, each in zip(inputs, strides, strict=True)]
-    lines.append(")")
+    tensors = [_tensor_text(array, each) for array, each in zip(inputs, strides, strict=True)]
+    lines += ["", "", f"torch.manual_seed({seed})", f"model = Model(){moved}{mode}", listed("inputs", tensors, "()")]
     if lazy:
         lines.append("model(*inputs)  # gives the lazy parameters their shapes")
     if any(each is not None for each in strides):
@@ -78,12 +79,23 @@ def strided(tensor, strides):
 
 
 def _tensor_text(array: Array, strides: tuple[int, ...] | None) -> str:
-    name = dtype_name(array.dtype)
-    if name in _VIEWED:
-        text = f"torch.from_numpy({array_text(array.astype(_VIEWED[name]))}).to(torch.{name})"
-    else:
-        text = f"torch.from_numpy({array_text(array)}.copy())"
+    text = _contiguous_text(array)
     return text if strides is None else f"strided({text}, {strides})"
+
+
+def _contiguous_text(array: Array) -> str:
+    name = dtype_name(array.dtype)
+    dtype = f"dtype=torch.{name}"
+    if array.size == 0:
+        return f"torch.zeros({array.shape}, {dtype})"
+    if is_uniform(array) and name not in _VIEWED:
+        made, number = uniform_text(array)
+        return f"torch.{made}({array.shape}, {number}{dtype})".replace(", dtype=torch.float32", "")
+    elements = elements_text(array)
+    if elements is not None:
+        return wrapped(f"torch.tensor({elements}{'' if name in _USUAL else f', {dtype}'})")
+    packed = array_text(array.astype(_VIEWED[name]) if name in _VIEWED else array)
+    return f"torch.from_numpy({packed}.copy()){f'.to(torch.{name})' if name in _VIEWED else ''}"
 
 
 class _Writer(ArgumentText):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from opera.campaign.judge import Judgement
 from opera.instance import Instance, Outcome, Tensor, encode_instance
 from opera.models.arrays import as_array, is_array, to_bytes
 from opera.oracles.verdict import Verdict
@@ -32,6 +33,15 @@ class Budget:
 
     probes: int = 600
     seconds: float = 60.0
+
+
+Accepts = Callable[[Trial], bool]
+"""Whether an instance is valid, as far as somebody other than the library and the compiler can tell."""
+
+
+def everything(_: Trial) -> bool:
+    """Where nobody else is asked, everything that the library takes is valid."""
+    return True
 
 
 class NotReduced(Exception):
@@ -73,10 +83,12 @@ class Reducer:
         fingerprint: Of the failure that must stay.
         verdict: Of that failure.
         budget: What may be used.
+        accepts: Tells valid variations.
     """
 
-    def __init__(self, prober: Prober, fingerprint: str, verdict: Verdict, budget: Budget) -> None:
+    def __init__(self, prober: Prober, fingerprint: str, verdict: Verdict, budget: Budget, accepts: Accepts = everything) -> None:
         self._prober = prober
+        self._accepts = accepts
         self._wanted = frozenset((fingerprint,))
         self._roles: Roles = prober.roles_for(verdict)
         self._budget = budget
@@ -196,7 +208,10 @@ class Reducer:
         document = {**encode_instance(view.instance), "form": view.form}
         key = json.dumps(document, sort_keys=True)
         if key not in self._known:
-            found = self._prober.run(Trial(view.instance, view.form, "reduced", 0), self._wanted, self._roles)
+            trial = Trial(view.instance, view.form, "reduced", 0)
+            found = self._prober.run(trial, self._wanted, self._roles)
+            if self._same(found) and not self._accepts(trial):
+                found = Probe(Judgement(Verdict.INVALID, reason="guard"), None)
             self._known[key] = replace(found, bundle=None)
             if self._same(found):
                 self._failing.append(view)

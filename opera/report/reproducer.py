@@ -30,6 +30,7 @@ _TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
 _LIMITS = Limits()
 _TIMEOUT = 240.0
 _SEARCHED = 60_000
+_NUMPY = "import numpy as np"
 _SIGNS = {
     "count": " outputs, got ",
     "shape": "expected shape ",
@@ -144,9 +145,10 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     }  # fmt: skip
     lines = environment.get_template(body.name).render(values).strip().splitlines()
     imports = [line for line in lines if line.startswith(("import ", "from "))]
-    values["imports"] = _sorted_imports([*source["imports"], "import numpy as np", *imports])
+    values["imports"] = _sorted_imports([*source["imports"], _NUMPY, *imports])
     values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
-    return environment.get_template("script.py.j2").render(values).rstrip() + "\n"
+    script = environment.get_template("script.py.j2").render(values).rstrip() + "\n"
+    return script if re.search(r"\bnp\.", script) else script.replace(f"{_NUMPY}\n", "", 1)
 
 
 def _sorted_imports(lines: Iterable[str]) -> str:

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
 from opera.campaign.judge import Judgement
-from opera.campaign.settings import Settings
-from opera.compilers.registry import choose_route, plugin, plugins
 from opera.config import Config
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
-from opera.reduction.prober import Prober, Trial
+from opera.reduction.prober import Trial
 from opera.store.reductions import StoredReduction
+from opera.triage.arbiters import arbiters_of, prober_of
 
 MOST_ARBITERS = 2
 """Compilers that are asked about one finding."""
-_STAGE_SECONDS = 15.0
 _KEY = "arbiters"
 LIBRARY, COMPILER, NEITHER = "library", "compiler", "neither"
 """The sides that an arbiter can take."""
@@ -61,12 +57,6 @@ def blames_library(opinions: Sequence[Opinion]) -> bool:
     return len(sides) >= MOST_ARBITERS and all(side == COMPILER for side in sides)
 
 
-@cache
-def _arbiters() -> Mapping[str, Sequence[str]]:
-    text = resources.files("opera").joinpath("facts", "arbiters.toml").read_text(encoding="utf-8")
-    return {library: cast("list[str]", row["subjects"]) for library, row in tomllib.loads(text).items()}
-
-
 class Arbitration:
     """Asks other compilers about reduced wrong results.
 
@@ -89,10 +79,12 @@ class Arbitration:
         left = [case for case in cases if _KEY not in case[1].detail]
         if not left:
             return
-        for subject in _arbiters().get(left[0][1].instance().library, ()):
+        library = left[0][1].instance().library
+        for subject in arbiters_of(library).subjects:
             wanted = [
                 reduction for compiler, reduction in left
-                if compiler != subject.split("/")[0] and sum(bool(each.side) for each in known[reduction.test]) < MOST_ARBITERS
+                if subject in arbiters_of(library, compiler).subjects
+                and sum(bool(each.side) for each in known[reduction.test]) < MOST_ARBITERS
             ]  # fmt: skip
             for reduction, opinion in self._opinions(subject, wanted):
                 known[reduction.test].append(opinion)
@@ -102,17 +94,13 @@ class Arbitration:
 
     def _opinions(self, subject: str, reductions: Sequence[StoredReduction]) -> Iterator[tuple[StoredReduction, Opinion]]:
         """What *subject* says of *reductions*; nothing where it does not work here."""
-        compiler, _, frontend = subject.partition("/")
-        if not reductions or compiler not in plugins():
+        prober = prober_of(subject, self._config, self._scratch) if reductions else None
+        if prober is None:
             return
-        try:
-            route = choose_route(plugin(compiler).load(), frontend, None)
-            with Prober(Settings(compiler, frontend, route.name, timeout=_STAGE_SECONDS), self._config, self._scratch) as prober:
-                for reduction in reductions:
-                    trial = Trial(reduction.instance(), str(reduction.detail["form"]), "reduced", 0)
-                    yield reduction, Opinion(subject, _side(reduction, prober.run(trial).judgement))
-        except OperaError:
-            return
+        with prober, suppress(OperaError):
+            for reduction in reductions:
+                trial = Trial(reduction.instance(), str(reduction.detail["form"]), "reduced", 0)
+                yield reduction, Opinion(subject, _side(reduction, prober.run(trial).judgement))
 
 
 def _side(reduction: StoredReduction, judgement: Judgement) -> str:

@@ -16,7 +16,7 @@ from opera.config import Config
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
-from opera.reduction.prober import Prober
+from opera.reduction.prober import Prober, Trial
 from opera.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.reduction.trigger import trigger_of
 from opera.store import Campaign, Campaigns, StoredResult, Workspace
@@ -24,6 +24,7 @@ from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, smallest_first
+from opera.triage.guards import Guards
 from opera.triage.knowledge import knowledge_of
 from opera.triage.merge import Candidate, merges
 
@@ -88,6 +89,19 @@ class _Bench:
         return Settings(
             self.compiler, self.frontend, self.route, seed=seed, level=self.level, chebyshev=self.chebyshev, timeout=_STAGE_SECONDS
         )
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where one reduction at a time is done."""
+
+    prober: Prober
+    guards: Guards
+
+    def cancel(self) -> None:
+        """Nobody waits for it any more."""
+        self.prober.cancelled = True
+        self.guards.cancel()
 
 
 class Triage:
@@ -158,37 +172,43 @@ class Triage:
     def _work(self, bench: _Bench, groups: Sequence[Sequence[StoredResult]]) -> None:
         """Works through fingerprints, several at a time; all that is kept is kept by this thread."""
         todo = iter(groups)
-        running: dict[Future[StoredReduction], tuple[Prober, _Walk, str]] = {}
+        running: dict[Future[StoredReduction], tuple[_Place, _Walk, str]] = {}
 
-        def start(prober: Prober) -> None:
+        def start(place: _Place) -> None:
             for tests in todo:
                 walk = self._fingerprint(tests)
                 for test, instance in walk:
-                    running[pool.submit(self._reduced, prober, test, instance)] = prober, walk, instance.api
+                    running[pool.submit(self._reduced, place, test, instance)] = place, walk, instance.api
                     return
 
         jobs = min(self._options.jobs, len(groups))
-        probers: list[Prober] = []
+        places: list[_Place] = []
         with ExitStack() as stack, ThreadPoolExecutor(jobs) as pool:
             try:
                 for _ in range(jobs):
-                    probers.append(stack.enter_context(Prober(bench.settings(0), self._config, self._workspace.scratch)))
-                    start(probers[-1])
+                    places.append(self._place(bench, stack))
+                    start(places[-1])
                 while running:
                     for done in wait(running, return_when=FIRST_COMPLETED).done:
-                        prober, walk, api = running.pop(done)
+                        place, walk, api = running.pop(done)
                         reduction = done.result()
                         self._keep(reduction, api)
                         try:
                             test, instance = walk.send(reduction)
-                            running[pool.submit(self._reduced, prober, test, instance)] = prober, walk, instance.api
+                            running[pool.submit(self._reduced, place, test, instance)] = place, walk, instance.api
                         except StopIteration:
-                            start(prober)
+                            start(place)
             except OperaError as error:
                 self.tally.problems.append(f"{bench.compiler}/{bench.frontend} ({bench.route}): {error}")
             finally:
-                for prober in probers:
-                    prober.cancelled = True
+                for place in places:
+                    place.cancel()
+
+    def _place(self, bench: _Bench, stack: ExitStack) -> _Place:
+        """Workers for one reduction at a time, which end with *stack*."""
+        guards = Guards(bench.compiler, self._config, self._workspace.scratch)
+        stack.callback(guards.close)
+        return _Place(stack.enter_context(Prober(bench.settings(0), self._config, self._workspace.scratch)), guards)
 
     def _fingerprint(self, tests: Sequence[StoredResult]) -> _Walk:
         """Asks for the reduction of one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
@@ -220,12 +240,14 @@ class Triage:
         instance = known.instance_of(test.instance)
         return instance is not None and trigger.holds(instance, test.form)
 
-    def _reduced(self, prober: Prober, test: StoredResult, instance: Instance) -> StoredReduction:
-        fingerprint = str(test.fingerprint)
+    def _reduced(self, place: _Place, test: StoredResult, instance: Instance) -> StoredReduction:
         """The reduction of one test; runs in a thread of its own, and keeps nothing."""
+        fingerprint, prober = str(test.fingerprint), place.prober
         began, probes = time.monotonic(), prober.count
         try:
-            found = Reducer(prober, fingerprint, test.verdict, self._options.budget).reduce(instance, test.form, test.instance, test.seed)
+            accepts = place.guards.of(Trial(instance, test.form, test.instance, test.seed))
+            reducer = Reducer(prober, fingerprint, test.verdict, self._options.budget, accepts)
+            found = reducer.reduce(instance, test.form, test.instance, test.seed)
             stored = StoredReduction(
                 fingerprint, test.test, finding_id(fingerprint, found.trigger), None, encode_instance(found.instance),
                 found.trigger.document(), _detail(found),
