@@ -14,8 +14,10 @@ from opera.config import Config
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
 from opera.reduction.prober import Trial
+from opera.reduction.trigger import trigger_of
 from opera.store.reductions import StoredReduction
 from opera.triage.arbiters import arbiters_of, prober_of
+from opera.triage.outline import has_parameters
 
 MOST_ARBITERS = 2
 """Compilers that are asked about one finding."""
@@ -51,9 +53,14 @@ def opinions_of(reduction: StoredReduction | None) -> tuple[Opinion, ...]:
     return tuple(Opinion(str(subject), str(side)) for subject, side in rows)
 
 
-def blames_library(opinions: Sequence[Opinion]) -> bool:
-    """Whether the library stands alone: all arbiters, of which there must be several, give what the compiler gives."""
-    sides = [each.side for each in opinions if each.side]
+def blames_library(reduction: StoredReduction | None) -> bool:
+    """Whether the library stands alone: all arbiters, of which there must be several, give what the compiler gives.
+
+    They do so as well where all of them ignore a parameter that is new, or rare: then nobody but the library is right.
+    """
+    if reduction is None or reduction.document is None or reduction.trigger is None or has_parameters(trigger_of(reduction.trigger)):
+        return False
+    sides = [each.side for each in opinions_of(reduction) if each.side]
     return len(sides) >= MOST_ARBITERS and all(side == COMPILER for side in sides)
 
 

@@ -138,7 +138,7 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
 
 def _culprit(first: StoredResult, reduction: StoredReduction | None) -> str:
     """Who is at fault, as far as it is known."""
-    if reduction is not None and reduction.document is not None and blames_library(opinions_of(reduction)):
+    if reduction is not None and blames_library(reduction):
         return reduction.instance().library
     return str(first.detail.get("exporter", first.compiler))
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from opera.reduction.properties import WHOLE
 from opera.reduction.trigger import Trigger
 
 DTYPE = "some dtype"
@@ -31,6 +32,11 @@ def _part(kind: str, name: str, value: Any) -> str:
 def settings(trigger: Trigger) -> tuple[str, ...]:
     """The part of the core that is about no tensor: parameters, input form, outputs."""
     return tuple(each.text() for each in trigger.core() if each.name not in trigger.tensors)
+
+
+def has_parameters(trigger: Trigger) -> bool:
+    """Whether a parameter matters that is no tensor."""
+    return any(each.name != WHOLE and each.name not in trigger.tensors for each in trigger.properties)
 
 
 def input_forms(trigger: Trigger) -> tuple[str, ...]:
