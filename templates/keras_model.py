@@ -13,7 +13,7 @@ import numpy as np
 
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.wire import Unrecordable
-from opera.models.arrays import Array, dtype_name
+from opera.models.arrays import Array, dtype_name, wide_integers
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
@@ -145,6 +145,14 @@ class KerasModel:
                 self._run(operator, arrays, self._seed)
                 operator.restore([array.astype(WIDER.get(array.dtype.name, array.dtype.name)) for array in weights])
                 return self._run(operator, arrays, self._seed)
+        except Exception:
+            return None
+
+    def exact(self) -> list[Array] | None:
+        try:
+            with settings(self.instance):
+                operator, _ = self._ready()
+                return self._run(operator, [wide_integers(array) for array in self._arrays], self._seed)
         except Exception:
             return None
 

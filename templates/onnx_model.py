@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from opera.instance import Graph, Instance, Kind, Tensor
-from opera.models.arrays import Array, as_array, dtype_name, is_array
+from opera.models.arrays import Array, as_array, dtype_name, is_array, wide_integers
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.templates.onnx_source import expected_source, model_source
-from opera.templates.onnx_wide import NARROW, widened
+from opera.templates.onnx_wide import NARROW, widened, with_wide_integers
 from opera.templates.python_text import imports_of
 
 onnx: Any = importlib.import_module("onnx")
@@ -85,6 +85,13 @@ class OnnxModel:
             if own:
                 return self._evaluate(self.proto, {name: _like(value, feeds[name]) for name, value in self.inputs})
             return self._evaluate(widened(self.proto), feeds)
+        except Invalid:
+            return None
+
+    def exact(self) -> list[Any] | None:
+        feeds = {name: wide_integers(as_array(value)) if is_array(value) else value for name, value in self.inputs}
+        try:
+            return self._evaluate(with_wide_integers(self.proto), feeds)
         except Invalid:
             return None
 

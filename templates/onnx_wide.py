@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from opera.models.arrays import as_array, dtype_name
+from opera.models.arrays import as_array, dtype_name, wide_integers
 
 onnx: Any = importlib.import_module("onnx")
 
@@ -24,6 +24,17 @@ def widened(proto: Any) -> Any:
     for function in copy.functions:
         for node in function.node:
             _widen_node(node)
+    return copy
+
+
+def with_wide_integers(proto: Any) -> Any:
+    """A copy of a model whose initializers of narrower signed integers are int64."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    for tensor in copy.graph.initializer:
+        array = as_array(onnx.numpy_helper.to_array(tensor))
+        if array is not (wide := wide_integers(array)):
+            tensor.CopyFrom(onnx.numpy_helper.from_array(wide, tensor.name))
     return copy
 
 

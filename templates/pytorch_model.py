@@ -25,6 +25,7 @@ from opera.templates.pytorch_source import expected_source, module_source
 torch: Any = importlib.import_module("torch")
 
 _HEADS = ("torch", "builtins", "math", "operator")
+_NARROW_INTEGERS = frozenset({torch.int8, torch.int16, torch.int32})
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
 _VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
 
@@ -152,6 +153,14 @@ class PyTorchModel:
                 if scale:
                     tensor.copy_(torch.from_numpy(np.asarray(nudged(to_numpy(tensor), scale, draw, place))))
             return [to_numpy(item) for item in self._run(wide.module, tensors, seed=1)]
+        except Exception:
+            return None
+
+    def exact(self) -> list[Array] | None:
+        try:
+            model = PyTorchModel(self.instance, self._key, self._seed)
+            tensors = [tensor.to(torch.int64) if tensor.dtype in _NARROW_INTEGERS else tensor for tensor in model.fresh_tensors()]
+            return [to_numpy(item) for item in self._run(model.module, tensors, seed=1)]
         except Exception:
             return None
 

@@ -11,7 +11,7 @@ import numpy as np
 from opera.instance import DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.foreign_tensors import array_of
 from opera.instrumentation.wire import Unrecordable
-from opera.models.arrays import Array
+from opera.models.arrays import Array, wide_integers
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
@@ -109,6 +109,12 @@ class TensorFlowModel:
         arrays = widened(self._arguments.arrays) or self._arguments.arrays
         try:
             return self._run([nudged(array, scale, draw, place) for place, array in enumerate(arrays)], self._seed)
+        except Invalid:
+            return None
+
+    def exact(self) -> list[Array] | None:
+        try:
+            return self._run([wide_integers(array) for array in self._arguments.arrays], self._seed)
         except Invalid:
             return None
 

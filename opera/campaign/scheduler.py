@@ -14,6 +14,7 @@ from typing import Any
 
 from opera.campaign.job import Backlog, Job
 from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
+from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
 from opera.campaign.role import Role
 from opera.campaign.workforce import Workforce
@@ -32,12 +33,6 @@ MOST_LOWERED = 3
 """Tests of one fingerprint that are run at the lowest optimisation level as well."""
 LOWEST_LEVEL = "lowest_level"
 """The key of a failure's detail that says what the test came to at the lowest optimisation level."""
-WORTH_A_LOOK = {
-    Verdict.INCONSISTENT: (Stage.COMPARE,),
-    Verdict.CRASH: (Stage.RUN,),
-    Verdict.ABORT: (Stage.OPTIMIZE, Stage.CODEGEN, Stage.RUN),
-}
-"""Failures that may be nobody's fault, because of the values: what fails while it is loaded fails whatever they are."""
 _SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
 
 Answer = Mapping[str, Any]
@@ -287,7 +282,7 @@ class Scheduler:
             self._finish(job, replace(job.first[0], verdict=Verdict.FLAKY, reason=f"{judgement.verdict.value} in a fresh process"))
             return False
         if any(self._same(earlier, judgement) for earlier in job.first):
-            if role.is_library or judgement.stage not in WORTH_A_LOOK.get(judgement.verdict, ()):
+            if role.is_library or not is_worth_a_look(judgement, job.test.api):
                 self._finish(job, judgement)
             else:
                 self._looks.append(replace(job, first=(), confirmed=judgement, looking=True))

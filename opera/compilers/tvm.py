@@ -16,8 +16,8 @@ from opera.models.arrays import Array, dtype_name
 
 _EVERYWHERE = ("load", "optimize", "codegen", "run")
 _DECLINES = (
-    r"(?i)\bnot (yet )?(supported|implemented|handled)\b|\bunsupported\b|\bonly \w[\w ,'-]* (currently )?supported\b"
-    r"|\bcurrently supports only\b"
+    r"(?i)\bnot (yet |currently )?(supported|implemented|handled)\b|\bunsupported\b|\bonly\b.{0,80}\bsupported\b|\bsupported only\b"
+    r"|\bsupports only\b|\bonly supports?\b|\brequires a statically (known|typed)\b|\bfor (the )?Relax frontend\b"
     r"|\b(should|must) be one of \[.*\],? but got\b"
 )
 

@@ -82,6 +82,11 @@ def as_array(value: Any) -> Array:
     return cast(Array, value) if isinstance(value, np.ndarray) else np.asarray(value)
 
 
+def wide_integers(array: Array) -> Array:
+    """*array* in int64 where its elements are narrower signed integers, else as it is."""
+    return array.astype(np.int64) if array.dtype.kind == "i" and array.dtype.itemsize < 8 else array
+
+
 def pack(array: Array) -> bytes:
     """The memory of a runtime's tensor: as `to_bytes`, but elements narrower than a byte share one, the first in the lowest bits."""
     bits = DTYPE_BITS[dtype_name(array.dtype)]

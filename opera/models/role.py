@@ -101,7 +101,7 @@ class Materialiser:
             found = model.captured(task["kind"], bundle.fetch(self._cache, task["artefact"]))
             if found is not None and self._blames(found[1], expected, tree["precise"], actual):
                 answer["culprit"] = found[0]
-        excuse = review(Case(instance, list(tree["inputs"].values()), expected, actual, model.nearby, task["computes_as"]))
+        excuse = review(Case(instance, list(tree["inputs"].values()), expected, actual, model.nearby, model.exact, task["computes_as"]))
         if excuse is not None:
             answer.update(reason=excuse.reason, why=excuse.why)
         return answer

@@ -88,6 +88,10 @@ class Model(Protocol):
         """
         ...
 
+    def exact(self) -> Sequence[Any] | None:
+        """The outputs where all narrower signed integers are int64, so that few overflow; None where the library does not take these."""
+        ...
+
     def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
         """What the library itself makes of an artefact of its own, and the name of what made that; None where it cannot run it."""
         ...

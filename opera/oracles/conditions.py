@@ -16,6 +16,7 @@ from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.decompositions import is_decomposition
 
 _WIDTH = 8
+_COORDINATES = 2
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
 """Largest relative error of one rounding."""
 
@@ -32,6 +33,7 @@ class Evidence:
         results: The compiler's; None where it gave none.
         index: The output in question.
         crossed: Where a rounding error of the inputs takes the library from its own result to the compiler's, exactly on a step as well.
+        exact: The output where narrower signed integers are int64; None where it cannot be had.
     """
 
     instance: Instance
@@ -41,6 +43,7 @@ class Evidence:
     results: Sequence[Any] | None
     index: int
     crossed: Callable[[], Array]
+    exact: Callable[[], Array | None]
 
     @property
     def expected(self) -> Array:
@@ -93,6 +96,26 @@ def _integer_zero(evidence: Evidence) -> Array:
     return evidence.nowhere() if divisor is None or divisor.dtype.kind not in "iub" else evidence.spread(divisor == 0)
 
 
+def _index_out_of_range(evidence: Evidence) -> Array:
+    """Everywhere, where an index is past either end of the axis of the first input that it counts along."""
+    source, indices = evidence.inputs[0] if evidence.inputs else None, evidence.input
+    if not is_array(source) or indices is None or indices.dtype.kind not in "iu" or not as_array(source).ndim:
+        return evidence.nowhere()
+    axis = next((each.value for each in evidence.instance.arguments() if each.name in ("axis", "dim") and type(each.value) is int), 0)
+    shape = as_array(source).shape
+    if not -len(shape) <= axis < len(shape):
+        return evidence.nowhere()
+    wide = indices.astype(np.float64)
+    return evidence.everywhere(bool(((wide < -shape[axis]) | (wide >= shape[axis])).any()))
+
+
+def _from_nan(evidence: Evidence) -> Array:
+    source = evidence.input
+    if source is None or source.dtype.kind in "iubOSU" or evidence.expected.dtype.kind not in "iu":
+        return evidence.nowhere()
+    return evidence.spread(np.isnan(source.astype(np.complex128)))
+
+
 def _negative_exponent(evidence: Evidence) -> Array:
     exponent = evidence.input
     if exponent is None or exponent.dtype.kind != "i" or evidence.expected.dtype.kind not in "iu":
@@ -116,6 +139,26 @@ def _unrepresentable(evidence: Evidence) -> Array:
         wide = np.real(source).astype(np.float64)
         whole = np.trunc(wide)
         return evidence.spread(~((whole >= float(limits.min)) & (whole < float(limits.max) + 1.0)))
+
+
+def _wraps(evidence: Evidence) -> Array:
+    """Where the exact result is past the ends of a signed type, and the library has taken it modulo the type's range."""
+    narrow = evidence.expected
+    exact = evidence.exact() if narrow.dtype.kind == "i" and narrow.dtype.itemsize < 8 else None
+    if exact is None or exact.dtype.kind != "i":
+        return evidence.nowhere()
+    return (exact != narrow) & (exact.astype(narrow.dtype) == narrow)
+
+
+def _end_of_range(evidence: Evidence) -> Array:
+    """Where one result is infinite and the other within a hundredth of the largest number of that sign."""
+    expected, actual = evidence.expected, evidence.actual
+    if actual is None or expected.dtype.kind != "f" or actual.dtype != expected.dtype:
+        return evidence.nowhere()
+    large = 0.99 * float(np.finfo(expected.dtype).max)
+    with np.errstate(all="ignore"):
+        both = (np.abs(expected) > large) & (np.abs(actual) > large)
+    return both & (np.sign(expected) == np.sign(actual)) & (np.isinf(expected) != np.isinf(actual))
 
 
 def _no_code(evidence: Evidence) -> Array:
@@ -203,13 +246,23 @@ def _decomposition(evidence: Evidence) -> Array:
 
 
 def _branch_cut(evidence: Evidence) -> Array:
-    """Where a complex input lies on the real axis, and the results lie on the two sides of a cut along it."""
+    """Where an input lies on the real axis, and the results lie on the two sides of a cut along it.
+
+    That is a complex number without an imaginary part, or the first of two real inputs, which stands for one, where it is zero. Where both
+    are, their signs alone decide.
+    """
     source, expected, actual = evidence.input, evidence.expected, evidence.actual
-    if source is None or actual is None or source.dtype.kind != "c" or source.shape != expected.shape:
+    if source is None or actual is None or source.dtype.kind not in "fc" or source.shape != expected.shape:
         return evidence.nowhere()
     mirrored = np.conj(expected) if expected.dtype.kind == "c" else -expected
     with np.errstate(all="ignore"):
-        return (np.imag(source) == 0) & np.isclose(actual, mirrored, 1e-3, 1e-4)
+        mirror = np.isclose(actual, mirrored, 1e-3, 1e-4)
+    if source.dtype.kind == "c":
+        return (np.imag(source) == 0) & mirror
+    pair = evidence.arrays("f")
+    if len(pair) < _COORDINATES:
+        return evidence.nowhere()
+    return (source == 0) & (mirror | evidence.spread(pair[1] == 0))
 
 
 def _accumulated(evidence: Evidence) -> Array:
@@ -257,9 +310,13 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "always": _always,
     "given": _given,
     "integer-zero": _integer_zero,
+    "index-out-of-range": _index_out_of_range,
+    "from-nan": _from_nan,
     "negative-exponent": _negative_exponent,
     "shift-past-width": _shift_past_width,
     "unrepresentable": _unrepresentable,
+    "wraps": _wraps,
+    "end-of-range": _end_of_range,
     "no-code": _no_code,
     "subnormal": _subnormal,
     "input-nan": _input_nan,
@@ -274,5 +331,5 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "half-pixel": _half_pixel,
     "fractional-length": _fractional_length,
 }
-OF_INPUTS = frozenset({"integer-zero", "negative-exponent", "shift-past-width", "unrepresentable"})
+OF_INPUTS = frozenset({"integer-zero", "index-out-of-range", "negative-exponent", "shift-past-width", "unrepresentable"})
 """Conditions on the inputs alone, which may kill a process as well as give any result."""

@@ -78,6 +78,11 @@ def filters() -> tuple[Filter, ...]:
     return tuple(_filter(row) for row in _rows("filter"))
 
 
+def may_fail(operator: str) -> bool:
+    """Whether there are operands with which *operator*, the last part of an API's name, may do anything at all."""
+    return any(each.is_of_inputs and each.scope.operators.fullmatch(operator) for each in filters())
+
+
 def order_is_specified(instance: Instance) -> bool:
     """Whether the library says which of several equal elements its indices name, so that there are no ties."""
     return any(scope.applies(instance) for scope in _specified())

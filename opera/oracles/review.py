@@ -36,6 +36,8 @@ _ROUNDING = {
 """Relative size of a few rounding errors of each dtype."""
 _HARDLY = 2.0**-46
 """Relative size of a change that only matters exactly on a step."""
+_SLOPE = 2.0**-8
+"""What such a change does beside a rounding error, at most, where there is no step but a steep slope."""
 _STILL = 6
 """How often it is asked whether such a change matters."""
 _DRAWS = 12
@@ -43,6 +45,7 @@ _SLOPES = 4.0
 """How many times as far as the library's own results in the neighbourhood a compiler's may lie."""
 
 Nearby = Callable[[float, int], "Sequence[Any] | None"]
+Exact = Callable[[], "Sequence[Any] | None"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,7 @@ class Case:
         actual: The compiler's; None when it gave none, because it raised or died.
         nearby: The library's outputs in double precision with floating-point inputs changed by a relative amount; the number says in which
             directions. None where they cannot be had.
+        exact: Its outputs where narrower signed integers are int64; None where they cannot be had.
         computes_as: The dtypes that the compiler declares to compute as others: their rounding errors are those of the others.
     """
 
@@ -72,6 +76,7 @@ class Case:
     expected: Sequence[Any]
     actual: Sequence[Any] | None
     nearby: Nearby
+    exact: Exact = lambda: None
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -125,7 +130,11 @@ def _evidence(case: Case, row: Filter, index: int, neighbourhood: Callable[[], _
             return np.zeros(expected.shape, dtype=bool)
         return neighbourhood().covers(index, expected, as_array(case.actual[index]), on_a_step=True)
 
-    return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed)
+    def exact() -> Array | None:
+        outputs = _outputs([case.exact()], index, as_array(case.expected[index]).shape)
+        return outputs[0] if outputs else None
+
+    return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed, exact)
 
 
 def _different(expected: Array, actual: Array, scale: float = 1.0) -> Array:
@@ -172,19 +181,24 @@ class _Neighbourhood:
             return nothing
         stable, moves, meets = ~nothing, nothing.copy(), nothing.copy()
         exact = tolerance_of(dtype_name(expected.dtype)) is None
-        reach = np.zeros(expected.shape)
+        reach, shift = np.zeros(expected.shape), np.zeros(expected.shape)
         for other in still:
             stable &= on_a_step | ~_different(base[0], other)
+            shift = np.fmax(shift, _distance(base[0], other))
         for other in near:
             moves |= _away(base[0], other)
             meets |= ~_different(other.astype(expected.dtype) if exact else other, actual)
-            with np.errstate(all="ignore"):
-                reach = np.fmax(reach, np.abs(other.astype(np.complex128) - base[0].astype(np.complex128)))
+            reach = np.fmax(reach, _distance(base[0], other))
+        stable |= shift <= _SLOPE * reach
         if exact:
             return stable & moves & meets
         with np.errstate(all="ignore"):
-            distance = np.abs(actual.astype(np.complex128) - base[0].astype(np.complex128))
-            return stable & moves & (meets | (distance <= _SLOPES * reach))
+            return stable & moves & (meets | (_distance(base[0], actual) <= _SLOPES * reach))
+
+
+def _distance(one: Array, other: Array) -> Array:
+    with np.errstate(all="ignore"):
+        return np.abs(other.astype(np.complex128) - one.astype(np.complex128))
 
 
 def _away(base: Array, other: Array) -> Array:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
+from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
 from opera.campaign.rig import Rig
 from opera.campaign.role import Role
-from opera.campaign.scheduler import WORTH_A_LOOK, Tasks, answer_of
+from opera.campaign.scheduler import Tasks, answer_of
 from opera.campaign.settings import Settings
 from opera.config import Config
 from opera.errors import EnvironmentBroken
@@ -159,7 +160,7 @@ class Prober:
         probe = self._probe(judgement, answer)
         if probe.fingerprint in wanted and not self._is_sound(test, trial, tasks):
             return Probe(Judgement(Verdict.INVALID, reason="types"), None, probe.bundle)
-        if (probe.fingerprint is None or probe.fingerprint in wanted) and judgement.stage in WORTH_A_LOOK.get(judgement.verdict, ()):
+        if (probe.fingerprint is None or probe.fingerprint in wanted) and is_worth_a_look(judgement, test.api):
             look = self._ask(Role.LIBRARY, tasks.review(test, answer, answer, judgement.outputs))
             probe = self._probe(_looked(judgement, look), answer)
         return probe

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from opera.instance import Argument, Instance, Kind
+from opera.models.arrays import wide_integers
 from opera.models.sampling import nudged
 from opera.oracles.filters import filters, order_is_specified
 from opera.oracles.review import Case, review
@@ -42,6 +43,9 @@ def reviewed(
         wide = [value.astype({"f": "float64", "c": "complex128"}.get(value.dtype.kind, value.dtype)) for value in arrays]
         return outputs([nudged(value, scale, draw, place) for place, value in enumerate(wide)])
 
+    def exact() -> list[Any]:
+        return outputs([wide_integers(value) for value in arrays])
+
     expected = outputs(arrays)
     given = actual if isinstance(actual, tuple) else (actual,)
     results = None if dead else [np.asarray(each, one.dtype) for each, one in zip(given, expected, strict=True)]
@@ -49,7 +53,7 @@ def reviewed(
         "onnx" if api.startswith("ai.onnx") else api.split(".")[0].replace("torch", "pytorch"), api, Kind.FUNCTION,
         init=tuple(Argument(name, value) for name, value in (init or {}).items()), context=() if opset is None else (("opset", opset),),
     )  # fmt: skip
-    found = review(Case(instance, arrays, expected, results, nearby, computes_as or {}))
+    found = review(Case(instance, arrays, expected, results, nearby, exact, computes_as or {}))
     return None if found is None else found.reason
 
 
@@ -95,6 +99,63 @@ def test_an_integer_to_a_negative_power_is_excused_and_to_any_other_is_not() -> 
 
     assert reviewed("torch.pow", [base, exponent], power, [1, 9]) == "negative-integer-exponent"
     assert reviewed("torch.pow", [base, exponent], power, [0, 6]) is None
+
+
+def test_what_a_signed_type_cannot_hold_is_its_end_as_well_as_modulo_its_range() -> None:
+    small = np.array([-128, 5], "int8")
+    assert reviewed("torch.abs", [small], np.abs, [127, 5]) == "integer-overflow"
+    assert reviewed("torch.abs", [small], np.abs, [-128, 6]) is None
+    unsigned = np.array([200], "uint8")
+    assert reviewed("torch.add", [unsigned, unsigned], lambda x, y: x + y, [255]) is None, "unsigned numbers are taken modulo their range"
+
+    def least(value: Any) -> Any:
+        return np.array([np.iinfo(value.dtype).min])
+
+    assert reviewed("ai.onnx.ReduceMax", [np.zeros(0, "int32")], least, [0]) is None, "the least number of a type is no overflow"
+
+
+def test_an_infinity_next_to_the_largest_number_is_a_rounding_error() -> None:
+    high = np.array([88.72, 88.0], "float32")
+    assert reviewed("torch.exp", [high], np.exp, [np.inf, np.exp(np.float32(88))]) == "end-of-range"
+    assert reviewed("torch.exp", [high], np.exp, [np.exp(np.float32(88.72)), np.inf]) is None
+    assert reviewed("torch.exp", [high], np.exp, [-np.inf, np.exp(np.float32(88))]) is None
+
+
+def test_an_index_past_the_end_is_an_error_that_a_library_need_not_raise() -> None:
+    data = np.array([[1.0, 2.0], [3.0, 4.0]], "float32")
+
+    def gather(values: Any, indices: Any) -> Any:
+        return np.take_along_axis(values, np.clip(indices, -2, 1), 0)
+
+    for indices, reason in (([[9, 0]], "index-out-of-range"), ([[1, -2]], None)):
+        given = [data, np.array(indices, "int64")]
+        assert reviewed("ai.onnx.GatherElements", given, gather, [[7.0, 2.0]], init={"axis": 0}) == reason
+        assert reviewed("ai.onnx.GatherElements", given, gather, [[7.0, 2.0]], init={"axis": 0}, dead=True) == reason
+
+
+def test_nan_is_quantised_to_anything() -> None:
+    values, scale = np.array([np.nan, 2.0], "float32"), np.array(1.0, "float32")
+
+    def quantised(value: Any, step: Any) -> Any:
+        return np.nan_to_num(np.rint(value / step)).astype("uint8")
+
+    assert reviewed("ai.onnx.QuantizeLinear", [values, scale], quantised, [255, 2]) == "cast-out-of-range"
+    assert reviewed("ai.onnx.QuantizeLinear", [values, scale], quantised, [0, 3]) is None
+
+
+def test_a_reflected_operator_is_excused_for_its_first_input_and_not_for_its_second() -> None:
+    """`Tensor.__rpow__(self, other)` is `other ** self`."""
+    small, other = np.array([-1, 0, 2], "int64"), np.array([0, 3, 2], "int64")
+
+    def power(exponent: Any, base: Any) -> Any:
+        return np.where(exponent < 0, 0, base ** np.abs(exponent))
+
+    assert reviewed("torch.Tensor.__rpow__", [small, other], power, [7, 1, 4]) == "negative-integer-exponent"
+    assert reviewed("torch.Tensor.__rpow__", [small, other], power, [0, 1, 5]) is None
+    assert reviewed("torch.Tensor.__rmod__", [small, other], lambda by, of: np.fmod(of, by), [0, 7, 0]) == "integer-division-by-zero"
+    assert reviewed("torch.Tensor.__rmod__", [small, other], lambda by, of: np.fmod(of, by), [7, 0, 0]) is None
+    assert reviewed("torch.Tensor.__rlshift__", [small, other], lambda by, of: np.left_shift(of, by), [7, 3, 8]) == "shift-past-width"
+    assert reviewed("torch.Tensor.__rlshift__", [small, other], lambda by, of: np.left_shift(of, by), [0, 3, 9]) is None
 
 
 def test_a_cast_is_excused_for_what_the_integer_type_cannot_hold() -> None:
@@ -169,6 +230,14 @@ def test_a_steep_slope_is_excused_as_far_as_it_reaches() -> None:
     truth = float(inverse(steep.astype("float64"))[0])
     assert reviewed("torch.linalg.inv", [steep], inverse, [truth * 1.2]) == "ill-conditioned"
     assert reviewed("torch.linalg.inv", [steep], inverse, [-truth * 40]) is None
+
+
+def test_a_slope_may_be_so_steep_that_the_last_bit_of_a_double_matters() -> None:
+    """The remainder of a number with a hundred billion periods: nothing is left of it in single precision."""
+    far, period = np.array([1e10], "float32"), np.array([0.3], "float32")
+    assert reviewed("torch.remainder", [far, period], np.mod, [0.0]) == "ill-conditioned"
+    near = np.array([7.0], "float32")
+    assert reviewed("torch.remainder", [near, period], np.mod, [0.0]) is None
 
 
 def test_a_smooth_function_has_no_excuse() -> None:
@@ -280,6 +349,26 @@ def test_on_a_branch_cut_either_side_will_do() -> None:
     right = np.sqrt(values)
     assert reviewed("torch.sqrt", [values], np.sqrt, [np.conj(right[0]), right[1]]) == "branch-cut"
     assert reviewed("torch.sqrt", [values], np.sqrt, [right[0], np.conj(right[1])]) is None
+
+
+def test_the_sign_of_a_zero_decides_an_angle() -> None:
+    zero, back = np.array([-0.0, 0.5], "float32"), np.array([-1.0, -1.0], "float32")
+    right = np.arctan2(zero, back)
+    assert reviewed("torch.atan2", [zero, back], np.arctan2, [np.pi, right[1]]) == "branch-cut"
+    assert reviewed("torch.atan2", [zero, back], np.arctan2, [right[0], -right[1]]) is None
+    assert reviewed("torch.atan2", [zero, back], np.arctan2, [0.0, right[1]]) is None
+    assert reviewed("torch.atan2", [zero, np.array([-0.0, -1.0], "float32")], np.arctan2, [0.0, right[1]]) == "branch-cut"
+
+
+def test_a_coordinate_that_is_no_number_has_no_pixel() -> None:
+    image, grid = np.ones((1, 1, 2, 2), "float32"), np.zeros((1, 1, 2, 2), "float32")
+    grid[0, 0, 0, 0] = np.nan
+
+    def sampled(pixels: Any, points: Any) -> Any:
+        return pixels[:, :, :1] * points[:, :, :, 0][:, None]
+
+    assert reviewed("torch.nn.functional.grid_sample", [image, grid], sampled, np.zeros((1, 1, 1, 2))) == "cast-out-of-range"
+    assert reviewed("torch.nn.functional.grid_sample", [image, np.full_like(grid, 0.25)], sampled, np.zeros((1, 1, 1, 2))) is None
 
 
 def test_many_small_numbers_may_be_added_in_their_own_precision() -> None:

@@ -1,0 +1,74 @@
+"""Tempting false alarms, run by the real compilers: they differ from the library, raise or die, and nobody is at fault."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
+from opera.store import Campaigns, Corpus
+from opera.store.database import open_workspace
+
+
+def tensor(values: object, dtype: str = "float32") -> Tensor:
+    array = np.asarray(values, dtype)
+    return Tensor(array.shape, dtype, array.tobytes())
+
+
+def node(operator: str, opset: int, attributes: dict[str, Any] | None = None, **inputs: Tensor) -> Instance:
+    init = tuple(Argument(name, value) for name, value in sorted((attributes or {}).items()))
+    call = tuple(Argument(name, value) for name, value in inputs.items())
+    return Instance("onnx", f"ai.onnx.{operator}", Kind.NODE, init, call, (("opset", opset), ("outputs", [True])))
+
+
+def call(api: str, *tensors: Tensor) -> Instance:
+    return Instance("pytorch", api, Kind.FUNCTION, call=tuple(Argument(f"x{place}", each) for place, each in enumerate(tensors)))
+
+
+NAN, INFINITY = float("nan"), float("inf")
+NODES = (
+    node("Div", 14, A=tensor([1, 2, -3], "int32"), B=tensor([0, 1, 2], "int32")),
+    node("Mod", 13, A=tensor([1, 2, -3], "int32"), B=tensor([0, 1, 2], "int32")),
+    node("BitShift", 11, {"direction": "LEFT"}, X=tensor([1, 2], "uint32"), Y=tensor([32, 40], "uint32")),
+    node("Cast", 13, {"to": 6}, input=tensor([1e20, NAN, -INFINITY, 2.5])),
+    node("Cast", 13, {"to": 2}, input=tensor([300, -1, NAN, 2.9])),
+    node("GatherElements", 13, {"axis": 0}, data=tensor([[1, 2], [3, 4], [5, 6]]), indices=tensor([[9, 0]], "int64")),
+    node("QuantizeLinear", 13, x=tensor([0.5, 300, NAN]), y_scale=tensor(1), y_zero_point=tensor(0, "uint8")),
+    node("Abs", 13, X=tensor([-128, 5], "int8")),
+    node("Neg", 13, X=tensor([-128, 5], "int8")),
+    node("Max", 13, data_0=tensor([NAN, 1]), data_1=tensor([1, NAN])),
+    node("Mul", 14, A=tensor([1e-40, 1e-45]), B=tensor([1, 1])),
+    node("TopK", 11, {"sorted": 0}, X=tensor([3, 1, 2, 5, 4]), K=tensor([3], "int64")),
+    node("RandomUniformLike", 1, {"dtype": 1}, input=tensor([1, 2, 3])),
+)
+CALLS = (
+    call("torch.atan2", tensor([0.0, -0.0, 0.0, -0.0]), tensor([-0.0, -0.0, 0.0, -1.0])),
+    call("torch.abs", tensor([-128, 5], "int8")),
+    call("torch.exp", tensor([88.72, 1.0])),
+    call("torch.remainder", tensor([1e10]), tensor([0.3])),
+    call("torch.empty_like", tensor([1, 2])),
+    call("torch.nn.functional.grid_sample", tensor(np.ones((1, 1, 4, 4))), tensor([[[[NAN, 0.0], [0.1, 0.1]]]])),
+)
+
+
+@pytest.mark.parametrize(
+    ("compiler", "frontend", "instances"),
+    [("tvm", "onnx", NODES), ("openvino", "onnx", NODES), ("onnxruntime", "onnx", NODES), ("openvino", "pytorch", CALLS)],
+)
+def test_nobody_is_at_fault(tmp_path: Path, compiler: str, frontend: str, instances: tuple[Instance, ...]) -> None:
+    with open_workspace(tmp_path, write=True) as space:
+        Corpus(space).add((each, Occurrence("hand", "test")) for each in instances)
+    command = [sys.executable, "-m", "opera", "run", "--compiler", compiler, "--frontend", frontend, "--workspace", str(tmp_path), "--json"]
+    run = subprocess.run([*command, "--exit-zero", "-q", "-j", "2"], capture_output=True, text=True, check=False, timeout=300)
+    assert run.returncode == 0, run.stderr[-3000:]
+    assert json.loads(run.stdout)["executed"] >= len(instances)
+    with open_workspace(tmp_path, write=False) as space:
+        corpus = Corpus(space)
+        failing = [(corpus.get(each.instance).api, each.form, each.verdict.value) for each in Campaigns(space).results(failures=True)]
+    assert failing == []
