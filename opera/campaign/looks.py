@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from opera.campaign.judge import Judgement
+from opera.campaign.plan import Test
+from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
 from opera.oracles.verdict import Stage, Verdict
 
@@ -15,12 +17,14 @@ _COMPILING = (Stage.LOAD, Stage.OPTIMIZE, Stage.CODEGEN)
 _MAY_RAISE = (Verdict.CRASH, Verdict.ABORT)
 
 
-def is_worth_a_look(judgement: Judgement, api: str) -> bool:
-    """Whether the values that a test of *api* was given may be the reason of its failure.
+def is_worth_a_look(judgement: Judgement, test: Test) -> bool:
+    """Whether the values that *test* was given may be the reason of its failure.
 
-    What fails while it is compiled fails whatever they are, but for operators of which a constant operand may be one that no specification
-    allows: a compiler that computes with it is free to refuse it.
+    What fails while it is compiled fails whatever they are, unless they are constants of the model, and such that no specification allows
+    them: a compiler that computes with them is free to refuse.
     """
     if judgement.stage in _ALWAYS.get(judgement.verdict, ()):
         return True
-    return judgement.verdict in _MAY_RAISE and judgement.stage in _COMPILING and may_fail(api.rsplit(".", 1)[-1])
+    if judgement.verdict not in _MAY_RAISE or judgement.stage not in _COMPILING or test.form is not InputForm.BAKED:
+        return False
+    return may_fail(test.api.rsplit(".", 1)[-1])

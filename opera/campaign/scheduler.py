@@ -282,7 +282,7 @@ class Scheduler:
             self._finish(job, replace(job.first[0], verdict=Verdict.FLAKY, reason=f"{judgement.verdict.value} in a fresh process"))
             return False
         if any(self._same(earlier, judgement) for earlier in job.first):
-            if role.is_library or not is_worth_a_look(judgement, job.test.api):
+            if role.is_library or not is_worth_a_look(judgement, job.test):
                 self._finish(job, judgement)
             else:
                 self._looks.append(replace(job, first=(), confirmed=judgement, looking=True))

@@ -160,7 +160,7 @@ class Prober:
         probe = self._probe(judgement, answer)
         if probe.fingerprint in wanted and not self._is_sound(test, trial, tasks):
             return Probe(Judgement(Verdict.INVALID, reason="types"), None, probe.bundle)
-        if (probe.fingerprint is None or probe.fingerprint in wanted) and is_worth_a_look(judgement, test.api):
+        if (probe.fingerprint is None or probe.fingerprint in wanted) and is_worth_a_look(judgement, test):
             look = self._ask(Role.LIBRARY, tasks.review(test, answer, answer, judgement.outputs))
             probe = self._probe(_looked(judgement, look), answer)
         return probe
