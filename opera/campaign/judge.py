@@ -21,6 +21,8 @@ _READERS = {
     ("onnx", "load_model_from_string"): "onnx",
 }
 """Functions with which a library reads what it captured, and the capture: where they raise, no compiler has seen the model."""
+_OF_A_MODEL = (Stage.LOAD, Stage.RUN)
+"""Stages at which a compiler may refuse a model that is none, or none of what the library computes."""
 _VALUE_DIFFERENCES = frozenset({"values", "nan", "inf", "shape"})
 """Differences that mean nothing when the library does not agree with itself."""
 
@@ -51,7 +53,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         test: The test.
         undefined: Why the reference is none, where it is none.
         suspect: The exporter whose model is inconsistent or already disagrees with the library; a wrong result, and a model that does not
-            load, are then its own.
+            load or raises when it is run, are then its own.
     """
     operator = test.api.rsplit(".", 1)[-1]
     if isinstance(event, Lost):
@@ -85,7 +87,7 @@ def _raised(result: Mapping[str, Any], seconds: Mapping[str, float], suspect: st
         return Judgement(Verdict.INVALID, None, f"capture-failed:{unread}", None, detail, seconds)
     if _is_a_slip(result["failure"]):
         return Judgement(Verdict.UNDEFINED, stage, "harness-error", result["converter"], detail, seconds)
-    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds, suspect if stage is Stage.LOAD else None)
+    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds, suspect if stage in _OF_A_MODEL else None)
 
 
 def _is_a_slip(failure: Mapping[str, Any]) -> bool:

@@ -10,7 +10,7 @@ from opera.compilers.adapter import UnsupportedRule, declined
 
 _ERRORS = ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError")
 _SYMBOLIC = ("torch.onnx.errors.SymbolicValueError", *_ERRORS)
-_DECLINES = r"\bonly [\w ,]+ (is|are) supported\b|\b(is|are) not supported\b"
+_DECLINES = r"(?i)\bonly [\w ,]+ (is|are) supported\b|\b(is|are) not supported\b|\bnot (yet )?implemented\b"
 _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
     "torch.onnx": (
         UnsupportedRule(_ERRORS, "no-converter", r"No ONNX function found for", stages=("export",)),

@@ -337,7 +337,8 @@ def test_a_slip_of_an_adapter_is_no_crash_of_its_compiler() -> None:
     assert raised("RuntimeError", ("opera.compilers.openvino", "OpenVinoAdapter.load")).verdict is Verdict.CRASH
 
 
-def test_a_model_that_the_exporter_spoiled_and_that_does_not_load_is_the_exporters() -> None:
+def test_a_model_that_the_exporter_spoiled_and_that_is_refused_is_the_exporters() -> None:
     assert raised("onnxruntime.Fail", suspect="torch.onnx").exporter == "torch.onnx"
     assert raised("onnxruntime.Fail").exporter is None
-    assert raised("onnxruntime.Fail", suspect="torch.onnx", stage="run").exporter is None
+    assert raised("onnxruntime.Fail", suspect="torch.onnx", stage="run").exporter == "torch.onnx"
+    assert raised("onnxruntime.Fail", suspect="torch.onnx", stage="codegen").exporter is None

@@ -67,6 +67,9 @@ class FakeModel:
         step = float(np.sign(scale) * (-1 if draw % 2 else 1)) if self.settings["library"] == "on-the-edge" and scale > 1e-12 else 0.0
         return [self._values[0].astype(np.float64) * 2 + 100 * step]
 
+    def exact(self) -> list[Any]:
+        return [self._values[0] * 2]
+
     def captured(self, kind: str, data: bytes) -> tuple[str, list[Any]] | None:
         return ("fake.capture", [self._values[0] * 2 + 100]) if self.settings["library"] == "captured-wrong" else None
 

@@ -1,0 +1,81 @@
+"""What IREE declines, what it breaks on, and that its options change no result: with the real compiler."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from opera.compilers.adapter import Subject, declined
+from opera.compilers.iree import IreeAdapter
+from opera.instance import Instance, Kind
+from opera.models.arrays import Array
+from opera.worker.failure import describe
+
+FLOATS = np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 1, 4, 4)
+
+
+@pytest.fixture(scope="module")
+def iree() -> IreeAdapter:
+    adapter = IreeAdapter({})
+    adapter.start()
+    return adapter
+
+
+def subject(operator: str, inputs: dict[str, Array], opset: int, **attributes: object) -> Subject:
+    """A model of one operator with one output, whose type shape inference finds out."""
+    node = helper.make_node(operator, list(inputs), ["out"], **attributes)
+    entries = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(each.dtype), each.shape) for name, each in inputs.items()
+    ]
+    graph = helper.make_graph([node], "one", entries, [onnx.ValueInfoProto(name="out")])
+    model = onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10))
+    route = next(each for each in IreeAdapter.routes if each.name == "onnx")
+    return Subject(route, model.SerializeToString(), inputs, 1, Instance("onnx", f"ai.onnx.{operator}", Kind.NODE))
+
+
+def result(iree: IreeAdapter, case: Subject) -> Array:
+    return iree.run(iree.compile(iree.load(case, str), case, str), case, str)[0]
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        (subject("StringNormalizer", {"X": np.array(["a"], object)}, 10), "no-converter"),
+        (subject("ReduceSum", {"data": FLOATS, "axes": np.array([1])}, 13), "no-lowering"),
+        (subject("MatMul", {"A": np.ones(3, "float32"), "B": np.ones((2, 3, 4), "float32")}, 13), "no-lowering"),
+        (subject("RoiAlign", {"X": FLOATS, "rois": np.ones((1, 4), "float32"), "indices": np.array([0])}, 16), "no-lowering"),
+    ],
+    ids=lambda value: value.instance.operator if isinstance(value, Subject) else value,
+)
+def test_an_operator_that_is_never_lowered_is_declined(iree: IreeAdapter, case: Subject, reason: str) -> None:
+    with pytest.raises(Exception, match="error: ") as raised:
+        result(iree, case)
+    rule = declined(IreeAdapter.unsupported, describe(raised.value), "codegen")
+    assert rule is not None
+    assert rule.reason == reason
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        subject("Compress", {"input": np.ones(3, "float32"), "condition": np.array([True, False, True])}, 11),
+        subject("ConvTranspose", {"X": np.ones((1, 2, 3, 3), "float32"), "W": np.ones((2, 1, 3, 3), "float32")}, 11, group=2),
+    ],
+    ids=lambda value: value.instance.operator,
+)
+def test_what_a_pass_of_its_own_makes_wrong_is_no_decline(iree: IreeAdapter, case: Subject) -> None:
+    with pytest.raises(Exception, match="error: ") as raised:
+        result(iree, case)
+    assert declined(IreeAdapter.unsupported, describe(raised.value), "codegen") is None
+
+
+def test_double_precision_is_kept(iree: IreeAdapter) -> None:
+    numbers = np.array([1 + 2.0**-40, 3.0])
+    np.testing.assert_array_equal(result(iree, subject("Mul", {"A": numbers, "B": numbers}, 14)), numbers * numbers)
+
+
+def test_what_is_computed_in_double_precision_within_a_pass_is_no_failure_of_a_model_without(iree: IreeAdapter) -> None:
+    case = subject("MaxPool", {"X": FLOATS}, 12, auto_pad="SAME_LOWER", kernel_shape=[2, 2])
+    np.testing.assert_array_equal(result(iree, case)[0, 0, :, 0], FLOATS[0, 0, :, 0])
