@@ -11,6 +11,8 @@ from opera.compilers.adapter import UnsupportedRule, declined
 _ERRORS = ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError")
 _SYMBOLIC = ("torch.onnx.errors.SymbolicValueError", *_ERRORS)
 _DECLINES = r"(?i)\bonly [\w ,]+ (is|are) supported\b|\b(is|are) not supported\b|\bnot (yet )?implemented\b"
+_FUNCTION = r"TracedOnnxFunction\(<function (\w+)"
+_TARGET = r"call_function\[target=torch\.ops\.([\w.]+)\]"
 _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
     "torch.onnx": (
         UnsupportedRule(_ERRORS, "no-converter", r"No ONNX function found for", stages=("export",)),
@@ -45,6 +47,7 @@ def declined_by_exporter(exporter: str, failure: Mapping[str, Any]) -> str | Non
 
 
 def converter_of_exporter(exporter: str, failure: Mapping[str, Any]) -> str:
-    """The exporter's function that failed, as its message names it, else the exporter itself."""
-    named = re.search(r"TracedOnnxFunction\(<function (\w+)", str(failure["message"]))
+    """The exporter's function that failed, as its message names it, else the operator that it was to convert, else the exporter itself."""
+    message = str(failure["message"])
+    named = re.search(_FUNCTION, message) or re.search(_TARGET, message)
     return named[1] if named is not None else exporter

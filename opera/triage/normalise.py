@@ -8,6 +8,7 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     (re.compile(r"0x[0-9a-fA-F]+"), "ADDR"),
     (re.compile(r"(?s)(failed to legalize operation '[\w.]+'(?: that was explicitly marked illegal)?): .*"), r"\1"),
+    (re.compile(r"\(args = [^\n]*?, kwargs = \{[^{}\n]*\}\)"), "(ARGS)"),
     (re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)"), r"\1"),
     (re.compile(r"\b[0-9a-f]{12,}\b"), "HASH"),
     (re.compile(r"\b(v?tensor|memref|vector)<(?:(?:[?\d]+x)*|\[[^\]]*\],)(\w+)>"), r"\1<\2>"),
