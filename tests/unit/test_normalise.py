@@ -31,7 +31,10 @@ from opera.triage.normalise import summary, template
             "failed to legalize operation 'torch.aten.sum' that was explicitly marked illegal: %7 = \"torch.aten.sum\"(%3)",
             "failed to legalize operation 'torch.aten.sum' that was explicitly marked illegal: %1 = \"torch.aten.sum\"(%0, %2)",
         ),
-        ("call_function[target=cat](args = ([%a, %add_4],), kwargs = {dim: 0}).", "call_function[target=cat](args = ([%b],), kwargs = {})."),
+        (
+            "call[target=cat](args = ([%a, %b_4],), kwargs = {dim: 0}).",
+            "call[target=cat](args = ([%b],), kwargs = {}).",
+        ),
         ("flags [True, False]", "flags [False, False, True]"),
         ("operand type 'tensor<?x1xi1>' is wrong", "operand type 'tensor<2x3x4xi1>' is wrong"),
         (

@@ -108,6 +108,11 @@ def test_what_a_signed_type_cannot_hold_is_its_end_as_well_as_modulo_its_range()
     unsigned = np.array([200], "uint8")
     assert reviewed("torch.add", [unsigned, unsigned], lambda x, y: x + y, [255]) is None, "unsigned numbers are taken modulo their range"
 
+    def shifted(one: Any, bits: Any) -> Any:
+        return (one.astype("int64") << bits).astype(one.dtype)
+
+    assert reviewed("ai.onnx.BitShift", [small, np.array([0, 5], "int8")], shifted, [-128, 127], opset=28) is None, "bits are lost"
+
     def least(value: Any) -> Any:
         return np.array([np.iinfo(value.dtype).min])
 
