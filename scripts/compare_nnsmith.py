@@ -4,7 +4,8 @@ python scripts/compare_nnsmith.py [--compiler tvm ...] [--minutes 10] [-j 2] [--
 
 Both sides get the same minutes and the same busy processes for each compiler, and everything counts that they do in them:
 
-- OPERA: `extract --lib onnx`, `prioritize`, `run`, into an empty workspace;
+- OPERA: `extract`, `prioritize`, `run`, into an empty workspace, for ONNX models; in the time that is left when it is through with these,
+  for PyTorch's (its operator database), which the same compilers load;
 - NNSmith: trying its operators, generating models, importing them, `run` on what is there, again and again. Its generator is a process
   besides the busy ones, so that the compiler does not wait for it after the first models; it ends when its lead covers the time left.
 
@@ -30,6 +31,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -47,23 +49,29 @@ from opera.triage.findings import Finding, group
 from opera.triage.fingerprint import symptom_of
 from opera.triage.knowledge import knowledge_of
 
-SCHEMA = "nnsmith-comparison/1"
+SCHEMA = "nnsmith-comparison/2"
 SCRIPTS = Path(__file__).parent
 ENVIRONMENT = Place("nnsmith", SCRIPTS.parent / ".opera-envs" / "nnsmith")
 RECIPE = Recipe(
     "nnsmith", (), ("nnsmith==0.1.0", "torch>=2.13", "onnx>=1.19"), SCRIPTS / "nnsmith.txt", 1.1, "NNSmith, as a generator of ONNX models"
 )
+ONNX = "onnx"
+CORPORA = {ONNX: (), "pytorch": ("--source", "opinfo", "--option", "dtypes=float32,int64,bool", "--option", "variants=")}
+"""What OPERA extracts, by library and frontend, one after the other."""
 LEAD = 1.5
 """How many times what the compiler can do in the time left the generator has to have made before it is ended."""
+WORTH_IT = 60.0
+"""Seconds that have to be left for the second corpus."""
 TAKING_APART = "60m"
 """Most time for the nodes of failing models."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A finding as the output has it. *frontend* says whether it counts."""
+    """A finding as the output has it: *model* is what the compiler loaded; *frontend* says whether it counts."""
 
     id: str
+    model: str
     frontend: bool
     exporter: bool
     verdict: str
@@ -162,31 +170,49 @@ def opera(workspace: Path, *words: str, expected: Sequence[int] = (0,)) -> dict[
     return json.loads(done.stdout) if done.stdout.strip() else {}
 
 
-def campaign(workspace: Path, compiler: str, jobs: int, budget: str, *words: str) -> dict[str, Any]:
+def campaign(workspace: Path, compiler: str, jobs: int, budget: str, *words: str, frontend: str = ONNX) -> dict[str, Any]:
     """A campaign, or the next part of one; empty where no test came to an end in *budget*."""
-    common = ("run", "--compiler", compiler, "--frontend", "onnx", "-j", str(jobs), "--budget", budget, "--quiet", "--exit-zero")
+    common = ("run", "--compiler", compiler, "--frontend", frontend, "-j", str(jobs), "--budget", budget, "--quiet", "--exit-zero")
     return opera(workspace, *common, *words, expected=(0, 4))
 
 
 def triage(workspace: Path, compiler: str, options: argparse.Namespace) -> list[Finding]:
     """The findings of a workspace after triage."""
-    subject = ("--compiler", compiler, "--frontend", "onnx")
-    opera(workspace, "triage", *subject, "--budget", options.reduction, "--seed", str(options.seed), expected=(0, 4))
+    opera(
+        workspace,
+        "triage",
+        "--compiler",
+        compiler,
+        "-j",
+        str(options.jobs),
+        "--budget",
+        options.reduction,
+        "--seed",
+        str(options.seed),
+        expected=(0, 4),
+    )
     with open_workspace(workspace, write=False) as space:
         return group(Campaigns(space).results(failures=True), knowledge_of(space))
 
 
 def run_ours(compiler: str, workspace: Path, options: argparse.Namespace) -> Side:
-    """OPERA's own pipeline."""
+    """OPERA's own pipeline: the second corpus when the first is through."""
     began = time.monotonic()
     seed = ("--seed", str(options.seed))
-    extracted = opera(workspace, "extract", "--lib", "onnx", "-j", str(options.jobs), "--quiet", *seed)
-    opera(workspace, "prioritize", "--compiler", compiler, "--frontend", "onnx", *seed)
-    side = Side(inputs=extracted["instances"], seconds_before_first_test=round(time.monotonic() - began, 1))
-    left = 60 * options.minutes - (time.monotonic() - began)
-    summary = campaign(workspace, compiler, options.jobs, f"{left:.0f}s", *seed)
+    side, verdicts = Side(), Counter[str]()
+    for library, choice in CORPORA.items():
+        extracted = opera(workspace, "extract", "--lib", library, *choice, "-j", str(options.jobs), "--quiet", *seed)
+        opera(workspace, "prioritize", "--compiler", compiler, "--frontend", library, *seed)
+        side.inputs += extracted["instances"]
+        side.seconds_before_first_test = side.seconds_before_first_test or round(time.monotonic() - began, 1)
+        left = 60 * options.minutes - (time.monotonic() - began)
+        summary = campaign(workspace, compiler, options.jobs, f"{max(1.0, left):.0f}s", *seed, frontend=library)
+        verdicts.update(summary.get("verdicts", {}))
+        side.notes[f"tests of {library} models"] = summary.get("executed", 0)
+        if time.monotonic() - began >= 60 * options.minutes - WORTH_IT:
+            break
     side.seconds = round(time.monotonic() - began, 1)
-    take_counts(side, summary)
+    side.tests, side.verdicts = verdicts.total(), dict(verdicts)
     side.findings = [entry(each, compiler) for each in triage(workspace, compiler, options)]
     return side
 
@@ -204,8 +230,8 @@ def entry(finding: Finding, compiler: str) -> Found:
     vanishes = finding.lowest_level is not None and finding.lowest_level.vanishes
     counts = not exporter and (test.stage is Stage.LOAD or (test.verdict is Verdict.INCONSISTENT and not vanishes))
     return Found(
-        finding.id, counts, exporter, test.verdict.value, test.stage.value if test.stage else "", test.converter or "", kind,
-        finding.operators, finding.summary[:200], len(finding.tests),
+        finding.id, finding.frontend, counts, exporter, test.verdict.value, test.stage.value if test.stage else "", test.converter or "",
+        kind, finding.operators, finding.summary[:200], len(finding.tests),
     )  # fmt: skip
 
 
@@ -308,26 +334,25 @@ def show(found: Mapping[str, tuple[Side, Side]]) -> None:
     """A row for each compiler, and one for all."""
     rows = [row(name, [pair]) for name, pair in found.items()]
     print_table(
-        ["compiler", "tests OPERA", "tests NNSmith", "findings OPERA", "findings NNSmith", "ratio", "also OPERA's: converter", "operator"],
+        ["compiler", "tests OPERA", "tests NNSmith", "findings OPERA", "of ONNX models", "NNSmith", "ratio", "ONNX alone", "also OPERA's"],
         [*rows, row("all", list(found.values()))],
     )
 
 
 def row(name: str, pairs: Sequence[tuple[Side, Side]]) -> list[str]:
-    """Sums over *pairs*. The last two say how many of NNSmith's findings OPERA has by converter and kind, and by operator and kind."""
-    mine, yours = sum(len(each.of_frontends) for each, _ in pairs), sum(len(each.of_frontends) for _, each in pairs)
-    shared = [overlap(*pair) for pair in pairs]
-    counts = [sum(ours.tests for ours, _ in pairs), sum(theirs.tests for _, theirs in pairs), mine, yours]
-    ratio = f"{mine / yours:.1f}" if yours else "-"
-    return [name, *(f"{each:,}" for each in counts), ratio, str(sum(each for each, _ in shared)), str(sum(each for _, each in shared))]
+    """Sums over *pairs*. The last column says how many of NNSmith's findings OPERA has, by converter or operator, and kind."""
+    mine = [each for ours, _ in pairs for each in ours.of_frontends]
+    onnx, yours = sum(each.model == ONNX for each in mine), sum(len(each.of_frontends) for _, each in pairs)
+    counts = [sum(ours.tests for ours, _ in pairs), sum(theirs.tests for _, theirs in pairs), len(mine), onnx, yours]
+    ratios = [f"{count / yours:.1f}" if yours else "-" for count in (len(mine), onnx)]
+    return [name, *(f"{each:,}" for each in counts), *ratios, str(sum(overlap(*pair) for pair in pairs))]
 
 
-def overlap(ours: Side, theirs: Side) -> tuple[int, int]:
-    """How many findings of *theirs* *ours* has, by converter and kind, and by operator and kind."""
+def overlap(ours: Side, theirs: Side) -> int:
+    """How many findings of *theirs* *ours* has, by converter and kind, or by operator and kind."""
     converters = {each.by_converter for each in ours.of_frontends}
     operators = {each for finding in ours.of_frontends for each in finding.by_operator}
-    by_converter = sum(each.by_converter in converters for each in theirs.of_frontends)
-    return by_converter, sum(bool(each.by_operator & operators) for each in theirs.of_frontends)
+    return sum(each.by_converter in converters or bool(each.by_operator & operators) for each in theirs.of_frontends)
 
 
 if __name__ == "__main__":
