@@ -124,6 +124,9 @@ def test_an_infinity_next_to_the_largest_number_is_a_rounding_error() -> None:
     assert reviewed("torch.exp", [high], np.exp, [np.inf, np.exp(np.float32(88))]) == "end-of-range"
     assert reviewed("torch.exp", [high], np.exp, [np.exp(np.float32(88.72)), np.inf]) is None
     assert reviewed("torch.exp", [high], np.exp, [-np.inf, np.exp(np.float32(88))]) is None
+    infinite = np.array([np.inf], "float32")
+    largest = [np.finfo("float32").max]
+    assert reviewed("ai.onnx.ReduceMax", [infinite], lambda x: x, largest) is None, "an infinity that is cut off is wrong"
 
 
 def test_an_index_past_the_end_is_an_error_that_a_library_need_not_raise() -> None:
