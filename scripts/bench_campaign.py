@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -23,6 +24,7 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,30 @@ SITE = ROOT / "tests" / "fake" / "site"
 THEIRS = ("load", "optimize", "codegen", "run", "reference", "export", "review")
 """Stages in which library or compiler work; the others are ours."""
 SUBJECTS = (("onnxruntime", "onnx"), ("openvino", "onnx"), ("tvm", "onnx"), ("inductor", "pytorch"))
+KILLS = 3
+"""Losses at work whose recovery is measured."""
+
+
+@dataclass(frozen=True)
+class Scaled:
+    """A subject, so many tests of it that one process takes about half a minute, how often with a filled cache, and where they are from."""
+
+    compiler: str
+    frontend: str
+    limit: int
+    filled: int = 1
+    source: tuple[str, ...] = ()
+
+
+ONNX_TESTS = ("--lib", "onnx", "--source", "node-tests")
+OPINFO_A_TO_C = ("--lib", "pytorch", "--source", "opinfo", "--option", "dtypes=float32", "--only", "[a-c]*")
+ONNXRUNTIME = Scaled("onnxruntime", "onnx", 5000, source=ONNX_TESTS)
+SCALED = (
+    Scaled("fake", "fake", 300),
+    Scaled("openvino", "onnx", 2500, source=ONNX_TESTS),
+    Scaled("tvm", "onnx", 700, source=ONNX_TESTS),
+    Scaled("inductor", "pytorch", 140, 2, OPINFO_A_TO_C),
+)
 
 
 def main() -> None:
@@ -46,9 +72,9 @@ def main() -> None:
         "overhead": overhead, "scaling": scaling, "recovery": recovery, "store": store, "memory": memory,
     }  # fmt: skip
     parser.add_argument("what", nargs="*", choices=[[], *benchmarks])
-    parser.add_argument("--limit", type=int, default=200, help="tests of each real subject")
+    parser.add_argument("--limit", type=int, default=200, help="tests of each real subject in `overhead`")
     parser.add_argument("--results", type=int, default=1_000_000, help="results for `memory`")
-    parser.add_argument("--repeat", type=int, default=3, help="repetitions of `scaling`; medians are printed")
+    parser.add_argument("--repeat", type=int, default=1, help="repetitions of `scaling`; medians are printed")
     arguments = parser.parse_args()
     for name in arguments.what or benchmarks:
         benchmarks[name](arguments)
@@ -71,6 +97,12 @@ def fill(workspace: Path, library: str) -> None:
         return
     sample = ROOT / "corpora" / "samples" / f"{library}.jsonl"
     subprocess.run([sys.executable, "-m", "opera", "import", str(sample), "--workspace", str(workspace)], check=True, capture_output=True)
+
+
+def extract(workspace: Path, subject: Scaled) -> None:
+    """Puts the tests that the subject's library has itself into a workspace."""
+    command = [sys.executable, "-m", "opera", "extract", *subject.source, "--workspace", str(workspace), "-q"]
+    subprocess.run(command, check=True, capture_output=True)
 
 
 def run(workspace: Path, compiler: str, frontend: str, *options: str, cores: str | None = None) -> dict[str, Any]:
@@ -130,66 +162,107 @@ def keep_passing(workspace: Path) -> None:
 
 
 def scaling(arguments: argparse.Namespace) -> None:
-    """Tests per second on two cores with one and with two busy processes; the start of the first workers is not counted.
+    """Tests per second on two cores with one and with two busy processes, as far as a campaign that runs all night feels it.
 
-    The fake compiler sleeps, so that its figure is that of the scheduling alone, whatever else the machine does.
+    What each start of a process takes, which happens once, is told apart: every start keeps one slot busy, so that a campaign without
+    them would have taken that much less, divided by its slots. The fake compiler sleeps: its figure is that of the scheduling alone.
     """
-    for compiler, frontend in (("fake", "fake"), *SUBJECTS[1:]):
-        rates: dict[tuple[str, int], list[float]] = {}
-        for _ in range(arguments.repeat):
-            for jobs in (1, 2):
-                with tempfile.TemporaryDirectory() as folder:
-                    workspace = Path(folder) / "ws"
-                    fill(workspace, "asleep" if compiler == "fake" else frontend)
-                    options = ("-j", str(jobs), "--limit", str(arguments.limit))
-                    for state in ("empty", "filled"):
-                        status = run(workspace, compiler, frontend, *options, cores="0,1")
-                        rates.setdefault((state, jobs), []).append(status["tests"]["done"] / status["seconds"])
+    cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
+    print(f"scaling: times of each campaign on cores {cores}, then the ratio; starts are the seconds that a slot waits for new processes")
+    for subject in SCALED:
+        with tempfile.TemporaryDirectory() as folder:
+            corpus = Path(folder) / "corpus"
+            fill(corpus, "asleep") if subject.compiler == "fake" else extract(corpus, subject)
+            measured: dict[tuple[str, int], list[Pace]] = {}
+            for turn in range(arguments.repeat):
+                for jobs in (1, 2):
+                    workspace = Path(shutil.copytree(corpus, Path(folder) / f"ws-{turn}-{jobs}"))
+                    for state in ("empty", *("filled",) * subject.filled):
+                        pace = pace_of(workspace, subject, jobs, cores)
+                        measured.setdefault((state, jobs), []).append(pace)
+                        print(f"  {subject.compiler}, {state} cache, -j {jobs}: {pace}", flush=True)
                         forget(workspace)
         for state in ("empty", "filled"):
-            one, two = (statistics.median(rates[state, jobs]) for jobs in (1, 2))
+            one, two = ([pace.rate for pace in measured[state, jobs]] for jobs in (1, 2))
+            ratio = statistics.median(two) / statistics.median(one)
+            whole = statistics.median(pace.whole for pace in measured[state, 2]) / statistics.median(
+                pace.whole for pace in measured[state, 1]
+            )
             print(
-                f"scaling {compiler}/{frontend}, {state} cache, two cores: {one:.1f} tests/s at -j 1, {two:.1f} at -j 2,"
-                f" {two / one:.2f} times (wanted 1.8); medians of {arguments.repeat}   [scripts/bench_campaign.py scaling]",
+                f"scaling {subject.compiler}/{subject.frontend}, {state} cache, two cores: {statistics.median(one):.1f} tests/s at -j 1,"
+                f" {statistics.median(two):.1f} at -j 2, {ratio:.2f} times (wanted 1.8); {whole:.2f} times with all starts; medians of"
+                f" {len(one)}   [scripts/bench_campaign.py scaling]",
                 flush=True,
             )
 
 
+@dataclass(frozen=True)
+class Pace:
+    """How fast a campaign was: its tests, its wall seconds, and those that its slots waited for processes to start."""
+
+    tests: int
+    seconds: float
+    starts: float
+    jobs: int
+
+    @property
+    def rate(self) -> float:
+        """Tests per second, starts left out."""
+        return self.tests / (self.seconds - self.starts / self.jobs)
+
+    @property
+    def whole(self) -> float:
+        """Tests per second, starts included."""
+        return self.tests / self.seconds
+
+    def __str__(self) -> str:
+        return f"{self.tests:,} tests in {self.seconds:.1f} s, starts {self.starts:.1f} s, {self.rate:.1f} tests/s without them"
+
+
+def pace_of(workspace: Path, subject: Scaled, jobs: int, cores: str) -> Pace:
+    """Runs the subject's campaign on those cores."""
+    (workspace / "log.jsonl").unlink(missing_ok=True)
+    status = run(workspace, subject.compiler, subject.frontend, "-j", str(jobs), "--limit", str(subject.limit), cores=cores)
+    lines = journal(workspace)
+    began = next(place for place, line in enumerate(lines) if line["event"] == "campaign-began")
+    later = [line for line in lines[began:] if line["event"] == "worker-started"]
+    starts = [until for line in later if (until := seconds(lines, line, "worker-ready", pid=line["pid"])) is not None]
+    return Pace(status["tests"]["done"], status["seconds"], sum(starts), jobs)
+
+
 def recovery(arguments: argparse.Namespace) -> None:
-    """Seconds from the loss of a compiler's worker that is killed until the next is ready, beside what a first start takes."""
-    for compiler, frontend in SUBJECTS[:3]:
+    """Seconds from the loss of a compiler's worker that is killed at work until the next is ready, beside what a first start takes."""
+    for subject in (ONNXRUNTIME, *SCALED[1:]):
         with tempfile.TemporaryDirectory() as folder:
             workspace = Path(folder) / "ws"
-            fill(workspace, frontend)
-            command = [sys.executable, "-m", "opera.run", "--compiler", compiler, "--frontend", frontend, "-j", "1", "-q"]
+            extract(workspace, subject)
+            command = [sys.executable, "-m", "opera.run", "--compiler", subject.compiler, "--frontend", subject.frontend, "-j", "1", "-q"]
             driver = subprocess.Popen([*command, "--workspace", str(workspace)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for _ in range(arguments.repeat):
-                busy = None
-                while busy is None and driver.poll() is None:
-                    time.sleep(0.2)
-                    with suppress(OSError, ValueError):
-                        status = json.loads((workspace / "status.json").read_text())
-                        if status["state"] == "running":
-                            busy = next((each["pid"] for each in status["workers"] if each["role"] == "compiler"), None)
-                    killed = {line["pid"] for line in journal(workspace) if line["event"] == "worker-lost"}
-                    busy = None if busy in killed else busy
-                if busy is not None:
+            killed: set[int] = set()
+            losses: list[float] = []
+            lines: list[dict[str, Any]] = []
+            while len(losses) < KILLS and driver.poll() is None:
+                time.sleep(0.7)
+                lines = [line for line in journal(workspace) if line.get("role") == "compiler"]
+                ready = [line["pid"] for line in lines if line["event"] == "worker-ready"]
+                if ready and ready[-1] not in killed:
+                    killed.add(ready[-1])
                     with suppress(ProcessLookupError):
-                        os.kill(busy, signal.SIGKILL)
-                time.sleep(2.5)
+                        os.kill(ready[-1], signal.SIGKILL)
+                lost = [line for line in lines if line["event"] == "worker-lost" and line["stage"]]  # those between two tests wait for one
+                losses = [until for line in lost if (until := seconds(lines, line, "worker-ready")) is not None]
             driver.send_signal(signal.SIGINT)
             driver.wait()
-            lines = [line for line in journal(workspace) if line.get("role") == "compiler"]
-            starts = [seconds(lines, start, "worker-ready") for start in lines if start["event"] == "worker-started"]
-            losses = [seconds(lines, loss, "worker-ready") for loss in lines if loss["event"] == "worker-lost"]
-            first, again = next(filter(None, starts)), [each for each in losses if each is not None]
-            if again:
-                print(
-                    f"recovery {compiler}/{frontend}: {statistics.median(again):.2f} s from a worker's death to the next that is ready,"
-                    f" {statistics.median(again) - first:.2f} s more than its start took ({first:.2f} s; limit 2 s more); median of"
-                    f" {len(again)}   [scripts/bench_campaign.py recovery]",
-                    flush=True,
-                )
+            starts = [until for line in lines if line["event"] == "worker-started" and (until := seconds(lines, line, "worker-ready"))]
+            name = f"recovery {subject.compiler}/{subject.frontend}"
+            if not losses:
+                raise SystemExit(f"{name}: the campaign ended before a worker was lost at work")
+            again, first = statistics.median(losses), starts[0]
+            print(
+                f"{name}: {again:.2f} s from a worker's death to the next that is ready, {again - first:.2f} s more than its start took"
+                f" ({first:.2f} s; limit 2 s more); median of {len(losses)}   [scripts/bench_campaign.py recovery]",
+                flush=True,
+            )
 
 
 def journal(workspace: Path) -> list[dict[str, Any]]:
@@ -199,10 +272,10 @@ def journal(workspace: Path) -> list[dict[str, Any]]:
     return []
 
 
-def seconds(lines: list[dict[str, Any]], since: dict[str, Any], until: str) -> float | None:
-    """Seconds from one line to the next with the event *until*."""
+def seconds(lines: list[dict[str, Any]], since: dict[str, Any], until: str, pid: int | None = None) -> float | None:
+    """Seconds from one line to the next with the event *until*, of the process *pid* where it is given."""
     following = lines[lines.index(since) + 1 :]
-    end = next((line for line in following if line["event"] == until), None)
+    end = next((line for line in following if line["event"] == until and pid in (None, line["pid"])), None)
     if end is None:
         return None
     return (datetime.fromisoformat(end["time"]) - datetime.fromisoformat(since["time"])).total_seconds()

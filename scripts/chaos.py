@@ -70,8 +70,8 @@ class Chaos:
         began = time.monotonic()
         quiet = self.copy("quiet")
         driver = self.start(quiet)
-        if driver.wait() not in (0, 1):
-            raise SystemExit((self.folder / "errors").read_text(errors="replace")[-2000:])
+        if not self.is_over(driver.wait()):
+            raise SystemExit(self.last_words())
         seconds = time.monotonic() - began
         expected = state(quiet)
         while self.attacks.total() < kills and not self.problems:
@@ -93,8 +93,8 @@ class Chaos:
     def start(self, workspace: Path) -> subprocess.Popen[bytes]:
         """Starts the campaign."""
         command = [sys.executable, "-m", "opera.run", *self.arguments, "-q", "--json", "--workspace", str(workspace)]
-        with (self.folder / "errors").open("ab") as errors:
-            driver = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors, start_new_session=True)
+        with (self.folder / "errors").open("ab") as errors, (self.folder / "said").open("wb") as said:
+            driver = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=errors, start_new_session=True)
         self.drivers.append(driver.pid)
         return driver
 
@@ -103,19 +103,33 @@ class Chaos:
         weights = [WEIGHTS[ATTACKS.index(each)] for each in allowed]
         while True:
             driver = self.start(workspace)
+            interrupted = False
             while self.attacks.total() < kills:
                 if self.ends_within(driver, self.dice.uniform(0, seconds * self.dice.choice((0.2, 0.5, 1.0)))):
                     break
                 attack = self.dice.choices(allowed, weights)[0]
                 self.attacks[attack] += 1
+                interrupted = attack in ("interrupt", "twice")
                 if self.attack(attack, driver, workspace):
                     break
             code = driver.wait()
-            if code in (0, 1):
+            if self.is_over(code):
                 return
-            if code not in (-signal.SIGKILL, 130, -signal.SIGINT):
-                self.problems.append(f"a campaign ended with {code}: {(self.folder / 'errors').read_text(errors='replace')[-2000:]}")
+            if code not in (-signal.SIGKILL, 130, -signal.SIGINT) and not (interrupted and self.never_began(code)):
+                self.problems.append(f"a campaign ended with {code}: {self.last_words()}")
                 return
+
+    def is_over(self, code: int) -> bool:
+        """Whether the driver that ended with *code* says that its campaign has ended."""
+        return code in (0, 1) and (self.folder / "said").stat().st_size > 0
+
+    def never_began(self, code: int) -> bool:
+        """Whether Ctrl-C met the interpreter itself while it started: it ends with 1 and with a message of its own."""
+        return code == 1 and "KeyboardInterrupt" in self.last_words()
+
+    def last_words(self) -> str:
+        """The end of what drivers have printed about errors."""
+        return (self.folder / "errors").read_text(errors="replace")[-2000:]
 
     def ends_within(self, driver: subprocess.Popen[bytes], seconds: float) -> bool:
         """Waits; returns whether the driver has ended by itself."""
@@ -181,6 +195,8 @@ class Chaos:
             time.sleep(0.1)
         if alive:
             self.problems.append(f"processes left: {alive}")
+        if self.problems:
+            self.problems.append(f"errors: {self.last_words()}")
 
 
 def state(workspace: Path) -> dict[str, Any]:

@@ -17,15 +17,17 @@ import argparse
 import heapq
 import json
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opera.store import Campaigns
+from opera.campaign.scheduler import LOWEST_LEVEL
+from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
 
 LOST = ("abort", "hang", "oom")
-FAILED = ("crash", "inconsistent", *LOST)
+FAILED = ("crash", "inconsistent", "flaky", *LOST)
 
 
 @dataclass(frozen=True)
@@ -102,32 +104,52 @@ def recorded(folder: Path, campaign: str | None, driver: float | None, start: fl
         for result in campaigns.results(key):
             seconds = sum(result.seconds.values())
             verdict = result.verdict.value
-            services.append(seconds * (2 if verdict in FAILED else 1) + (start if verdict in LOST else 0.0))
+            services.append(seconds * runs(result) + (start if verdict in LOST else 0.0))
     if driver is None:
         status = json.loads((folder / "status.json").read_text())
         driver = 1e3 * status["driver"]["busy_seconds"] / max(1, status["tests"]["done"] - status["tests"]["before"])
     return Recording(services, start, driver / 1e3)
 
 
+def runs(result: StoredResult) -> int:
+    """How often a test was run: a failure once more in a fresh process, and some failures then at the lowest optimisation level."""
+    if LOWEST_LEVEL in result.detail:
+        return 3
+    return 2 if result.verdict.value in FAILED or "excuse" in result.detail else 1
+
+
 def predict(recording: Recording, tests: int, workers: int, exact: int, dice: random.Random) -> Prediction:
     """What *tests* tests on *workers* workers come to."""
     count = min(tests, max(exact, 50 * workers))
-    free = [recording.start] * workers
     services = dice.choices(recording.services, k=count)
-    driver, last, half = 0.0, 0.0, 0.0
-    for place, service in enumerate(services):
-        driver = max(driver, free[0]) + recording.driver
-        end = driver + service
-        heapq.heapreplace(free, end)
-        last = max(last, end)
-        if place == count // 2:
-            half = driver
+    last, driver, half = _hand_out(recording, services, workers)
     busy = sum(services)
     if tests > count:
         rate = (count - count // 2 - 1) / (driver - half)
         last += (tests - count) / rate
         busy *= tests / count
     return Prediction(last, busy / (last * workers), tests * recording.driver / last)
+
+
+def replay(recording: Recording, workers: int) -> Prediction:
+    """What the recorded tests themselves, each once, come to on *workers* workers."""
+    last, _, _ = _hand_out(recording, recording.services, workers)
+    tests, busy = len(recording.services), sum(recording.services)
+    return Prediction(last, busy / (last * workers), tests * recording.driver / last)
+
+
+def _hand_out(recording: Recording, services: Sequence[float], workers: int) -> tuple[float, float, float]:
+    """When the last test ends, and when the driver has handed out all of them, and half of them."""
+    free = [recording.start] * workers
+    driver, last, half = 0.0, 0.0, 0.0
+    for place, service in enumerate(services):
+        driver = max(driver, free[0]) + recording.driver
+        end = driver + service
+        heapq.heapreplace(free, end)
+        last = max(last, end)
+        if place == len(services) // 2:
+            half = driver
+    return last, driver, half
 
 
 if __name__ == "__main__":

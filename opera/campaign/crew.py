@@ -50,7 +50,7 @@ class _Desk:
 
 
 class Crew:
-    """All workers of a campaign, at most *slots* of them busy at a time.
+    """All workers of a campaign, at most *slots* of them busy at a time, each on a processor core of its own as far as there are as many.
 
     Args:
         posts: How each role is filled.

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from opera.worker import clock, folders, processes
+from opera.worker.cores import Seat
 from opera.worker.protocol import Message, ProtocolError, Reader, pack
 
 LOG_TAIL = 8192
@@ -134,6 +135,7 @@ class Worker:
         self._forked_pid: int | None = None
         self._forking = False
         self._held: Event | None = None
+        self._seat = Seat()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{spec.label}-", dir=scratch))
         self._log = self._folder / "log"
         self._logs = logs
@@ -169,6 +171,7 @@ class Worker:
         with contextlib.suppress(OSError):
             fcntl.fcntl(self._write_fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         self._outbox = bytearray()
+        self._seat.take(self.pid)  # before it learns what to import: thread pools are made for the cores that they see
         self._send({"setup": self.spec.setup, "options": dict(self.spec.options), "path": list(self.spec.path)})
 
     @property
@@ -187,6 +190,7 @@ class Worker:
         self.busy, self.stage = True, ""
         self.tasks += 1
         self._forking, self._forked_pid, self._held = fork, None, None
+        self._seat.take(self.pid)
         self._since = clock.now()
         self._send({"task": task, "fork": True} if fork else {"task": task})
 
@@ -220,6 +224,7 @@ class Worker:
             return None
         if "ready" in message:
             self.ready = True
+            self._seat.leave()
             return Ready(message["ready"])
         if "broken" in message:
             failure: Message = {**message["broken"], "log": self.log_tail()}
@@ -243,6 +248,7 @@ class Worker:
 
     def _finish(self, event: Event) -> Event:
         self.busy, self.stage, self._forked_pid, self._held = False, "", None, None
+        self._seat.leave()
         self._trim_log()
         return event
 
@@ -359,6 +365,7 @@ class Worker:
         self.alive = self.ready = self.busy = False
         processes.kill_tree(self.pid)
         self._process.wait()
+        self._seat.leave()
         processes.WORKERS.discard(self.pid)
         self._keep_log()
         os.close(self._read_fd)

@@ -14,7 +14,7 @@ from typing import Any
 
 import fake.harness
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from opera.worker import processes
@@ -44,6 +44,7 @@ JSON = st.recursive(
 )
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 @given(st.lists(st.dictionaries(st.text(st.characters()), JSON, max_size=4), max_size=4), st.integers(1, 50))
 def test_messages_arrive_as_they_were_sent_however_the_bytes_are_split(messages: list[dict[str, Any]], step: int) -> None:
     read, write = os.pipe()

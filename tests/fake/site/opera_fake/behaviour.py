@@ -274,6 +274,14 @@ def _let_files_vanish() -> None:
     bundle.store = store_and_remove
 
 
+def _say_where() -> None:
+    """Notes the processor cores that it may use, and works for a moment."""
+    cores = ",".join(map(str, sorted(os.sched_getaffinity(0))))
+    note(f"here {cores} begin")
+    time.sleep(0.05)
+    note(f"here {cores} end")
+
+
 _BEHAVIOURS: dict[str, Callable[[], None]] = {
     "pass": _nothing, "raise": _raise, "decline": _decline, "panic": _panic, "megabyte": _megabyte, "unicode": _unicode, "mute": _mute,
     "recurse": _recurse, "overflow": _overflow, "segfault": _segfault, "abort": os.abort, "exit-0": lambda: os._exit(0),
@@ -287,4 +295,5 @@ _BEHAVIOURS: dict[str, Callable[[], None]] = {
     "library-abort-once": lambda: _abort_once("library"), "moody": _moody,
     "kill-itself": lambda: os.kill(os.getpid(), signal.SIGKILL), "no-space": _lack_space,
     "slow": lambda: time.sleep(0.05), "full": _fill_the_disk, "vanish": _let_files_vanish,
+    "here": _say_where,
 }  # fmt: skip
