@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
@@ -11,7 +13,16 @@ from matplotlib.axes import Axes
 
 from opera.evaluation.compare import Figures
 from opera.evaluation.metrics import Detection
+from opera.evaluation.recorded import Recorded
+from opera.evaluation.recording import read_recorded
 
+SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "3"))
+"""Orders of each strategy; figures to be published want 30."""
+TITLES = {
+    "tvm-onnx": "TVM x ONNX", "openvino-onnx": "OpenVINO x ONNX", "onnxruntime-onnx": "ONNX Runtime x ONNX",
+    "tvm-pytorch": "TVM x PyTorch", "openvino-pytorch": "OpenVINO x PyTorch", "onnxruntime-pytorch": "ONNX Runtime x PyTorch",
+}  # fmt: skip
+"""The recorded campaigns, one frontend after the other."""
 COLOURS = {
     "opera": "#c1272d", "opera-adaptive": "#e8853a", "opera-artifact": "#0b559f", "opera-paper": "#6aaed6",
     "parameter-only": "#8c6bb1", "operator-only": "#c9a5d8", "additional": "#1b7837", "total": "#7fbf7b",
@@ -27,9 +38,18 @@ def style() -> None:
         {
             "figure.dpi": 110, "savefig.dpi": 200, "figure.constrained_layout.use": True, "font.size": 9, "axes.titlesize": 9.5,
             "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True, "grid.alpha": 0.25, "grid.linewidth": 0.6,
-            "legend.frameon": False, "lines.linewidth": 1.6,
+            "legend.frameon": False, "lines.linewidth": 1.6, "pdf.fonttype": 42,
         }
     )  # fmt: skip
+
+
+def recorded_campaigns(*names: str) -> dict[str, Recorded]:
+    """The campaigns of `data/campaigns` by their titles; *names* are those of the files, all where none is given."""
+    folder = Path(__file__).parents[1] / "data" / "campaigns"
+    there = {path.name.partition(".")[0] for path in folder.glob("*.jsonl.gz")}
+    return {
+        TITLES.get(name, name): read_recorded(folder / f"{name}.jsonl.gz") for name in names or [*TITLES, *sorted(there - TITLES.keys())]
+    }
 
 
 def trend(axes: Axes, found: Mapping[str, Sequence[Detection]], title: str, *, seconds: bool = False) -> None:
@@ -52,9 +72,9 @@ def dots(axes: Axes, found: Mapping[str, Figures], title: str) -> None:
         spread = found[name].apfd
         axes.plot([spread.low, spread.high], [row, row], color=COLOURS[name], linewidth=3.5, solid_capstyle="round", alpha=0.45)
         axes.plot(spread.mean, row, "o", color=COLOURS[name], markersize=5)
-        axes.annotate(f"{spread.mean:.3f}", (spread.mean, row), (0, 4.5), textcoords="offset points", ha="center", fontsize=7)
+        axes.annotate(f"{spread.mean:.3f}", (spread.high, row), (6, 0), textcoords="offset points", va="center", fontsize=7)
     axes.set(title=title, yticks=range(len(names)), yticklabels=names, xlabel="APFD")
-    axes.margins(x=0.1, y=0.08)
+    axes.margins(x=0.14, y=0.08)
 
 
 def legend_below(figure: plt.Figure, axes: Axes, columns: int = 6) -> None:

@@ -10,10 +10,11 @@ import click
 from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, plugin
 from opera.errors import Exit, NothingSelected
-from opera.instance import Instance, Outcome
 from opera.options import common, print_json, stage
 from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
 from opera.prioritise.explain import Explanation, explain
+from opera.prioritise.feature_coverage import OperaStrategy, Ranker
+from opera.prioritise.kept_features import keep, load
 from opera.report.tables import print_table
 from opera.report.text import plural
 from opera.store import Campaigns, Corpus, Workspace
@@ -100,10 +101,32 @@ def failed(space: Workspace) -> frozenset[str]:
 
 
 def _candidates(corpus: Corpus, route: Route) -> list[Candidate]:
-    found = [Candidate(key, instance) for key, instance in corpus.instances(route.library) if runnable(instance)]
+    found = [Candidate(key, corpus.get(key)) for key in corpus.runnable(route.library)]
     if not found:
-        raise NothingSelected(f"the workspace has no {route.library} instances; run `opera extract --lib {route.library}` first")
+        raise _nothing(route.library)
     return found
+
+
+def _nothing(library: str) -> NothingSelected:
+    return NothingSelected(f"the workspace has no {library} instances; run `opera extract --lib {library}` first")
+
+
+def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str, float]]:
+    """Ids and scores as the default strategy ranks them. Instances that an earlier ranking has read are not read again."""
+    runnable = corpus.runnable(library)
+    if not runnable:
+        raise _nothing(library)
+    by_api: dict[str, set[str]] = {}
+    for key, api in runnable.items():
+        by_api.setdefault(api, set()).add(key)
+    file = corpus.features_file(library)
+    known = {key: read for key, read in load(file).items() if by_api.get(key[1], set()).issuperset(read.ids)}
+    unread = runnable.keys() - {name for read in known.values() for name in read.ids}
+    ranker = Ranker([Candidate(key, corpus.get(key)) for key in sorted(unread)], known)
+    order = [(each.id, each.score) for each in ranker.rank(context)]
+    if unread:
+        keep(file, ranker.known)
+    return order
 
 
 def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: frozenset[str] = frozenset()) -> Ranking:
@@ -114,18 +137,15 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
         NothingSelected: the workspace has none.
     """
     chosen = get_strategy(strategy)
-    candidates = _candidates(corpus, route)
     started = time.perf_counter()
     context = Context(equipped_counts(compiler, route.frontend), seed, history)
-    order = [(each.id, each.score) for each in chosen.rank(candidates, context)]
+    if isinstance(chosen, OperaStrategy):
+        order = _rank_read(corpus, route.library, context)
+    else:
+        order = [(each.id, each.score) for each in chosen.rank(_candidates(corpus, route), context)]
     seconds = time.perf_counter() - started
     number = corpus.add_ranking(route.frontend, compiler, strategy, seed, seconds, order)
     return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
-
-
-def runnable(instance: Instance) -> bool:
-    """Whether a test of *instance* makes sense: a call that the library rejected in its own test gives no reference."""
-    return instance.outcome is not Outcome.RAISED
 
 
 main = stage(command, "opera.prioritize")

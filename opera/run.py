@@ -9,7 +9,8 @@ from pathlib import Path
 import click
 
 from opera.campaign.campaign import Summary, run_campaign
-from opera.campaign.nightly import nightly_order
+from opera.campaign.draws import Adaptation, all_alike
+from opera.campaign.nightly import nightly_part
 from opera.campaign.progress import CampaignProgress
 from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
@@ -24,7 +25,7 @@ from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
 from opera.options import Duration, Size, common, print_json, stage
 from opera.oracles.verdict import Verdict
-from opera.prioritise import get_strategy
+from opera.prioritise import Adaptive, Context, equipped_counts, get_strategy
 from opera.prioritize import DEFAULT_STRATEGY, rank
 from opera.report.tables import print_table
 from opera.store import Campaigns, Corpus
@@ -41,7 +42,10 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option(
     "--input-form", type=click.Choice(list(_FORMS)), default="both", show_default=True, help="Shape-like inputs at run time, baked in."
 )
-@click.option("--strategy", help="Ranking to use; by default the newest one made for this subject, else opera.")
+@click.option(
+    "--strategy",
+    help="Ranking to use; by default the newest one made for this subject, else opera. opera-adaptive re-ranks while the tests run.",
+)
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--limit", type=click.IntRange(1), help="Most tests.")
 @click.option("--cap", type=click.IntRange(1), help="Most instances per operator, the first in ranked order.")
@@ -95,11 +99,16 @@ def command(
     )  # fmt: skip
     with open_workspace(workspace, write=True) as space:
         corpus = Corpus(space)
-        order = _ranked(corpus, settings, chosen)
-        if nightly:
-            order = nightly_order(Campaigns(space), order, compiler, frontend)
+        ranked, order = _ranked(corpus, settings, chosen)
+        part = nightly_part(Campaigns(space), compiler, frontend) if nightly else None
+        if part is not None:
+            order.sort(key=part)
+        chooser = get_strategy(ranked)
+        adaptation = None
+        if isinstance(chooser, Adaptive):
+            adaptation = Adaptation(chooser, Context(equipped_counts(compiler, chosen.frontend), seed), part or all_alike)
         progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
-        summary = run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress)
+        summary = run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress, adaptation)
         if known is not None:
             failures = failures_of(Campaigns(space).results(summary.campaign, failures=True))
             summary = replace(summary, new_findings=len(match(known.failures, failures).new))
@@ -114,15 +123,15 @@ def command(
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
 
 
-def _ranked(corpus: Corpus, settings: Settings, route: Route) -> list[str]:
-    """The newest ranking for the subject, made anew when the corpus has changed since."""
+def _ranked(corpus: Corpus, settings: Settings, route: Route) -> tuple[str, list[str]]:
+    """Strategy and order of the newest ranking for the subject, made anew when the corpus has changed since."""
     found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.seed, settings.strategy)
     if found is not None:
         order = corpus.ranked(found.id)
-        if set(order) == corpus.runnable(route.library):
-            return order
+        if set(order) == corpus.runnable(route.library).keys():
+            return found.strategy, order
     strategy = settings.strategy or (found.strategy if found is not None else DEFAULT_STRATEGY)
-    return corpus.ranked(rank(corpus, settings.compiler, route, strategy, settings.seed).id)
+    return strategy, corpus.ranked(rank(corpus, settings.compiler, route, strategy, settings.seed).id)
 
 
 def _print(settings: Settings, summary: Summary, workspace: str) -> None:

@@ -3,6 +3,7 @@
 python scripts/bench_prioritise.py                         all strategies at 1,000, 10,000 and 100,000 instances
 python scripts/bench_prioritise.py opera --sizes 10000 100000
 python scripts/bench_prioritise.py --picture growth.png    draws the curve (needs matplotlib)
+python scripts/bench_prioritise.py --workspace             what `opera prioritize` takes on a workspace: at first, and after 1% more
 
 Each measurement has a process of its own, on one core. Corpora have one operator for 200 instances (`--operators` for another number),
 with 2 to 9 parameters: tensors of drawn shapes and dtypes, integers, booleans, strings, lists, None and mixed types.
@@ -16,13 +17,18 @@ import random
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
-from opera.instance import Argument, Instance, Kind, Tensor
+from opera.compilers.registry import choose_route, plugin
+from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
 from opera.prioritise import Candidate, Context, StrategyName, get_strategy
 from opera.prioritise.feature_coverage import Ranker
+from opera.prioritize import rank
+from opera.store import Corpus
+from opera.store.database import open_workspace
 
 SIZES = (1_000, 10_000, 100_000)
 MEASURED = [name for name in StrategyName if name.value not in ("opera-adaptive", "total", "additional")]
@@ -37,11 +43,22 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", type=int, default=list(SIZES))
     parser.add_argument("--operators", type=int, default=0, help="number of operators; by default one for 200 instances")
     parser.add_argument("--limit", type=float, default=120.0, help="a strategy that took longer is not measured at larger sizes")
+    parser.add_argument("--workspace", action="store_true", help="measure ranking the instances of a workspace, before and after it grows")
     parser.add_argument("--picture", type=Path, help="write the growth curve to this file")
     arguments = parser.parse_args()
     names = arguments.strategies or [name.value for name in MEASURED]
     if arguments.strategies[:1] == ["_measure"]:
-        print(json.dumps(measure(arguments.strategies[1], arguments.sizes[0], arguments.operators)))
+        name, size, operators = arguments.strategies[1], arguments.sizes[0], arguments.operators
+        print(json.dumps(grow(size, operators) if name == "_workspace" else measure(name, size, operators)))
+        return
+    if arguments.workspace:
+        for size in arguments.sizes:
+            found = _in_a_process("_workspace", size, arguments.operators)
+            print(
+                f"workspace of {size:>8,}: {found['first']:.2f} s; 1% more: {found['grown']:.2f} s, and {found['anew']:.2f} s where nothing"
+                f" is kept; the same again: {found['again']:.2f} s   [scripts/bench_prioritise.py --workspace --sizes {size}]",
+                flush=True,
+            )
         return
     curves: dict[str, list[tuple[int, float]]] = {name: [] for name in names}
     for name in names:
@@ -76,6 +93,32 @@ def measure(name: str, size: int, operators: int) -> dict[str, float]:
         list(ranker.rank(Context()))
         found["again"] = time.perf_counter() - started
     return found
+
+
+def grow(size: int, operators: int) -> dict[str, float]:
+    """Seconds to rank a workspace of 100/101 of *size* instances, and all once the others are there: with what is kept, without, again."""
+    instances = [each.instance for each in corpus(size, operators or max(1, size // 200))]
+    route = choose_route(plugin("tvm").load(), "pytorch", None)
+    with tempfile.TemporaryDirectory() as folder, open_workspace(Path(folder), write=True) as space:
+        store = Corpus(space)
+
+        def seconds() -> tuple[float, list[str]]:
+            started = time.perf_counter()
+            ranking = rank(store, "tvm", route, StrategyName.OPERA.value, 0)
+            return time.perf_counter() - started, store.ranked(ranking.id)
+
+        def add(part: list[Instance]) -> None:
+            store.add((each, Occurrence("bench", "drawn")) for each in part)
+
+        add(instances[: -max(1, size // 101)])
+        first, _ = seconds()
+        add(instances[-max(1, size // 101) :])
+        grown, order = seconds()
+        again, _ = seconds()
+        store.features_file("pytorch").unlink()
+        anew, other = seconds()
+        assert order == other
+    return {"first": first, "grown": grown, "again": again, "anew": anew}
 
 
 def corpus(size: int, operators: int) -> list[Candidate]:

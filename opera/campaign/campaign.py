@@ -13,13 +13,14 @@ from types import FrameType
 from typing import Any
 
 from opera.campaign import leftovers
+from opera.campaign.draws import Adaptation, Draws
 from opera.campaign.judge import Judgement
 from opera.campaign.machine import Machine
-from opera.campaign.plan import Plan, Test, make_plan
+from opera.campaign.plan import Identity, Plan, Test, make_plan
 from opera.campaign.rig import Rig
 from opera.campaign.room import NoRoom, check_room
-from opera.campaign.scheduler import LOWEST_LEVEL, Cache, Scheduler
-from opera.campaign.selection import selector
+from opera.campaign.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
+from opera.campaign.selection import Predicate, selector
 from opera.campaign.settings import Settings
 from opera.campaign.watch import Progress, Watch
 from opera.config import Config
@@ -96,12 +97,16 @@ class _Ledger:
         self._cache = cache
         self._campaign = campaign
         self._results: list[tuple[int, StoredResult]] = []
+        self._adopted: list[tuple[int, str]] = []
         self._written = time.monotonic()
 
     def add(self, place: int, result: StoredResult) -> None:
         self._results.append((place, result))
         if len(self._results) >= _FLUSH_RESULTS:
             self.flush()
+
+    def adopt(self, place: int, test: str) -> None:
+        self._adopted.append((place, test))
 
     def flush_if_due(self) -> None:
         if time.monotonic() - self._written >= _FLUSH_SECONDS:
@@ -118,11 +123,19 @@ class _Ledger:
         if self._results:
             self._campaigns.write(self._campaign, self._results)
             self._results = []
+        if self._adopted:
+            self._campaigns.adopt(self._campaign, self._adopted)
+            self._adopted = []
         self._written = time.monotonic()
 
 
 def run_campaign(
-    workspace: Workspace, config: Config, settings: Settings, order: Callable[[], Iterable[tuple[str, Instance]]], progress: Progress
+    workspace: Workspace,
+    config: Config,
+    settings: Settings,
+    order: Callable[[], Iterable[tuple[str, Instance]]],
+    progress: Progress,
+    adaptation: Adaptation | None = None,
 ) -> Summary:
     """Runs, or continues, the campaign that *settings* describe.
 
@@ -132,6 +145,8 @@ def run_campaign(
         settings: The campaign's arguments.
         order: Gives hash and instance of the corpus in ranked order; called once the workers are known to work.
         progress: Is told how it goes.
+        adaptation: Who chooses the order while the campaign runs; *order* then says only which instances there are, and which of an API
+            are the first. None where *order* is the order.
 
     Raises:
         EnvironmentBroken: an adapter does not work.
@@ -144,15 +159,24 @@ def run_campaign(
         rig = Rig(settings, config, workspace.cache, leftovers.crew_folder(workspace), leftovers.log_folder(workspace))
         watch = Watch(workspace, settings, rig.crew, progress)
         try:
-            return _Campaign(workspace, settings, rig, stop, watch, started).run(make_order=order, wanted=wanted)
+            return _Campaign(workspace, settings, rig, stop, watch, started, adaptation).run(make_order=order, wanted=wanted)
         finally:
             stop.ending = True
             rig.crew.close()
             watch.ended()
 
 
+def _kept(order: Iterable[tuple[str, Instance]], instances: dict[str, Instance]) -> Iterator[tuple[str, Instance]]:
+    """*order*, whose instances are put into *instances* as they come."""
+    for key, instance in order:
+        instances[key] = instance
+        yield key, instance
+
+
 class _Campaign:
-    def __init__(self, workspace: Workspace, settings: Settings, rig: Rig, stop: _Stop, watch: Watch, started: float) -> None:
+    def __init__(
+        self, workspace: Workspace, settings: Settings, rig: Rig, stop: _Stop, watch: Watch, started: float, adaptation: Adaptation | None
+    ) -> None:
         self._campaigns = Campaigns(workspace)
         self._corpus = Corpus(workspace)
         self._workspace = workspace
@@ -163,17 +187,16 @@ class _Campaign:
         self._started = started
         self._found: set[str] = set()
         self._lowered: Counter[str] = Counter()
-        self._delivered = 0
         self._machines: set[str] = set()
+        self._adaptation = adaptation
+        self._draws: Draws | None = None
+        self._complete = False
 
     def run(self, *, make_order: Callable[[], Iterable[tuple[str, Instance]]], wanted: Callable[[str], bool]) -> Summary:
         identity = self._rig.prove(lambda: self._stop.reason is not None)
-        seeds = range(self._settings.seed, self._settings.seed + self._settings.seeds)
-        tests = make_plan(
-            make_order(), identity, self._settings.forms, wanted, seeds=seeds, limit=self._settings.limit, cap=self._settings.cap,
-            shard=self._settings.shard,
-        )  # fmt: skip
-        if not tests:
+        plan = self._plan(make_order(), identity, wanted)
+        planned = len(plan) if self._draws is None else self._draws.planned
+        if not planned:
             raise NothingSelected(f"no {self._rig.route.library} instance is selected; check -k, or extract more")
         versions = {
             "template": identity.template,
@@ -186,11 +209,16 @@ class _Campaign:
             self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions
         )
         self._known = campaign.known
-        todo = self._continue(campaign.id, tests)
+        todo: Iterable[Test]
+        if self._draws is None:
+            todo = self._continue(campaign.id, plan)
+        else:
+            self._draws.replay(self._campaigns.course(campaign.id))
+            todo = self._draws
         for result in self._campaigns.results(campaign.id, failures=True):
             self._found.add(str(result.fingerprint))
             self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
-        self._watch.began(campaign.id, len(tests), self._campaigns.verdicts(campaign.id))
+        self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id))
         cache = Cache(self._campaigns.artefact)
         self._ledger = _Ledger(self._campaigns, cache, campaign.id)
         try:
@@ -201,12 +229,27 @@ class _Campaign:
         finally:
             self._ledger.flush()
             stopped_by = self._stop.reason
-            complete = self._delivered == len(todo)
+            complete = self._complete
             self._watch.finishing(complete=complete, stopped_by=stopped_by)
             self._campaigns.pause(campaign.id, time.monotonic() - self._started, complete=complete, stopped_by=stopped_by)
-        if complete and stopped_by is None and self._settings.limit is not None and len(tests) == self._settings.limit:
+        if complete and stopped_by is None and self._settings.limit is not None and planned == self._settings.limit:
             stopped_by = "limit"
-        return self._summary(campaign.id, len(tests), complete, stopped_by, versions)
+        return self._summary(campaign.id, planned, complete, stopped_by, versions)
+
+    def _plan(self, order: Iterable[tuple[str, Instance]], identity: Identity, wanted: Predicate) -> Plan:
+        """The tests there are; where somebody chooses among them while the campaign runs, makes `_draws`."""
+        settings, instances = self._settings, dict[str, Instance]()
+        seeds = range(settings.seed, settings.seed + settings.seeds)
+        if self._adaptation is None:
+            limit = settings.limit
+        else:
+            order, limit = _kept(order, instances), None
+        plan = make_plan(order, identity, settings.forms, wanted, seeds=seeds, limit=limit, cap=settings.cap, shard=settings.shard)
+        if self._adaptation is not None:
+            self._draws = Draws(
+                self._adaptation, plan, instances, settings.seed, settings.limit, settings.shard, self._campaigns.finished, self._adopt
+            )
+        return plan
 
     def _continue(self, campaign: str, tests: Plan) -> Plan:
         """Counts what has a result already to the campaign, and returns what has none."""
@@ -222,7 +265,14 @@ class _Campaign:
         self._campaigns.adopt(campaign, done())
         return tests.part(todo)
 
-    def _work(self, todo: Plan, cache: Cache) -> None:
+    def _adopt(self, test: Test, result: StoredResult) -> None:
+        """Counts a result to the campaign that another one has of a test that was drawn."""
+        if result.fingerprint is not None:
+            self._found.add(result.fingerprint)
+        self._ledger.adopt(test.place, test.id)
+        self._watch.result(result, test.api, new_finding=False)
+
+    def _work(self, todo: Iterable[Test], cache: Cache) -> None:
         """Runs what is to do, or as much of it as there is time for."""
         tasks = self._rig.tasks(self._document)
         scheduler = Scheduler(
@@ -235,6 +285,7 @@ class _Campaign:
             on_result=self._result,
             confirm=self._settings.confirm,
             lowered=self._lowered,
+            ahead=AHEAD if self._draws is None else 0,
         )
         while not scheduler.finished:
             if self._stop.reason is None:
@@ -244,6 +295,7 @@ class _Campaign:
             scheduler.step()
             self._ledger.flush_if_due()
             self._watch.tick()
+        self._complete = True
 
     def _document(self, key: str) -> Any:
         return json.loads(self._corpus.document(key))
@@ -269,7 +321,8 @@ class _Campaign:
         if fingerprint is not None:
             self._found.add(fingerprint)
         self._ledger.add(test.place, result)
-        self._delivered += 1
+        if self._draws is not None:
+            self._draws.observe(test, fingerprint)
         self._watch.result(result, test.api, new_finding=is_new)
 
     def _keep_machine(self, machine: Machine) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from opera.campaign.judge import Judgement
 from opera.campaign.plan import Test
@@ -34,21 +35,24 @@ class Job:
 
 
 class Backlog:
-    """The tests that nothing has been done for yet, in their order; those that came back stand before them."""
+    """The tests that nothing has been done for yet, in their order; those that came back stand before them.
 
-    def __init__(self, tests: Sequence[Test]) -> None:
-        self._tests = tests
-        self._taken = 0
+    Of *tests* no more is asked for than the one that is needed next, since what comes after it may depend on results.
+    """
+
+    def __init__(self, tests: Iterable[Test]) -> None:
+        self._tests = iter(tests)
         self._back: deque[Job] = deque()
 
     def __bool__(self) -> bool:
-        return bool(self._back) or self._taken < len(self._tests)
+        if not self._back:
+            self._back.extend(Job(test) for test in islice(self._tests, 1))
+        return bool(self._back)
 
     def first(self) -> Job:
-        """The job that `pop` takes."""
-        if not self._back:
-            self.put_back(Job(self._tests[self._taken]))
-            self._taken += 1
+        """The job that `pop` takes; there must be one."""
+        if not self:
+            raise IndexError("no test is left")
         return self._back[0]
 
     def pop(self) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 from opera.store import Campaigns
 
 
-def nightly_order(campaigns: Campaigns, order: Sequence[str], compiler: str, frontend: str) -> list[str]:
-    """The instances of *order*: those that have ever failed for the subject, those never run for it, the others; each part as ranked.
+def nightly_part(campaigns: Campaigns, compiler: str, frontend: str) -> Callable[[str], int]:
+    """To which part of a night an instance belongs: 0 if it has ever failed for the subject, 1 if it was never run for it, else 2.
 
     What has a result under the very same versions is not run again, so where nothing changed only what is new is run.
     """
@@ -17,4 +17,4 @@ def nightly_order(campaigns: Campaigns, order: Sequence[str], compiler: str, fro
     def part(instance: str) -> int:
         return 0 if instance in failed else 2 if instance in known else 1
 
-    return sorted(order, key=part)
+    return part

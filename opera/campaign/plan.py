@@ -125,6 +125,13 @@ class Plan(Sequence[Test]):
         for place, instance, seed, form in zip(self._places, self._instances, self._seeds, self._forms, strict=True):
             yield place, self._identity.test(instance, seed, _FORMS[form])
 
+    def by_instance(self) -> dict[str, list[int]]:
+        """The indices of the tests of each instance."""
+        found: dict[str, list[int]] = {}
+        for index, instance in enumerate(self._instances):
+            found.setdefault(instance, []).append(index)
+        return found
+
     def part(self, chosen: Iterable[int]) -> Plan:
         """The tests at these indices only; their places stay."""
         part = Plan(self._identity)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -26,7 +26,7 @@ from opera.worker.process import Done, Lost, Raised
 from opera.worker.protocol import Message
 
 AHEAD = 64
-"""Tests that may be materialised and not yet compiled; twice the slots where those are more."""
+"""Tests that may be materialised and not yet compiled, unless the campaign says otherwise; twice the slots where those are more."""
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
 MOST_LOWERED = 3
@@ -103,7 +103,7 @@ class Scheduler:
 
     def __init__(
         self,
-        tests: Sequence[Test],
+        tests: Iterable[Test],
         crew: Workforce,
         tasks: Tasks,
         cache: Cache,
@@ -112,6 +112,7 @@ class Scheduler:
         on_result: OnResult,
         confirm: bool = True,
         lowered: Mapping[str, int] | None = None,
+        ahead: int = AHEAD,
     ) -> None:
         self._pending = Backlog(tests)
         self._ready: list[tuple[int, Job]] = []
@@ -126,6 +127,7 @@ class Scheduler:
         self._in_progress = 0
         self._confirm = confirm
         self._lowered: Counter[str] = Counter(lowered or {})
+        self._ahead = max(ahead, 2 * slots)
 
     @property
     def finished(self) -> bool:
@@ -149,7 +151,7 @@ class Scheduler:
 
     def _take_cached(self) -> None:
         """Moves tests whose model the cache has to the compilers' queue, in order."""
-        while self._pending and len(self._ready) < AHEAD:
+        while self._pending and len(self._ready) < self._ahead:
             job = self._pending.first()
             if job.force or not self._advance(job):
                 return
@@ -188,7 +190,7 @@ class Scheduler:
         if self._looks:
             yield Role.LIBRARY, self._looks[0], 1, self._looks.popleft
         several = max(1, self._slots // 4)
-        room = len(self._ready) + self._crew.busy(Role.LIBRARY) < max(AHEAD, 2 * self._slots)
+        room = len(self._ready) + self._crew.busy(Role.LIBRARY) < self._ahead
         materialise = (Role.LIBRARY, self._pending.first(), several, self._pending.pop) if self._pending and room else None
         if materialise and self._slots > 1 and not self._crew.busy(Role.LIBRARY):
             yield materialise

@@ -13,7 +13,7 @@ from opera.config import load_config
 from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.campaigns import choose, read_campaign
-from opera.evaluation.compare import Figures, available, evaluate
+from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
@@ -25,6 +25,7 @@ from opera.store import Campaigns
 from opera.store.database import open_workspace
 
 SCHEMA = "evaluate/1"
+_AS_RUN = "(as it ran)"
 
 
 @click.command("evaluate")
@@ -70,10 +71,16 @@ def command(
         return Exit.CLEAN
     known = frozenset(name for path in history for name in read_recorded(path).failing)
     found = evaluate(recorded, strategies or available(recorded), seeds, known, jobs)
+    itself = as_run(recorded)
     if as_json:
-        print_json({**_head(recorded), "seeds": seeds, "strategies": {name: _document(each) for name, each in found.items()}})
+        print_json(
+            {
+                **_head(recorded), "seeds": seeds, "strategies": {name: _document(each) for name, each in found.items()},
+                "as_run": None if itself is None else _document(itself),
+            }
+        )  # fmt: skip
     else:
-        _print(recorded, found, seeds)
+        _print(recorded, found if itself is None else {**found, _AS_RUN: itself}, seeds)
     return Exit.CLEAN
 
 

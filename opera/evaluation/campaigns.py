@@ -55,6 +55,7 @@ def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Map
             for key in sorted(instances)
         ],
         faults, equipped_counts(campaign.compiler, campaign.frontend), facts=_facts(campaign),
+        order=list(dict.fromkeys(step.instance for step in Campaigns(workspace).course(campaign.id))),
     )  # fmt: skip
 
 

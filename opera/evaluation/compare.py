@@ -132,6 +132,13 @@ def detections(
     return gathered
 
 
+def as_run(recorded: Recorded) -> Figures | None:
+    """The figures of the order in which the campaign ran; None where that is not known."""
+    if not recorded.order:
+        return None
+    return figures([detect(recorded.order, recorded.failing, _seconds(recorded))], timed=recorded.timed)
+
+
 _Task = tuple[str, Sequence[int]]
 _SHARED: list[Callable[[_Task], list[Detection]]] = []
 """What the processes of a pool have in common: they are copies, so that a campaign need not be sent to them."""
@@ -145,8 +152,11 @@ def _detect_all(recorded: Recorded, history: frozenset[str], task: _Task) -> lis
     """The detections of one strategy under each of some seeds."""
     name, seeds = task
     strategy = get_strategy(name)
-    seconds = {test.id: test.seconds for test in recorded.tests}
-    return [detect(order_of(strategy, recorded, seed, history), recorded.failing, seconds) for seed in seeds]
+    return [detect(order_of(strategy, recorded, seed, history), recorded.failing, _seconds(recorded)) for seed in seeds]
+
+
+def _seconds(recorded: Recorded) -> dict[str, float]:
+    return {test.id: test.seconds for test in recorded.tests}
 
 
 def figures(found: Sequence[Detection], *, timed: bool) -> Figures:

@@ -44,6 +44,7 @@ class Recorded:
         equipped: Number of equipped tests by operator.
         equipped_tests: Those tests as instances, where they are known.
         facts: Versions, origin and date of the campaign, as text.
+        order: Ids in the order in which the campaign ran them; empty where that is not known.
     """
 
     subject: str
@@ -52,6 +53,7 @@ class Recorded:
     equipped: Mapping[str, int] = field(default_factory=_nothing)
     equipped_tests: Sequence[Instance] = ()
     facts: Mapping[str, str] = field(default_factory=dict[str, str])
+    order: Sequence[str] = ()
 
     @cached_property
     def candidates(self) -> Sequence[Candidate]:

@@ -31,8 +31,11 @@ def _documents(recorded: Recorded) -> Iterator[dict[str, Any]]:
         "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": dict(recorded.faults),
         "equipped": dict(recorded.equipped), "facts": dict(recorded.facts),
     }  # fmt: skip
+    places = {name: place for place, name in enumerate(recorded.order)}
     for test in recorded.tests:
         document: dict[str, Any] = {"id": test.id, "instance": encode_instance(test.instance), "seconds": test.seconds}
+        if test.id in places:
+            document["place"] = places[test.id]
         if test.faults:
             document["faults"] = sorted(test.faults)
         if test.coverage is not None:
@@ -51,10 +54,12 @@ def read_recorded(path: Path) -> Recorded:
             head = json.loads(next(lines, "{}"))
             if head.get("schema") != SCHEMA:
                 raise UserError(f"{path} is no recorded campaign ({SCHEMA}); `opera evaluate --record FILE` writes one")
-            tests = [_test(json.loads(line)) for line in lines]
+            rows = [json.loads(line) for line in lines]
+        tests = [_test(row) for row in rows]
+        order = [row["id"] for row in sorted((row for row in rows if "place" in row), key=lambda row: row["place"])]
         if len(tests) != head["tests"]:
             raise UserError(f"{path} ends after {len(tests)} of {head['tests']} tests")
-        return Recorded(head["subject"], tests, head["faults"], head["equipped"], facts=head["facts"])
+        return Recorded(head["subject"], tests, head["faults"], head["equipped"], facts=head["facts"], order=order)
     except FileNotFoundError as error:
         raise UserError(f"there is no file {path}") from error
     except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:

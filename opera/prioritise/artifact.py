@@ -12,7 +12,7 @@ import numpy.typing as npt
 from opera.instance import Instance, Tensor
 from opera.prioritise.coverage import NEWS, Coverage, feature_table
 from opera.prioritise.encoding import Feature, encode, merge_rows
-from opera.prioritise.queues import Head, OperatorQueue, merge
+from opera.prioritise.queues import Head, Merged, OperatorQueue
 from opera.prioritise.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
 from opera.prioritise.subspaces import integer_subspace, subspace
 
@@ -42,7 +42,7 @@ class ArtifactStrategy:
             return head.gain
 
         left = dict.fromkeys(range(len(ordered)))
-        for position, score in merge(len(queues), queues.__getitem__, priority, lambda index: None):
+        for position, score in Merged(len(queues), queues.__getitem__, priority):
             if score == 0:
                 break
             del left[position]

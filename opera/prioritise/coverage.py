@@ -186,6 +186,7 @@ class GreedyOrder:
         heapq.heapify(self._heap)
         self._computed_at = [coverage.version] * len(gains)
         self._useless = [row for row, gain in enumerate(gains) if gain == 0]
+        self._taken: set[int] = set()
 
     def head(self) -> tuple[int, float] | None:
         """Row and gain of the best row; None when no row adds anything."""
@@ -193,6 +194,8 @@ class GreedyOrder:
         while self._heap and self._computed_at[self._heap[0][2]] != version:
             rows = [heapq.heappop(self._heap)[2] for _ in range(min(batch, len(self._heap)))]
             for row, gain in zip(rows, self._coverage.gains(np.array(rows, np.intp)).tolist(), strict=True):
+                if row in self._taken:
+                    continue
                 self._computed_at[row] = version
                 if gain > 0:
                     heapq.heappush(self._heap, (-gain, self._ties[row], row))
@@ -205,6 +208,13 @@ class GreedyOrder:
         """Takes the row that `head` gave."""
         self._coverage.cover(heapq.heappop(self._heap)[2])
 
+    def take(self, row: int) -> None:
+        """Takes *row* wherever it stands; it must not have been taken before."""
+        self._taken.add(row)
+        self._computed_at[row] = -1
+        if self._coverage.gains(np.array([row], np.intp))[0] > 0:
+            self._coverage.cover(row)
+
     def rest(self) -> list[int]:
         """The rows that add nothing, once `head` gives None."""
-        return sorted(self._useless, key=lambda row: self._ties[row])
+        return sorted((row for row in self._useless if row not in self._taken), key=lambda row: self._ties[row])

@@ -4,35 +4,18 @@ from __future__ import annotations
 
 import gc
 from collections import Counter
-from collections.abc import Generator, Hashable, Iterator, Sequence
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from opera.prioritise.coverage import Coverage, FeatureTable, feature_table
-from opera.prioritise.encoding import (
-    Codes,
-    Encoded,
-    Encoder,
-    Feature,
-    Features,
-    Pair,
-    choose_pairs,
-    count_splits,
-    distinct_columns,
-    encode,
-    merge_rows,
-)
-from opera.prioritise.familiarity import Familiarity, Vocabulary, aspect
-from opera.prioritise.families import defaults_of, signature
-from opera.prioritise.features import FeatureReader
-from opera.prioritise.queues import BOOST, Head, OperatorQueue, merge
-from opera.prioritise.relations import RelationReader
+from opera.prioritise.coverage import Coverage
+from opera.prioritise.encoding import Feature
+from opera.prioritise.familiarity import Familiarity, Vocabulary
+from opera.prioritise.operator_features import OperatorFeatures
+from opera.prioritise.queues import BOOST, Head, Merged, OperatorQueue
 from opera.prioritise.strategy import Candidate, Context, Observation, Prepared, Ranked, Session, StrategyName, by_operator, draw_order
 
 _PAIR_ENTRIES = 12_000_000
@@ -43,12 +26,10 @@ _FOLLOWED = 20_000
 """Instances up to which the gains of all operators follow every test."""
 _SINGLE = 8
 """Weight of a feature against that of a pair of features."""
-_SAMPLE = 8
-"""Instances of an operator that are read to tell how many aspects its tests have."""
 _COUNTS = {Observation.NOTHING: 1, Observation.NEW: 0, Observation.KNOWN: 2}
 """Turns of its family that a test counts for."""
-_ANY: Features = (("", "operator"),)
-"""What every instance has: the first of an operator is always news."""
+_PROMISE = 100
+"""Factor of the share of a family's tests that have failed in new ways; one and that many times is how much sooner its others come."""
 
 
 class OperaStrategy:
@@ -73,7 +54,10 @@ class OperaStrategy:
 
 
 class OperaAdaptiveStrategy(OperaStrategy):
-    """The default strategy with feedback: a family whose tests fail as before waits longer, one that fails in a new way does not wait."""
+    """The default strategy with feedback: families that have failed in new ways come sooner, the larger the share of such tests.
+
+    A test that fails in a new way does not count as a turn of its family, one that fails as another did counts twice.
+    """
 
     name = StrategyName.OPERA_ADAPTIVE
 
@@ -83,10 +67,15 @@ class OperaAdaptiveStrategy(OperaStrategy):
 
 
 class Ranker:
-    """A corpus that is read once and can be ranked many times, under other seeds or when it has grown."""
+    """A corpus that is read once and can be ranked many times, under other seeds or when it has grown.
 
-    def __init__(self, candidates: Sequence[Candidate]) -> None:
-        self._operators: dict[tuple[str, str], _Operator] = {}
+    Args:
+        candidates: What is to be ranked.
+        known: What was read before of further candidates, by library and API.
+    """
+
+    def __init__(self, candidates: Sequence[Candidate], known: Mapping[tuple[str, str], OperatorFeatures] | None = None) -> None:
+        self._operators: dict[tuple[str, str], OperatorFeatures] = dict(known or {})
         self._vocabulary = Vocabulary()
         self.add(candidates)
 
@@ -94,7 +83,7 @@ class Ranker:
         """Adds candidates; what was read of the others is kept."""
         with _uncollected():
             for key, positions in by_operator(candidates).items():
-                self._operators.setdefault(key, _Operator()).add([candidates[position] for position in positions])
+                self._operators.setdefault(key, OperatorFeatures()).add([candidates[position] for position in positions])
 
     def rank(self, context: Context) -> Iterator[Ranked]:
         """Yields every candidate once, best first. An operator is read when its turn may have come."""
@@ -104,9 +93,14 @@ class Ranker:
             yield ranked
 
     @property
-    def operators(self) -> list[_Operator]:
+    def operators(self) -> list[OperatorFeatures]:
         """In the order of library and API."""
         return [self._operators[key] for key in sorted(self._operators)]
+
+    @property
+    def known(self) -> Mapping[tuple[str, str], OperatorFeatures]:
+        """What is read of each operator, by library and API."""
+        return self._operators
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -116,7 +110,7 @@ class Ranker:
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why a test stands where it stands: its score is aspects times gain, divided by one more than the turns of its family.
+    """Why a test stands where it stands when nothing has failed: score is aspects times gain, divided by one more than its family's turns.
 
     Attributes:
         aspects: Keys that tell the tests of its operator apart.
@@ -138,16 +132,19 @@ class Reasons:
 
 
 class OperaSession:
-    """One ranking of a corpus. What is observed decides how soon a family of operators has its next turn."""
+    """One ranking of a corpus. What is observed decides how soon a family of operators has its next turn.
+
+    Scores fall from one test to the next as long as nothing fails in a new way.
+    """
 
     def __init__(self, ranker: Ranker, context: Context) -> None:
         self._operators = operators = ranker.operators
         self._vocabulary = ranker.vocabulary
-        self._ids = ids = [candidate.id for operator in operators for candidate in operator.candidates]
+        self._ids = ids = [name for operator in operators for name in operator.ids]
         self._order = draw_order(ids, context.seed)
         self._places = np.empty(len(ids), np.intp)
         self._places[self._order] = np.arange(len(ids))
-        self._starts = np.cumsum([0, *(len(operator.candidates) for operator in operators)])
+        self._starts = np.cumsum([0, *(len(operator.ids) for operator in operators)])
         self._most_pairs = max(_FEWEST_PAIRS, min(_MOST_PAIRS, _PAIR_ENTRIES // max(1, len(ids))))
         self._boosted = {place for place, position in enumerate(self._order) if ids[position] in context.history}
         self._familiarity = Familiarity(follow=len(ids) <= _FOLLOWED)
@@ -155,31 +152,50 @@ class OperaSession:
         self._coverages: dict[int, Coverage] = {}
         self._score, self._boosts_last = 0.0, False
         self._run: Counter[Hashable] = Counter()
+        self._observed: Counter[Hashable] = Counter()
+        self._failures: Counter[Hashable] = Counter()
         self._under_way: dict[str, list[int]] = {}
         with _uncollected():
             for operator in operators:
                 operator.weigh()
-        self._merged = merge(len(operators), self._queue, self._priority, self._taken, best=float(BOOST if self._boosted else 1))
+        self._merged = Merged(len(operators), self._queue, self._priority, best=float(BOOST if self._boosted else 1))
 
     def next(self) -> Ranked | None:
         """The best of what is left; None at the end."""
-        found = next(self._merged, None)
+        found = self._merged.next()
         if found is None:
             return None
-        position, score = found
+        self._last, position, score = found
         self._score, self._boosts_last = score, position in self._boosted
         name = self._ids[self._order[position]]
         self._under_way.setdefault(name, []).append(self._last)
         return Ranked(name, score)
 
+    def take(self, test: str) -> None:
+        """Counts *test* as given by `next` now, wherever it stood.
+
+        Raises:
+            KeyError: there is no *test*, or it was taken before.
+        """
+        position = self._waiting.pop(test)
+        index = int(np.searchsorted(self._starts, position, side="right")) - 1
+        self._queue(index).take(int(self._places[position]))
+        self._under_way.setdefault(test, []).append(index)
+
     def observe(self, test: str, observation: Observation) -> None:
-        """Counts a test of its family: twice where it failed as one before has, not at all where it failed in a new way.
+        """Counts a test of its family: twice where it failed as one before has, and as a promise where it failed in a new way.
 
         Raises:
             KeyError: *test* is not under way.
         """
         places = self._under_way[test]
-        self._run[self._operators[places.pop()].family] += _COUNTS[observation]
+        family = self._operators[places.pop()].family
+        self._run[family] += _COUNTS[observation]
+        self._observed[family] += 1
+        if observation is Observation.NEW:
+            self._failures[family] += 1
+            for index in self._of_family[family]:
+                self._merged.risen(index)
         if not places:
             del self._under_way[test]
 
@@ -188,12 +204,25 @@ class OperaSession:
         operator, coverage = self._operators[self._last], self._coverages[self._last]
         turns = self._run[operator.family]
         gain = self._score * (1 + turns) / operator.aspects
-        family = sorted(each.candidates[0].instance.api for each in self._operators if each.family == operator.family)
+        family = sorted(each.api for each in self._operators if each.family == operator.family)
         news: list[Feature] = []
         pairs: list[tuple[Feature, Feature]] = []
         if self._score > 0 and coverage.last is not None:
             news, pairs = operator.news(*coverage.last)
         return Reasons(operator.aspects, turns, tuple(family), self._boosts_last, gain, tuple(news), tuple(pairs))
+
+    @cached_property
+    def _of_family(self) -> dict[Hashable, list[int]]:
+        """Indices of the operators of each family."""
+        found: dict[Hashable, list[int]] = {}
+        for index, operator in enumerate(self._operators):
+            found.setdefault(operator.family, []).append(index)
+        return found
+
+    @cached_property
+    def _waiting(self) -> dict[str, int]:
+        """Positions of the tests, by their ids, for `take`."""
+        return {name: position for position, name in enumerate(self._ids)}
 
     def _queue(self, index: int) -> OperatorQueue:
         found = self._queues.get(index)
@@ -216,77 +245,9 @@ class OperaSession:
 
     def _priority(self, index: int, head: Head) -> float:
         operator = self._operators[index]
-        return operator.aspects * head.gain / (1 + self._run[operator.family])
-
-    def _taken(self, index: int) -> None:
-        self._last = index
-
-
-class _Operator:
-    """The candidates of one operator, by their ids, and what was read of them."""
-
-    def __init__(self) -> None:
-        self.candidates: list[Candidate] = []
-        self._unread: list[Candidate] = []
-        self._rows: list[str] = []
-        self._encoder = Encoder()
-        self._table: tuple[int, FeatureTable, list[list[int]]] | None = None
-        self._pairs: list[Pair] = []
-        self._labels: tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Codes] = (), (), np.zeros((0, 0), np.int32)
-
-    def add(self, candidates: Sequence[Candidate]) -> None:
-        self.candidates = sorted([*self.candidates, *candidates], key=lambda each: each.id)
-        self._unread.extend(candidates)
-        self._table = None
-        for name in ("family", "aspects", "_defaults"):
-            self.__dict__.pop(name, None)
-
-    @cached_property
-    def _defaults(self) -> list[tuple[str, Any]]:
-        return defaults_of([each.instance for each in self.candidates])
-
-    @cached_property
-    def family(self) -> Hashable:
-        """The same for operators that usually share their conversion."""
-        return signature([each.instance for each in self.candidates], self._defaults)
-
-    @cached_property
-    def aspects(self) -> int:
-        """How many keys the features of the first instances have that tell them apart in different ways."""
-        return count_splits(encode(_read(self.candidates[:_SAMPLE])))
-
-    def weigh(self) -> None:
-        """Finds out what decides its turns; after this, `family` and `aspects` cost nothing."""
-        _ = self.family, self.aspects
-
-    def table(self, vocabulary: Vocabulary, most_pairs: int) -> tuple[FeatureTable, list[list[int]]]:
-        """The features of the distinct rows, and the positions of the candidates that have each."""
-        if self._table is None or self._table[0] != most_pairs:
-            self._encoder.add(_read(self._unread))
-            self._rows.extend(each.id for each in self._unread)
-            self._unread = []
-            order = np.array(sorted(range(len(self._rows)), key=self._rows.__getitem__), np.intp)
-            reader = FeatureReader()
-            covered = [tuple(reader.defaults(self._defaults, given)) for given in ("absent", "default")]
-            encoded = distinct_columns(self._encoder.encoded(order, covered))
-            rows, copies = merge_rows(encoded.codes)
-            codes = encoded.codes[rows]
-            self._pairs = choose_pairs(encoded, most_pairs)
-            self._labels = encoded.keys, encoded.classes, codes
-            table = feature_table(codes, encoded.covered, self._pairs, _classes(encoded, codes, vocabulary))
-            self._table = most_pairs, table, copies
-        return self._table[1], self._table[2]
-
-    def news(self, row: int, flags: npt.NDArray[np.float64]) -> tuple[list[Feature], list[tuple[Feature, Feature]]]:
-        """The features of *row*, and the pairs of them, whose columns of the table *flags* names; one that is absent has the class "-"."""
-        keys, classes, codes = self._labels
-        row_codes: list[int] = codes[row].tolist()
-        fresh: list[float] = flags.tolist()
-        features: list[Feature] = []
-        for key, names, code in zip(keys, classes, row_codes, strict=True):
-            features.append((key, names[code - 2] if code > 1 else "-"))
-        pairs = [(features[first], features[second]) for (first, second), new in zip(self._pairs, fresh, strict=False) if new]
-        return [feature for feature, new in zip(features, fresh[len(self._pairs) :], strict=True) if new], pairs
+        family = operator.family
+        promise = 1 + _PROMISE * self._failures[family] / (1 + self._observed[family])
+        return operator.aspects * head.gain * promise / (1 + self._run[family])
 
 
 @contextmanager
@@ -299,20 +260,3 @@ def _uncollected() -> Generator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def _read(candidates: Sequence[Candidate]) -> Iterator[Iterator[Features]]:
-    """The features of each of *candidates*."""
-    arguments, relations = FeatureReader(), RelationReader()
-    for each in candidates:
-        yield chain((_ANY,), arguments.arguments(each.instance), (relations.relations(each.instance),))
-
-
-def _classes(encoded: Encoded, codes: npt.NDArray[np.int32], vocabulary: Vocabulary) -> npt.NDArray[np.int32]:
-    """The classes of rows as numbers of *vocabulary*."""
-    numbers = np.empty(codes.shape, np.int32)
-    for column, key in enumerate(encoded.keys):
-        about = aspect(key)
-        known = [vocabulary.number(about, value) for value in (None, *encoded.classes[column])]
-        numbers[:, column] = np.array(known, np.int32)[codes[:, column] - 1]
-    return numbers

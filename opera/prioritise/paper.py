@@ -8,7 +8,7 @@ from itertools import combinations
 from opera.instance import Instance
 from opera.prioritise.coverage import Coverage, feature_table
 from opera.prioritise.encoding import Feature, encode, merge_rows
-from opera.prioritise.queues import Head, OperatorQueue, merge
+from opera.prioritise.queues import Head, Merged, OperatorQueue
 from opera.prioritise.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
 from opera.prioritise.subspaces import subspace
 
@@ -72,7 +72,7 @@ def _rank(candidates: Sequence[Candidate], context: Context, weight: Callable[[S
     def priority(index: int, head: Head) -> float:
         return weights[index] * head.gain
 
-    for position, score in merge(len(queues), queues.__getitem__, priority, lambda index: None):
+    for position, score in Merged(len(queues), queues.__getitem__, priority):
         yield Ranked(ordered[position].id, score)
 
 

@@ -44,6 +44,8 @@ class OperatorQueue:
         self._greedy: GreedyOrder | None = GreedyOrder(coverage, [places[0] for places in self._copies])
         self._largest = coverage.largest_gain
         self._tail: deque[Head] = deque()
+        self._gone: set[int] = set()
+        self._rows: dict[int, int] | None = None
 
     def head(self) -> Head | None:
         """The best candidate; None at the end."""
@@ -53,6 +55,8 @@ class OperatorQueue:
                 return Head(0, best[1] / self._largest, self._copies[best[0]][0])
             self._tail = self._make_tail(self._greedy.rest())
             self._greedy = None
+        while self._tail and self._tail[0].position in self._gone:
+            self._tail.popleft()
         return self._tail[0] if self._tail else None
 
     def pop(self) -> None:
@@ -62,6 +66,15 @@ class OperatorQueue:
         else:
             self._tail.popleft()
 
+    def take(self, position: int) -> None:
+        """Takes the candidate at *position*, wherever it stands; it must not have been taken before."""
+        if self._rows is None:
+            self._rows = {places[0]: row for row, places in enumerate(self._copies)}
+        if self._greedy is not None and position in self._rows:
+            self._greedy.take(self._rows[position])
+        else:
+            self._gone.add(position)
+
     def _make_tail(self, rest: Sequence[int]) -> deque[Head]:
         copies = sorted((turn, row, at) for row, places in enumerate(self._copies) for turn, at in enumerate(places) if turn)
         laps = [(1, self._copies[row][0]) for row in rest] + [(2, position) for _, _, position in copies]
@@ -69,41 +82,52 @@ class OperatorQueue:
         return deque(sorted(heads, key=lambda head: (head.lap, -head.gain)))
 
 
-def merge(
-    count: int,
-    queue: Callable[[int], OperatorQueue],
-    priority: Callable[[int, Head], float],
-    taken: Callable[[int], None],
-    *,
-    best: float = 1.0,
-) -> Iterator[tuple[int, float]]:
-    """Yields all candidates, laps in turn and inside a lap by falling priority: position, and priority (0 after the first lap).
+class Merged:
+    """All candidates of several queues, laps in turn and inside a lap by falling priority.
 
     Args:
         count: How many queues there are, one per operator.
         queue: Gives the queue of an index; asked for the first time when its turn may have come.
-        priority: Of a head of the queue with the given index. It may fall while others are taken, never rise; it is greatest for a
-            head of lap 0 whose gain is *best*.
-        taken: Called with the index of the queue from which a candidate was just taken, before it is yielded.
+        priority: Of a head of the queue with the given index. It may fall while others are taken; when it may have risen, `risen` has
+            to be told. It is greatest for a head of lap 0 whose gain is *best*.
         best: The largest gain that a head can have.
     """
 
-    def entry(index: int) -> tuple[int, float, int, int] | None:
-        head = queue(index).head()
-        return None if head is None else (head.lap, -priority(index, head), head.position, index)
+    def __init__(
+        self, count: int, queue: Callable[[int], OperatorQueue], priority: Callable[[int, Head], float], *, best: float = 1.0
+    ) -> None:
+        self._queue = queue
+        self._priority = priority
+        self._most = Head(0, best, -1)
+        self._heap = [self._bound(index) for index in range(count)]
+        heapq.heapify(self._heap)
 
-    heap = [(0, -priority(index, Head(0, best, -1)), -1, index) for index in range(count)]
-    heapq.heapify(heap)
-    while heap:
-        _, _, position, index = heap[0]
-        current = entry(index)
-        if current is None:
-            heapq.heappop(heap)
-        elif current != heap[0]:
-            heapq.heapreplace(heap, current)
-        else:
-            queue(index).pop()
-            taken(index)
-            lap, best, _, _ = current
-            heapq.heapreplace(heap, (lap, best, -1, index))
-            yield position, 0.0 if lap else -best
+    def next(self) -> tuple[int, int, float] | None:
+        """Takes the best candidate: index of its queue, position, and priority (0 after the first lap); None at the end."""
+        heap = self._heap
+        while heap:
+            index = heap[0][3]
+            head = self._queue(index).head()
+            if head is None:
+                heapq.heappop(heap)
+                continue
+            current = (head.lap, -self._priority(index, head), head.position, index)
+            if current != heap[0]:
+                heapq.heapreplace(heap, current)
+                continue
+            self._queue(index).pop()
+            heapq.heapreplace(heap, (head.lap, current[1], -1, index))
+            return index, head.position, 0.0 if head.lap else -current[1]
+        return None
+
+    def __iter__(self) -> Iterator[tuple[int, float]]:
+        """Takes one candidate after the other: position and priority."""
+        while (found := self.next()) is not None:
+            yield found[1], found[2]
+
+    def risen(self, index: int) -> None:
+        """Says that the priority of the queue with that index may be greater than it was."""
+        heapq.heappush(self._heap, self._bound(index))
+
+    def _bound(self, index: int) -> tuple[int, float, int, int]:
+        return (0, -self._priority(index, self._most), -1, index)

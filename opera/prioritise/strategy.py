@@ -108,6 +108,10 @@ class Session(Protocol):
         """The test to run next; None at the end."""
         ...
 
+    def take(self, test: str) -> None:
+        """Counts *test* as given by `next` now, wherever it stood: an earlier part of the campaign has run it."""
+        ...
+
     def observe(self, test: str, observation: Observation) -> None:
         """Tells what the test *test*, which `next` gave, came to."""
         ...

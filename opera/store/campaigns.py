@@ -47,6 +47,17 @@ class StoredResult:
 
 
 @dataclass(frozen=True)
+class Step:
+    """One test of a campaign that has run: its place, what it is, how it failed if it did, and when (UTC, to the second)."""
+
+    place: int
+    test: str
+    instance: str
+    fingerprint: str | None
+    finished: str
+
+
+@dataclass(frozen=True)
 class Campaign:
     """One run of a prioritised corpus against one subject. *seconds* is the wall time of all its parts."""
 
@@ -128,6 +139,11 @@ class Campaigns:
         """Whether the test of that identity has a result."""
         return self._database.execute("SELECT 1 FROM results WHERE test = ?", (test,)).fetchone() is not None
 
+    def finished(self, test: str) -> StoredResult | None:
+        """The result of the test of that identity, if there is one."""
+        found = self.result(test)
+        return found[0] if found else None
+
     def write(self, campaign: str, results: Iterable[tuple[int, StoredResult]]) -> None:
         """Writes results with their places in the campaign, all or none."""
         with self._workspace.transaction() as database:
@@ -166,6 +182,15 @@ class Campaigns:
             values = (campaign,)
         for row in self._database.execute(query, values):
             yield _result(row)
+
+    def course(self, campaign: str) -> list[Step]:
+        """The tests of *campaign* that have a result, by their places."""
+        rows = self._database.execute(
+            "SELECT place, c.test, instance, fingerprint, finished FROM campaign_tests c JOIN results r ON r.test = c.test"
+            " WHERE campaign = ? ORDER BY place, c.test",
+            (campaign,),
+        )
+        return [Step(*row) for row in rows]
 
     def result(self, prefix: str) -> list[StoredResult]:
         """The results of tests whose identity begins with *prefix*."""

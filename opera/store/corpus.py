@@ -6,6 +6,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from opera.instance import Instance, Occurrence, decode_instance, digest, encode_instance, shape_digest
 from opera.store.database import Workspace
@@ -129,9 +130,14 @@ class Corpus:
         for key, document in self._database.execute("SELECT id, document FROM instances WHERE library = ? ORDER BY id", (library,)):
             yield key, self._decode(document)
 
-    def runnable(self, library: str) -> set[str]:
-        """The instances of *library* that did not raise in their own test."""
-        return {row[0] for row in self._database.execute("SELECT id FROM instances WHERE library = ? AND outcome != 'raised'", (library,))}
+    def runnable(self, library: str) -> dict[str, str]:
+        """The instances of *library* that did not raise in their own test, each with its API, in the order of the hashes."""
+        query = "SELECT id, api FROM instances WHERE library = ? AND outcome != 'raised' ORDER BY id"
+        return dict(self._database.execute(query, (library,)).fetchall())
+
+    def features_file(self, library: str) -> Path:
+        """Where what prioritisation has read of *library*'s instances is kept; can be deleted at any time."""
+        return self._workspace.cache / f"features-{library}"
 
     def get(self, key: str) -> Instance:
         """The instance of that hash; raises KeyError."""

@@ -115,6 +115,17 @@ def test_a_cluster_gives_the_verdicts_that_one_machine_gives(
 
 
 @pytest.mark.slow
+def test_a_cluster_re_ranks_while_the_tests_run_to_the_same_results(ray: Path, local: tuple[Lab, Outcome], tmp_path: Path) -> None:
+    lab = filled(tmp_path)
+    with cluster(ray, lab, 2) as nodes:
+        assert nodes.stdout is not None
+        outcome = lab.finish(start(ray, lab, nodes.stdout.readline().strip(), *FAKE, "--strategy", "opera-adaptive"))
+    assert outcome.code == 1, outcome.stderr[-3000:]
+    assert outcome.json["complete"]
+    assert essence(lab.stored()) == essence(local[0].stored())
+
+
+@pytest.mark.slow
 def test_a_node_that_is_killed_in_the_middle_costs_no_result_and_changes_none(
     ray: Path, local: tuple[Lab, Outcome], tmp_path: Path
 ) -> None:

@@ -84,6 +84,28 @@ def test_the_default_strategy_is_the_best_without_coverage_on_every_recorded_cam
     assert max(found, key=lambda name: found[name]) == "opera"
 
 
+def test_the_page_has_the_figures_of_the_recorded_campaigns() -> None:
+    """`scripts/prioritisation_table.py --write` brings it up to date."""
+    page = (DATA.parent / "docs" / "reference" / "prioritisation.md").read_text(encoding="utf-8")
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("|")]
+    head = next(row for row in rows if row[0].startswith("mean APFD over"))
+    table = {row[0]: dict(zip(head[1:], row[1:], strict=True)) for row in rows if len(row) == len(head)}
+    for path in CAMPAIGNS:
+        recorded, written = read_recorded(path), table[path.name.partition(".")[0]]
+        assert int(written["findings"]) == len(recorded.faults)
+        for strategy, name in (("opera", "opera"), ("opera-adaptive", "adaptive"), ("parameter-only", "parameter")):
+            assert float(written[name]) == pytest.approx(evaluate(recorded, [strategy], 2)[strategy].apfd.mean, abs=0.05)
+
+
+def test_feedback_finds_faults_sooner_on_every_recorded_campaign() -> None:
+    gains = []
+    for path in CAMPAIGNS:
+        found = evaluate(read_recorded(path), ["opera", "opera-adaptive"], 2)
+        gains.append(found["opera-adaptive"].apfd.mean - found["opera"].apfd.mean)
+    assert min(gains) > 0
+    assert statistics.fmean(gains) > 0.015
+
+
 def test_the_same_seed_gives_the_same_figures_whatever_the_number_of_processes(paper: Recorded) -> None:
     names = ["opera", "random", "fast"]
     assert evaluate(paper, names, 3) == evaluate(paper, names, 3, jobs=2)
@@ -111,6 +133,8 @@ def test_a_campaign_is_recorded_and_evaluated_alike_without_its_workspace(lab: L
     again = lab.finish(lab.start("evaluate", str(file), "--json", "--seeds", "3", module="opera"))
     assert direct.json == again.json
     document = direct.json
+    assert 0 < document["as_run"]["apfd"]["mean"] < 1
+    assert document["as_run"]["apfd"]["sd"] == 0
     assert (document["schema"], document["tests"], document["faults"]) == ("evaluate/1", 6, 2)
     assert "additional" not in document["strategies"]
     figures = document["strategies"]["opera"]

@@ -200,7 +200,7 @@ def test_an_unknown_instance_is_a_key_error(space: Workspace) -> None:
 def test_calls_that_raised_in_their_own_test_are_not_runnable(space: Workspace) -> None:
     raised = Instance("fake", "fake.bad", Kind.FUNCTION, outcome=Outcome.RAISED, exception="ValueError")
     Corpus(space).add([(raised, Occurrence("s", "t")), (instance("good"), Occurrence("s", "t"))])
-    assert Corpus(space).runnable("fake") == {digest(instance("good"))}
+    assert Corpus(space).runnable("fake") == {digest(instance("good")): "fake.good"}
 
 
 def test_a_ranking_keeps_its_order_and_the_newest_of_a_kind_replaces_the_older(space: Workspace) -> None:

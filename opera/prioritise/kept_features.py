@@ -1,0 +1,89 @@
+"""What was read of a corpus, as a file: a corpus that grows need not be read again to be ranked again.
+
+The file is one zlib stream behind the SHA-256 of what it holds: a JSON document, then for each operator the numbers of outlines and the
+codes of its rows. It belongs to the code that read the features; any other takes it for nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from opera.atomic import replacing
+from opera.instance import decode_instance, encode_instance
+from opera.prioritise.operator_features import OperatorFeatures, Read
+
+_READERS = ("encoding.py", "families.py", "features.py", "kept_features.py", "operator_features.py", "relations.py", "subspaces.py")
+_HEAD = struct.Struct("<32sQ")
+
+Operators = Mapping[tuple[str, str], OperatorFeatures]
+
+
+def load(path: Path) -> dict[tuple[str, str], OperatorFeatures]:
+    """What `keep` wrote to *path*, by library and API; nothing where that is missing, damaged, or of another version of the readers."""
+    try:
+        data = path.read_bytes()
+        digest, length = _HEAD.unpack_from(data)
+        body = zlib.decompress(data[_HEAD.size :])
+        if hashlib.sha256(body).digest() != digest:
+            return {}
+        document: dict[str, Any] = json.loads(body[:length])
+    except (OSError, ValueError, struct.error, zlib.error):
+        return {}
+    if document["version"] != _version():
+        return {}
+    arrays = memoryview(body)[length:]
+    found: dict[tuple[str, str], OperatorFeatures] = {}
+    for each in document["operators"]:
+        rows = len(each["ids"])
+        outline_of, arrays = _array(arrays, each["dtype"], (rows,))
+        codes, arrays = _array(arrays, each["dtype"], (rows, len(each["columns"])))
+        outlines = [decode_instance(outline) for outline in each["outlines"]]
+        read = Read(each["ids"], outlines, outline_of.tolist(), each["columns"], codes)
+        found[each["library"], each["api"]] = OperatorFeatures(read)
+    return found
+
+
+def keep(path: Path, operators: Operators) -> None:
+    """Writes *operators* to *path*, all or nothing."""
+    documents: list[dict[str, Any]] = []
+    arrays: list[bytes] = []
+    for (library, api), features in sorted(operators.items()):
+        read = features.read()
+        largest = max(len(read.outlines), int(read.codes.max(initial=0)))
+        dtype = "u1" if largest < 2**8 else "<u2" if largest < 2**16 else "<i4"
+        arrays += [np.array(read.outline_of).astype(dtype).tobytes(), read.codes.astype(dtype).tobytes()]
+        documents.append(
+            {
+                "library": library, "api": api, "ids": read.ids, "dtype": dtype, "columns": read.columns,
+                "outlines": [encode_instance(outline) for outline in read.outlines],
+            }
+        )  # fmt: skip
+    document = json.dumps({"version": _version(), "operators": documents}).encode()
+    body = b"".join([document, *arrays])
+    with replacing(path) as file:
+        file.write(_HEAD.pack(hashlib.sha256(body).digest(), len(document)) + zlib.compress(body, 1))
+
+
+def _array(data: memoryview, dtype: str, shape: Sequence[int]) -> tuple[npt.NDArray[np.int32], memoryview]:
+    """The array that *data* begins with, and what follows it."""
+    count = int(np.prod(shape))
+    found = np.frombuffer(data, dtype, count)
+    return found.astype(np.int32).reshape(shape), data[found.nbytes :]
+
+
+@cache
+def _version() -> str:
+    """Another one for any other code that reads features."""
+    folder = resources.files("opera.prioritise")
+    return hashlib.sha256(b"".join(folder.joinpath(name).read_bytes() for name in _READERS)).hexdigest()

@@ -1,0 +1,196 @@
+"""What is read of the instances of one operator: enough to rank them, without the instances."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from opera.instance import Argument, Instance
+from opera.prioritise.coverage import FeatureTable, feature_table
+from opera.prioritise.encoding import (
+    Codes,
+    Encoded,
+    Encoder,
+    Feature,
+    Features,
+    Pair,
+    choose_pairs,
+    count_splits,
+    distinct_columns,
+    encode,
+    merge_rows,
+)
+from opera.prioritise.familiarity import Vocabulary, aspect
+from opera.prioritise.families import defaults_of, signature
+from opera.prioritise.features import FeatureReader
+from opera.prioritise.relations import RelationReader
+from opera.prioritise.strategy import Candidate
+
+_SAMPLE = 8
+"""Instances of an operator that are read to tell how many aspects its tests have."""
+_ANY: Features = (("", "operator"),)
+"""What every instance has: the first of an operator is always news."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read of an operator, for keeping.
+
+    Attributes:
+        ids: Of its instances, by row.
+        outlines: What their signatures are made of: instances without values.
+        outline_of: By row, the index of its outline.
+        columns: Keys in the order of their columns, each with its classes in the order of their codes.
+        codes: By row and column.
+    """
+
+    ids: Sequence[str]
+    outlines: Sequence[Instance]
+    outline_of: Sequence[int]
+    columns: Sequence[tuple[str, Sequence[str]]]
+    codes: Codes
+
+
+class OperatorFeatures:
+    """The instances of one operator, by their ids; features are read when they are asked for, and only once."""
+
+    def __init__(self, read: Read | None = None) -> None:
+        self._unread: list[Candidate] = []
+        self._rows: list[str] = [] if read is None else list(read.ids)
+        self._encoder = Encoder() if read is None else Encoder(read.columns, read.codes)
+        self._outlines: dict[Hashable, tuple[int, Instance]] = {}
+        self._outline_of: dict[str, int] = {}
+        if read is not None:
+            self._outlines = {_outline_key(each): (number, each) for number, each in enumerate(read.outlines)}
+            self._outline_of = dict(zip(read.ids, read.outline_of, strict=True))
+        self.ids = sorted(self._rows)
+        """The ids, sorted."""
+        self._table: tuple[int, FeatureTable, list[list[int]]] | None = None
+        self._pairs: list[Pair] = []
+        self._labels: tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Codes] = (), (), np.zeros((0, 0), np.int32)
+
+    def add(self, candidates: Sequence[Candidate]) -> None:
+        """Adds instances; what was read of the others is kept."""
+        for each in candidates:
+            key = _outline_key(each.instance)
+            found = self._outlines.get(key)
+            if found is None:
+                found = self._outlines[key] = len(self._outlines), _outline(each.instance)
+            self._outline_of[each.id] = found[0]
+        self._unread.extend(candidates)
+        self.ids = sorted([*self.ids, *(each.id for each in candidates)])
+        self._table = None
+        for name in ("family", "aspects", "_defaults", "_first_of_each"):
+            self.__dict__.pop(name, None)
+
+    @property
+    def api(self) -> str:
+        """The API of the instances."""
+        return self._first_of_each[0].api
+
+    @cached_property
+    def _first_of_each(self) -> list[Instance]:
+        """The outlines in the order of the instances."""
+        outlines = [outline for _, outline in self._outlines.values()]
+        return [outlines[number] for number in dict.fromkeys(self._outline_of[each] for each in self.ids)]
+
+    @cached_property
+    def _defaults(self) -> list[tuple[str, Any]]:
+        return defaults_of(self._first_of_each)
+
+    @cached_property
+    def family(self) -> Hashable:
+        """The same for operators that usually share their conversion."""
+        return signature(self._first_of_each, self._defaults)
+
+    @cached_property
+    def aspects(self) -> int:
+        """How many keys the features of the first instances have that tell them apart in different ways."""
+        first = self.ids[:_SAMPLE]
+        unread = {each.id: each for each in self._unread}
+        if unread.keys() >= set(first):
+            return count_splits(encode(_read([unread[each] for each in first])))
+        self._read_all()
+        places = {name: row for row, name in enumerate(self._rows)}
+        return count_splits(self._encoder.encoded(np.array([places[each] for each in first], np.intp)))
+
+    def weigh(self) -> None:
+        """Finds out what decides its turns; after this, `family` and `aspects` cost nothing."""
+        _ = self.family, self.aspects
+
+    def read(self) -> Read:
+        """Everything that was read, after reading what was not."""
+        self._read_all()
+        columns, codes = self._encoder.state()
+        outlines = [outline for _, outline in self._outlines.values()]
+        return Read(self._rows, outlines, [self._outline_of[each] for each in self._rows], columns, codes)
+
+    def table(self, vocabulary: Vocabulary, most_pairs: int) -> tuple[FeatureTable, list[list[int]]]:
+        """The features of the distinct rows, and the positions in `ids` that have each."""
+        if self._table is None or self._table[0] != most_pairs:
+            self._read_all()
+            order = np.array(sorted(range(len(self._rows)), key=self._rows.__getitem__), np.intp)
+            reader = FeatureReader()
+            covered = [tuple(reader.defaults(self._defaults, given)) for given in ("absent", "default")]
+            encoded = distinct_columns(self._encoder.encoded(order, covered))
+            rows, copies = merge_rows(encoded.codes)
+            codes = encoded.codes[rows]
+            self._pairs = choose_pairs(encoded, most_pairs)
+            self._labels = encoded.keys, encoded.classes, codes
+            table = feature_table(codes, encoded.covered, self._pairs, _classes(encoded, codes, vocabulary))
+            self._table = most_pairs, table, copies
+        return self._table[1], self._table[2]
+
+    def _read_all(self) -> None:
+        self._encoder.add(_read(self._unread))
+        self._rows.extend(each.id for each in self._unread)
+        self._unread = []
+
+    def news(self, row: int, flags: npt.NDArray[np.float64]) -> tuple[list[Feature], list[tuple[Feature, Feature]]]:
+        """The features of *row*, and the pairs of them, whose columns of the table *flags* names; one that is absent has the class "-"."""
+        keys, classes, codes = self._labels
+        row_codes: list[int] = codes[row].tolist()
+        fresh: list[float] = flags.tolist()
+        features: list[Feature] = []
+        for key, names, code in zip(keys, classes, row_codes, strict=True):
+            features.append((key, names[code - 2] if code > 1 else "-"))
+        pairs = [(features[first], features[second]) for (first, second), new in zip(self._pairs, fresh, strict=False) if new]
+        return [feature for feature, new in zip(features, fresh[len(self._pairs) :], strict=True) if new], pairs
+
+
+def _read(candidates: Sequence[Candidate]) -> Iterator[Iterator[Features]]:
+    """The features of each of *candidates*."""
+    arguments, relations = FeatureReader(), RelationReader()
+    for each in candidates:
+        yield chain((_ANY,), arguments.arguments(each.instance), (relations.relations(each.instance),))
+
+
+def _classes(encoded: Encoded, codes: npt.NDArray[np.int32], vocabulary: Vocabulary) -> npt.NDArray[np.int32]:
+    """The classes of rows as numbers of *vocabulary*."""
+    numbers = np.empty(codes.shape, np.int32)
+    for column, key in enumerate(encoded.keys):
+        about = aspect(key)
+        known = [vocabulary.number(about, value) for value in (None, *encoded.classes[column])]
+        numbers[:, column] = np.array(known, np.int32)[codes[:, column] - 1]
+    return numbers
+
+
+def _outline_key(instance: Instance) -> Hashable:
+    """The same for instances of an operator whose signatures are the same."""
+    call = tuple([(argument.name, argument.value is None) for argument in instance.call])
+    init = tuple([argument.name for argument in instance.init])
+    return instance.kind, init, call, len(instance.expected or ()), repr(instance.defaults)
+
+
+def _outline(instance: Instance) -> Instance:
+    """*instance* without its values: defaults, names, and which inputs are left out."""
+    init = tuple(Argument(argument.name, True) for argument in instance.init)
+    call = tuple(Argument(argument.name, None if argument.value is None else True) for argument in instance.call)
+    expected = (True,) * len(instance.expected or ())
+    return replace(instance, init=init, call=call, context=(), expected=expected)
