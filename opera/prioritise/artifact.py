@@ -42,7 +42,7 @@ class ArtifactStrategy:
             return head.gain
 
         left = dict.fromkeys(range(len(ordered)))
-        for position, score in Merged(len(queues), queues.__getitem__, priority):
+        for position, score in Merged([[index] for index in range(len(queues))], queues.__getitem__, priority):
             if score == 0:
                 break
             del left[position]

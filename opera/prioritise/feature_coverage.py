@@ -158,7 +158,13 @@ class OperaSession:
         with _uncollected():
             for operator in operators:
                 operator.weigh()
-        self._merged = Merged(len(operators), self._queue, self._priority, best=float(BOOST if self._boosted else 1))
+        of_family: dict[Hashable, list[int]] = {}
+        for index, operator in enumerate(operators):
+            of_family.setdefault(operator.family, []).append(index)
+        self._families = list(of_family)
+        self._numbers = {family: number for number, family in enumerate(self._families)}
+        groups = list(of_family.values())
+        self._merged = Merged(groups, self._queue, self._priority, self._turn, best=float(BOOST if self._boosted else 1))
 
     def next(self) -> Ranked | None:
         """The best of what is left; None at the end."""
@@ -194,8 +200,7 @@ class OperaSession:
         self._observed[family] += 1
         if observation is Observation.NEW:
             self._failures[family] += 1
-            for index in self._of_family[family]:
-                self._merged.risen(index)
+            self._merged.risen(self._numbers[family])
         if not places:
             del self._under_way[test]
 
@@ -210,14 +215,6 @@ class OperaSession:
         if self._score > 0 and coverage.last is not None:
             news, pairs = operator.news(*coverage.last)
         return Reasons(operator.aspects, turns, tuple(family), self._boosts_last, gain, tuple(news), tuple(pairs))
-
-    @cached_property
-    def _of_family(self) -> dict[Hashable, list[int]]:
-        """Indices of the operators of each family."""
-        found: dict[Hashable, list[int]] = {}
-        for index, operator in enumerate(self._operators):
-            found.setdefault(operator.family, []).append(index)
-        return found
 
     @cached_property
     def _waiting(self) -> dict[str, int]:
@@ -244,10 +241,13 @@ class OperaSession:
             return OperatorQueue(coverage, groups, self._boosted)
 
     def _priority(self, index: int, head: Head) -> float:
-        operator = self._operators[index]
-        family = operator.family
+        return self._operators[index].aspects * head.gain
+
+    def _turn(self, group: int) -> float:
+        """How soon a family has its next turn: the more it has failed in new ways, and the fewer of its tests were run."""
+        family = self._families[group]
         promise = 1 + _PROMISE * self._failures[family] / (1 + self._observed[family])
-        return operator.aspects * head.gain * promise / (1 + self._run[family])
+        return promise / (1 + self._run[family])
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def _rank(candidates: Sequence[Candidate], context: Context, weight: Callable[[S
     def priority(index: int, head: Head) -> float:
         return weights[index] * head.gain
 
-    for position, score in Merged(len(queues), queues.__getitem__, priority):
+    for position, score in Merged([[index] for index in range(len(queues))], queues.__getitem__, priority):
         yield Ranked(ordered[position].id, score)
 
 

@@ -86,38 +86,51 @@ class Merged:
     """All candidates of several queues, laps in turn and inside a lap by falling priority.
 
     Args:
-        count: How many queues there are, one per operator.
+        groups: The indices of the queues, in groups whose priorities rise and fall together.
         queue: Gives the queue of an index; asked for the first time when its turn may have come.
-        priority: Of a head of the queue with the given index. It may fall while others are taken; when it may have risen, `risen` has
-            to be told. It is greatest for a head of lap 0 whose gain is *best*.
+        priority: Of a head of the queue with the given index, inside its group. It may fall while others are taken, and is greatest for a
+            head of lap 0 whose gain is *best*.
+        factor: Of the group with the given number: what its priorities are multiplied with. It may fall while others are taken; when it
+            may have risen, `risen` has to be told.
         best: The largest gain that a head can have.
     """
 
     def __init__(
-        self, count: int, queue: Callable[[int], OperatorQueue], priority: Callable[[int, Head], float], *, best: float = 1.0
+        self,
+        groups: Sequence[Sequence[int]],
+        queue: Callable[[int], OperatorQueue],
+        priority: Callable[[int, Head], float],
+        factor: Callable[[int], float] = lambda _: 1.0,
+        *,
+        best: float = 1.0,
     ) -> None:
         self._queue = queue
         self._priority = priority
-        self._most = Head(0, best, -1)
-        self._heap = [self._bound(index) for index in range(count)]
+        self._factor = factor
+        most = Head(0, best, -1)
+        self._inside = [[(0, -priority(index, most), -1, index) for index in group] for group in groups]
+        for each in self._inside:
+            heapq.heapify(each)
+        self._heap = [self._bound(group) for group, indices in enumerate(groups) if indices]
         heapq.heapify(self._heap)
 
     def next(self) -> tuple[int, int, float] | None:
         """Takes the best candidate: index of its queue, position, and priority (0 after the first lap); None at the end."""
         heap = self._heap
         while heap:
-            index = heap[0][3]
-            head = self._queue(index).head()
-            if head is None:
+            group = heap[0][3]
+            if not self._settle(group):
                 heapq.heappop(heap)
                 continue
-            current = (head.lap, -self._priority(index, head), head.position, index)
+            lap, negative, position, index = self._inside[group][0]
+            current = (lap, negative * self._factor(group), position, group)
             if current != heap[0]:
                 heapq.heapreplace(heap, current)
                 continue
             self._queue(index).pop()
-            heapq.heapreplace(heap, (head.lap, current[1], -1, index))
-            return index, head.position, 0.0 if head.lap else -current[1]
+            heapq.heapreplace(self._inside[group], (lap, negative, -1, index))
+            heapq.heapreplace(heap, (lap, current[1], -1, group))
+            return index, position, 0.0 if lap else -current[1]
         return None
 
     def __iter__(self) -> Iterator[tuple[int, float]]:
@@ -125,9 +138,27 @@ class Merged:
         while (found := self.next()) is not None:
             yield found[1], found[2]
 
-    def risen(self, index: int) -> None:
-        """Says that the priority of the queue with that index may be greater than it was."""
-        heapq.heappush(self._heap, self._bound(index))
+    def risen(self, group: int) -> None:
+        """Says that the factor of the group with that number may be greater than it was."""
+        if self._inside[group]:
+            heapq.heappush(self._heap, self._bound(group))
 
-    def _bound(self, index: int) -> tuple[int, float, int, int]:
-        return (0, -self._priority(index, self._most), -1, index)
+    def _bound(self, group: int) -> tuple[int, float, int, int]:
+        """An entry of *group* that none of its candidates can come before."""
+        lap, negative, _, _ = self._inside[group][0]
+        return lap, negative * self._factor(group), -1, group
+
+    def _settle(self, group: int) -> bool:
+        """Brings the best candidate of *group* to the top of its heap; False where none is left."""
+        inside = self._inside[group]
+        while inside:
+            index = inside[0][3]
+            head = self._queue(index).head()
+            if head is None:
+                heapq.heappop(inside)
+                continue
+            current = (head.lap, -self._priority(index, head), head.position, index)
+            if current == inside[0]:
+                return True
+            heapq.heapreplace(inside, current)
+        return False
