@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from opera.instance import Occurrence, decode_instance
-from opera.store import Campaigns, Corpus
+from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 from opera.triage.findings import group
 from opera.triage.knowledge import knowledge_of
@@ -111,11 +111,11 @@ def judge_campaigns(workspaces: list[Path], *, verbose: bool) -> None:
         known = [
             (each.id, test, causes[key])
             for each in findings for test in each.tests
-            if (key := (f"{test.compiler}/{test.frontend}", test.instance[:_DIGITS], test.form)) in causes
+            if (key := (_subject(test), test.instance[:_DIGITS], test.form)) in causes
         ]  # fmt: skip
         score, wrong = Score(), Counter[str]()
         for (one, test, cause), (other, second, another) in combinations(known, 2):
-            if (test.compiler, test.frontend) != (second.compiler, second.frontend):
+            if _subject(test) != _subject(second):
                 continue
             pair = test.test, second.test
             if one == other:
@@ -130,6 +130,11 @@ def judge_campaigns(workspaces: list[Path], *, verbose: bool) -> None:
             print(f"  {count:5} {line}")
         total.add(score)
     print(f"all: {total.pairs()}")
+
+
+def _subject(test: StoredResult) -> str:
+    """The compiler, or the exporter before it, and the frontend."""
+    return f"{test.detail.get('exporter', test.compiler)}/{test.frontend}"
 
 
 def run(workspace: Path, subject: str, route: str, labelled: list[dict[str, Any]], budget: str) -> None:
