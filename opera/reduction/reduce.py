@@ -25,7 +25,7 @@ CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one where that is allowed, and one newly started."""
 _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
-_UNORDERED = frozenset({"dtype", "type"})
+_UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
 """Kinds of properties with values of which none is between two others: where one fails for another reason, it says nothing of the rest."""
 
 
@@ -200,7 +200,7 @@ class Reducer:
         ladder = [each for aspect in found for each in reversed(self._held(aspect))]
         chosen = covering(ladder, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
-        chosen += covering([each for aspect in found for each in aspect.properties if each.kind in _UNORDERED], untold)
+        chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
         return Trigger(canonical(set(chosen)), smallest.api, view.tensors), slipped
 
     def _held(self, aspect: Aspect) -> list[Property]:

@@ -6,30 +6,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
+from instances import node, tensor, torch_call
 
-from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
+from opera.instance import Instance, Occurrence
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
-
-
-def tensor(values: object, dtype: str = "float32") -> Tensor:
-    array = np.asarray(values, dtype)
-    return Tensor(array.shape, dtype, array.tobytes())
-
-
-def node(operator: str, opset: int, attributes: dict[str, Any] | None = None, **inputs: Tensor) -> Instance:
-    init = tuple(Argument(name, value) for name, value in sorted((attributes or {}).items()))
-    call = tuple(Argument(name, value) for name, value in inputs.items())
-    return Instance("onnx", f"ai.onnx.{operator}", Kind.NODE, init, call, (("opset", opset), ("outputs", [True])))
-
-
-def call(api: str, *tensors: Tensor) -> Instance:
-    return Instance("pytorch", api, Kind.FUNCTION, call=tuple(Argument(f"x{place}", each) for place, each in enumerate(tensors)))
-
 
 NAN, INFINITY = float("nan"), float("inf")
 NODES = (
@@ -48,12 +32,12 @@ NODES = (
     node("RandomUniformLike", 1, {"dtype": 1}, input=tensor([1, 2, 3])),
 )
 CALLS = (
-    call("torch.atan2", tensor([0.0, -0.0, 0.0, -0.0]), tensor([-0.0, -0.0, 0.0, -1.0])),
-    call("torch.abs", tensor([-128, 5], "int8")),
-    call("torch.exp", tensor([88.72, 1.0])),
-    call("torch.remainder", tensor([1e10]), tensor([0.3])),
-    call("torch.empty_like", tensor([1, 2])),
-    call("torch.nn.functional.grid_sample", tensor(np.ones((1, 1, 4, 4))), tensor([[[[NAN, 0.0], [0.1, 0.1]]]])),
+    torch_call("torch.atan2", tensor([0.0, -0.0, 0.0, -0.0]), tensor([-0.0, -0.0, 0.0, -1.0])),
+    torch_call("torch.abs", tensor([-128, 5], "int8")),
+    torch_call("torch.exp", tensor([88.72, 1.0])),
+    torch_call("torch.remainder", tensor([1e10]), tensor([0.3])),
+    torch_call("torch.empty_like", tensor([1, 2])),
+    torch_call("torch.nn.functional.grid_sample", tensor(np.ones((1, 1, 4, 4))), tensor([[[[NAN, 0.0], [0.1, 0.1]]]])),
 )
 
 

@@ -7,23 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
+from instances import counting, torch_call
 
-from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
+from opera.instance import Instance, Occurrence
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
-
-
-def tensor(*shape: int) -> Tensor:
-    values = np.arange(1, 1 + int(np.prod(shape)), dtype="float32")
-    return Tensor(shape, "float32", values.tobytes())
-
-
-def call(api: str, *tensors: Tensor, **parameters: object) -> Instance:
-    positional = tuple(Argument(f"input{place}", each) for place, each in enumerate(tensors))
-    return Instance(
-        "pytorch", api, Kind.FUNCTION, call=(*positional, *(Argument(name, each, keyword=True) for name, each in parameters.items()))
-    )
 
 
 def verdicts(workspace: Path, *instances: Instance) -> dict[str, tuple[str, str | None]]:
@@ -53,21 +41,21 @@ def verdicts(workspace: Path, *instances: Instance) -> dict[str, tuple[str, str 
 
 def test_inputs_are_fed_by_name_where_the_frontend_prunes_one(tmp_path: Path) -> None:
     """With `beta=0` the first input of `addr` is not used: the others must not take its place or its shape."""
-    assert verdicts(tmp_path, call("torch.addr", tensor(2, 3), tensor(2), tensor(3), beta=0)) == {"addr": ("pass", None)}
+    assert verdicts(tmp_path, torch_call("torch.addr", counting(2, 3), counting(2), counting(3), beta=0)) == {"addr": ("pass", None)}
 
 
 def test_a_clear_refusal_is_no_crash(tmp_path: Path) -> None:
     found = verdicts(
         tmp_path,
-        call("torch.var", tensor(3, 4), dim=0, correction=2),
-        call("torch.mean", tensor(3, 4), dim=0),
+        torch_call("torch.var", counting(3, 4), dim=0, correction=2),
+        torch_call("torch.mean", counting(3, 4), dim=0),
     )
     assert found == {"var": ("unsupported", "declined"), "mean": ("pass", None)}
 
 
 def test_an_internal_type_is_no_converter(tmp_path: Path) -> None:
     """A message that names only what OpenVINO puts between its nodes names the PyTorch function that this came from elsewhere."""
-    norm = call("torch.native_layer_norm", tensor(2, 3), normalized_shape=(3,), weight=None, bias=tensor(3), eps=1e-5)
+    norm = torch_call("torch.native_layer_norm", counting(2, 3), normalized_shape=(3,), weight=None, bias=counting(3), eps=1e-5)
     assert verdicts(tmp_path, norm)["native_layer_norm"][0] == "crash"
     with open_workspace(tmp_path, write=False) as space:
         (result,) = Campaigns(space).results()

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from instances import node, tensor
 
-from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, decode_instance
+from opera.instance import Occurrence, Tensor, decode_instance
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.store.reductions import Reductions
@@ -24,17 +25,6 @@ def opera(workspace: Path, *arguments: str, codes: tuple[int, ...] = (0,)) -> An
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
     assert run.returncode in codes, run.stderr[-3000:]
     return json.loads(run.stdout) if run.stdout else run.stderr
-
-
-def tensor(values: object, dtype: str = "float32") -> Tensor:
-    array = np.asarray(values, dtype)
-    return Tensor(array.shape, dtype, array.tobytes())
-
-
-def node(operator: str, opset: int, attributes: dict[str, Any] | None = None, **inputs: Tensor) -> Instance:
-    init = tuple(Argument(name, value) for name, value in sorted((attributes or {}).items()))
-    call = tuple(Argument(name, value) for name, value in inputs.items())
-    return Instance("onnx", f"ai.onnx.{operator}", Kind.NODE, init, call, (("opset", opset), ("outputs", [True])))
 
 
 def random(*shape: int) -> Tensor:
@@ -73,7 +63,7 @@ def findings(workspace: Path) -> dict[str, Any]:
 
 
 def test_the_trigger_names_what_the_failure_needs(findings: dict[str, Any]) -> None:
-    assert findings["Pow"]["trigger"] == "dtype(X)≠dtype(Y)"
+    assert "dtype(X)≠dtype(Y)" in findings["Pow"]["trigger"]
     assert "mode=CRD" in findings["SpaceToDepth"]["trigger"]
     assert "detect_negative=0" in findings["IsInf"]["trigger"]
     assert "X has an infinity" in findings["IsInf"]["trigger"]

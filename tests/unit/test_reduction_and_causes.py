@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from instances import tensor
 
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.verdict import Stage, Verdict
@@ -25,11 +26,6 @@ from opera.triage.fingerprint import symptom_of
 from opera.triage.knowledge import knowledge_of
 from opera.triage.merge import Candidate, merges
 from opera.triage.similarity import gist, origin_of
-
-
-def tensor(values: object, dtype: str = "float32") -> Tensor:
-    array = np.asarray(values, dtype)
-    return Tensor(array.shape, dtype, array.tobytes())
 
 
 def pool(x: Tensor, **attributes: object) -> Instance:
