@@ -26,6 +26,9 @@ _DECLINES = (
 )
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
 
+_COMPLEX_RESULT = r"(?m)^-- ComplexTypeMark with a message:\nThis is OpenVINO internal type\. Consumer: opset\d+::Result\b"
+"""It computes with pairs of numbers inside a model, and has no complex numbers to give out."""
+
 
 class OpenVinoAdapter(Adapter):
     """OpenVINO's frontends, run in float32 on one thread."""
@@ -58,6 +61,7 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "not-constant", r"\bcannot be folded to Constant for node "),
         UnsupportedRule(_FAILURES, "dtype", r"(?m)^Encountered unknown element type \w+$"),
         UnsupportedRule(_FAILURES, "dtype", r"\bBad format for f8 conversion type\b"),
+        UnsupportedRule(_FAILURES, "dtype", _COMPLEX_RESULT),
         UnsupportedRule(_FAILURES, "newer-opset", r"If the input type is floating point, then `fmod` attribute must be set to 1"),
     )
 

@@ -12,7 +12,10 @@ from opera.reduction.trigger import Trigger
 DTYPE = "some dtype"
 """In place of whose dtype it is, and which."""
 _DTYPES = frozenset({"dtype", "dtype-class", "dtype-not", "type", "type-class"})
-_SHAPES = {"rank-differs": "shape-differs"}
+_SAME = {
+    "rank-differs": "shape-differs", "item-above-one": "above-one", "item-positive": "positive", "item-negative": "negative",
+}  # fmt: skip
+"""Kinds that count as others: a rank that differs is a shape that does; a number may stand for a list of it."""
 _FORM = "form"
 _LONG = 2
 """Characters of a part of a name that says little."""
@@ -26,7 +29,7 @@ def outline(trigger: Trigger) -> tuple[str, ...]:
 def _part(kind: str, name: str, value: Any) -> str:
     if kind in _DTYPES:
         return DTYPE
-    return f"{_SHAPES.get(kind, kind)} {name} {'' if kind == 'is' else json.dumps(value)}"
+    return f"{_SAME.get(kind, kind)} {name} {'' if kind == 'is' else json.dumps(value)}"
 
 
 def settings(trigger: Trigger) -> tuple[str, ...]:

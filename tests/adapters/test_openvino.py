@@ -49,8 +49,9 @@ def test_a_clear_refusal_is_no_crash(tmp_path: Path) -> None:
         tmp_path,
         torch_call("torch.var", counting(3, 4), dim=0, correction=2),
         torch_call("torch.mean", counting(3, 4), dim=0),
+        torch_call("torch.view_as_complex", counting(3, 2)),
     )
-    assert found == {"var": ("unsupported", "declined"), "mean": ("pass", None)}
+    assert found == {"var": ("unsupported", "declined"), "mean": ("pass", None), "view_as_complex": ("unsupported", "dtype")}
 
 
 def test_an_internal_type_is_no_converter(tmp_path: Path) -> None:

@@ -52,6 +52,10 @@ ONE = {
         crash(1, BROADCAST, Property("rank-differs", "x", "y")),
         crash(2, "one dimension too many", Property("shape-differs", "x", "y")),
     ),
+    "a number, or a list of it": (
+        wrong(1, "values", Property("above-one", "kernel_size")),
+        wrong(2, "values", Property("item-above-one", "kernel_size"), SEEN),
+    ),
     "one exception of one operator": (crash(1, BROADCAST, setting("mode", "up")), crash(2, BROADCAST, Property("rank", "x", 0))),
     "two operators call a parameter differently": (
         crash(1, "division by zero", setting("ord", 0), api="torch.norm"),
