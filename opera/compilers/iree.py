@@ -15,9 +15,6 @@ from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Sub
 from opera.models.arrays import Array, as_array, dtype_name
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
-_NOT_LOWERED = r"(?s)\A(?:(?!error: ).)*error: failed to legalize operation '(?:torch|stablehlo|chlo)\."
-"""The first diagnostic is about an operation of a dialect in which models come: no pattern takes it with these operands. About one of the
-dialects that IREE's own passes produce, it is a fault of them."""
 _NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b"
 """The second: elements of less than a byte of which there is no whole number of bytes."""
 _OLDEST_OPSET = 17
@@ -89,7 +86,6 @@ class IreeAdapter(Adapter):
     project = ("iree.", "iree/", "torch_mlir", "/compiler/src/")
     unsupported = (
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),
-        UnsupportedRule(_TOOL, "no-lowering", _NOT_LOWERED, stages=("codegen",)),
         UnsupportedRule(_TOOL, "type", _NO_TYPE, stages=("codegen",)),
         UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
         UnsupportedRule(("iree.compiler.extras.onnx_importer.OnnxImportError",), "not-imported"),
