@@ -1,0 +1,39 @@
+"""iree/onnx: inconsistent in Pow
+
+Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
+Reduced from test 6dfb703a591d. Fails with: input form=runtime, dtype(X) is floating-point.
+Expected: the result of the library
+Actual:   nan: expected -1.0, got nan
+"""
+
+import iree.compiler
+from iree.compiler.extras import onnx_importer
+from iree.compiler.ir import Context
+import iree.runtime
+import numpy as np
+import onnx
+from onnx import helper
+
+node = helper.make_node("Pow", ["X", "Y"], ["out0"])
+tensor = helper.make_tensor_value_info
+entries = [tensor("X", onnx.TensorProto.FLOAT, []), tensor("Y", onnx.TensorProto.FLOAT, [])]
+results = [tensor("out0", onnx.TensorProto.FLOAT, [])]
+graph = helper.make_graph([node], "single_operator", entries, results)
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+inputs = {"X": np.array(-1.0, np.float32), "Y": np.array(1.0, np.float32)}
+expected = [np.array(-1.0, np.float32)]
+
+model = onnx.shape_inference.infer_shapes(model, data_prop=True)
+information = onnx_importer.ModelInfo(model)
+with Context() as context:
+    module = information.create_module(context=context).operation
+    onnx_importer.NodeImporter.define_function(information.main_graph, module).import_all()
+    text = module.get_asm()
+flags = ["--iree-llvmcpu-target-cpu=host"] + ["--iree-input-demote-f64-to-f32=false"] * ("f64" in text)
+binary = iree.compiler.compile_str(text, target_backends=["llvm-cpu"], input_type="onnx", extra_args=flags)
+module = iree.runtime.load_vm_flatbuffer(binary, driver="local-sync")
+result = module[model.graph.name](*inputs.values())
+actual = [value.to_host() for value in (result if isinstance(result, (tuple, list)) else [result])]
+
+for want, got in zip(expected, actual):
+    np.testing.assert_allclose(got.astype("float64"), want.astype("float64"), rtol=0.0005, atol=0.0001)
