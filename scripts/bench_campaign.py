@@ -61,7 +61,7 @@ SCALED = (
     Scaled("fake", "fake", 300),
     Scaled("openvino", "onnx", 2500, source=ONNX_TESTS),
     Scaled("tvm", "onnx", 700, source=ONNX_TESTS),
-    Scaled("inductor", "pytorch", 140, 2, OPINFO_A_TO_C),
+    Scaled("inductor", "pytorch", 500, 2, OPINFO_A_TO_C),
 )
 
 

@@ -130,11 +130,12 @@ class Crew:
 
     def _hand_over(self, order: _Order, waiting: int) -> bool:
         role = order.role
-        for desk in self._desks:
-            if desk.role is role and desk.worker.ready and not desk.worker.busy:
-                desk.order = order
-                desk.worker.submit(order.task, fork=role.is_fresh and self._posts[role].forkable)
-                return True
+        idle = [desk for desk in self._desks if desk.role is role and desk.worker.ready and not desk.worker.busy]
+        if idle:
+            desk = next((desk for desk in idle if desk.worker.takes_same_core()), idle[0])
+            desk.order = order
+            desk.worker.submit(order.task, fork=role.is_fresh and self._posts[role].forkable)
+            return True
         desks = [desk for desk in self._desks if desk.role is role]
         starting = sum(not desk.worker.ready for desk in desks)
         copied = role.is_fresh and self._posts[role].forkable

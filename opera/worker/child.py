@@ -2,9 +2,11 @@
 
 Messages to the child:   {"setup": "module:attribute", "options": {...}, "path": [...]}, then any number of
                          {"task": {...}} or {"task": {...}, "fork": true}, or {"quit": true}
-Messages to the driver:  {"ready": {...}} or {"broken": failure} once; per task {"forked": pid} where asked for, {"stage": name}
-                         before each stage, then {"done": result, "seconds": {stage: s}} or {"raised": failure, ...}
+Messages to the driver:  {"ready": {...}} or {"broken": failure} once; per task {"forked": pid} where asked for, then
+                         {"done": result, "seconds": {stage: s}} or {"raised": failure, ...}
                          or, for a forked child that died, {"died": wait status}
+
+Each stage is written into shared memory before it is entered, so that the driver knows it when it looks, and is not woken by it.
 """
 
 from __future__ import annotations
@@ -17,10 +19,12 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from opera.worker.failure import describe
 from opera.worker.protocol import Message, Reader, pack, write_all
+from opera.worker.stage import StageCell
 
 _PR_SET_PDEATHSIG = 1
 _SPEAKERS = {os.getpid()}
@@ -28,10 +32,10 @@ _SPEAKERS = {os.getpid()}
 
 
 class Stages:
-    """Says each stage to the driver before it is entered, and keeps the seconds of each."""
+    """Says each stage before it is entered, and keeps the seconds of each."""
 
-    def __init__(self, send: SendMessage) -> None:
-        self._send = send
+    def __init__(self, say: Callable[[str], None]) -> None:
+        self._say = say
         self.seconds: dict[str, float] = {}
         self.current = ""
         self._since = 0.0
@@ -40,7 +44,7 @@ class Stages:
         """Ends the current stage and begins *name*."""
         self.leave()
         self.current = name
-        self._send({"stage": name})
+        self._say(name)
         self._since = time.perf_counter()
 
     def leave(self) -> None:
@@ -68,17 +72,22 @@ class Role(Protocol):
         ...
 
 
-def serve(read_fd: int, write_fd: int) -> None:
+def serve(read_fd: int, write_fd: int, stage_fd: int) -> None:
     """Serves one driver until it closes its end."""
     _detach()
+    cell = StageCell(stage_fd)
+    os.close(stage_fd)
     for descriptor in (read_fd, write_fd):
         os.set_inheritable(descriptor, False)
     reader = Reader(read_fd)
 
     def send(message: Message) -> None:
-        if os.getpid() not in _SPEAKERS:
-            os._exit(0)
+        _speak()
         write_all(write_fd, pack(message))
+
+    def say(stage: str) -> None:
+        _speak()
+        cell.write(stage)
 
     setup = reader.wait()
     if setup is None:
@@ -93,9 +102,15 @@ def serve(read_fd: int, write_fd: int) -> None:
     send({"ready": ready})
     while (message := reader.wait()) is not None and "quit" not in message:
         if message.get("fork"):
-            _forked(role, message["task"], send)
+            _forked(role, message["task"], send, say)
         else:
-            _attempt(role, message["task"], send)
+            _attempt(role, message["task"], send, say)
+
+
+def _speak() -> None:
+    """Ends the process if it is not one of those that may talk to the driver."""
+    if os.getpid() not in _SPEAKERS:
+        os._exit(0)
 
 
 def _detach() -> None:
@@ -116,8 +131,8 @@ def _load(setup: Message) -> Role:
     return role(setup.get("options", {}))
 
 
-def _attempt(role: Role, task: Message, send: SendMessage) -> None:
-    stages = Stages(send)
+def _attempt(role: Role, task: Message, send: SendMessage, say: Callable[[str], None]) -> None:
+    stages = Stages(say)
     try:
         result = role.handle(task, stages)
         stages.leave()
@@ -130,7 +145,7 @@ def _attempt(role: Role, task: Message, send: SendMessage) -> None:
     send(reply)
 
 
-def _forked(role: Role, task: Message, send: SendMessage) -> None:
+def _forked(role: Role, task: Message, send: SendMessage, say: Callable[[str], None]) -> None:
     """Does the task in a copy of this warm process, in a process group of its own, so that the driver can kill it alone."""
     child = os.fork()
     if child == 0:
@@ -139,7 +154,7 @@ def _forked(role: Role, task: Message, send: SendMessage) -> None:
         os.setpgid(0, 0)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         send({"forked": os.getpid()})
-        _attempt(role, task, send)
+        _attempt(role, task, send, say)
         os._exit(0)
     _, status = os.waitpid(child, 0)
     if status != 0:

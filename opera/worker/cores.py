@@ -30,8 +30,16 @@ class Seat:
         self._core: int | None = None
         self._claim: socket.socket | None = None
 
+    def take_again(self) -> bool:
+        """Takes the core that the worker was on last, if nobody has taken it; says whether it has it."""
+        if self._claim is None and self._core is not None:
+            self._claim = _named(f"{FAMILY}-{self._core}-0")
+        return self._claim is not None
+
     def take(self, pid: int) -> None:
         """Puts the worker *pid* on a core that nobody has taken, rather on the one that it was on; else on one that few have taken."""
+        if self.take_again():
+            return
         before = self._core
         allowed = sorted(sorted(os.sched_getaffinity(0)), key=lambda core: core != before)
         for sharers, core in itertools.product(range(_MOST_SHARERS), allowed):

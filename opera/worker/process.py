@@ -17,6 +17,7 @@ from typing import Any
 from opera.worker import clock, folders, processes
 from opera.worker.cores import Seat
 from opera.worker.protocol import Message, ProtocolError, Reader, pack
+from opera.worker.stage import StageCell, StageWatch, shared_memory
 
 LOG_TAIL = 8192
 FROM_OUTSIDE = frozenset({"SIGKILL", "SIGTERM", "SIGHUP", "SIGPWR"})
@@ -131,7 +132,6 @@ class Worker:
         self.busy = False
         self.alive = True
         self.tasks = 0
-        self.stage = ""
         self._forked_pid: int | None = None
         self._forking = False
         self._held: Event | None = None
@@ -140,11 +140,12 @@ class Worker:
         self._log = self._folder / "log"
         self._logs = logs
         self._start()
-        self._since = clock.now()
 
     def _start(self) -> None:
         child_read, self._write_fd = os.pipe()
         read_fd, child_write = os.pipe()
+        stage_fd = shared_memory()
+        self._watch = StageWatch(StageCell(stage_fd))
         entry = Path(__file__).with_name("__main__.py")
         cwd = self._folder / "cwd"
         cwd.mkdir()
@@ -153,9 +154,9 @@ class Worker:
         try:
             with self._log.open("ab") as log, processes.BIRTHS:
                 self._process = subprocess.Popen(
-                    [self.spec.python, "-W", "ignore", str(entry), str(child_read), str(child_write)],
+                    [self.spec.python, "-W", "ignore", str(entry), str(child_read), str(child_write), str(stage_fd)],
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment,
-                    pass_fds=(child_read, child_write), start_new_session=True,
+                    pass_fds=(child_read, child_write, stage_fd), start_new_session=True,
                 )  # fmt: skip
                 processes.WORKERS.add(self._process.pid)
         except OSError:
@@ -163,8 +164,8 @@ class Worker:
             os.close(read_fd)
             raise
         finally:
-            os.close(child_read)
-            os.close(child_write)
+            for descriptor in (child_read, child_write, stage_fd):
+                os.close(descriptor)
         self._reader = Reader(read_fd)
         self._read_fd = read_fd
         os.set_blocking(self._write_fd, False)
@@ -183,15 +184,19 @@ class Worker:
         """The descriptor to poll for reading."""
         return self._read_fd
 
+    def takes_same_core(self) -> bool:
+        """Whether an idle worker can go on where it was; it has that core then, and should be given a task."""
+        return self._seat.take_again()
+
     def submit(self, task: Message, *, fork: bool = False) -> None:
         """Hands over one task; the worker must be ready and idle. With *fork*, it is done in a fresh copy of the process."""
         assert self.ready
         assert not self.busy
-        self.busy, self.stage = True, ""
+        self.busy = True
         self.tasks += 1
         self._forking, self._forked_pid, self._held = fork, None, None
         self._seat.take(self.pid)
-        self._since = clock.now()
+        self._watch.begin()
         self._send({"task": task, "fork": True} if fork else {"task": task})
 
     def receive(self) -> Iterator[Event]:
@@ -216,9 +221,6 @@ class Worker:
             yield self._lose(*self._obituary())
 
     def _interpret(self, message: Message) -> Event | None:
-        if "stage" in message and len(message) == 1:
-            self.stage, self._since = str(message["stage"]), clock.now()
-            return None
         if "forked" in message:
             self._forked_pid = int(message["forked"])
             return None
@@ -247,7 +249,7 @@ class Worker:
         return self._finish(event)
 
     def _finish(self, event: Event) -> Event:
-        self.busy, self.stage, self._forked_pid, self._held = False, "", None, None
+        self.busy, self._forked_pid, self._held = False, None, None
         self._seat.leave()
         self._trim_log()
         return event
@@ -262,7 +264,7 @@ class Worker:
         self._flush()
         allowed = self.limits.stage if self.ready else self.limits.start
         target = self._forked_pid or self.pid
-        if clock.now() - self._since > allowed:
+        if self.waiting() > allowed:
             return self._end(target, "deadline", f"{allowed:g} s")
         if processes.resident(target) > self.limits.memory:
             return self._end(target, "memory", f"{self.limits.memory / 2**30:g} GiB")
@@ -273,7 +275,7 @@ class Worker:
             return self._lose(cause, detail)
         self._held = self._lost(cause, detail)
         processes.kill_tree(target)
-        self._since = clock.now()
+        self._watch.restart()
         self._forked_pid = None
         return self._drain_fork(self._held)
 
@@ -295,8 +297,8 @@ class Worker:
         return lost
 
     def _lost(self, cause: str, detail: str) -> Lost:
-        stage = self.stage if self.busy else ""
-        return Lost(cause, detail, stage, self.log_tail(), {stage: clock.now() - self._since} if stage else {})
+        stage = self.stage
+        return Lost(cause, detail, stage, self.log_tail(), {stage: self.waiting()} if stage else {})
 
     def _lose(self, cause: str, detail: str) -> Lost:
         lost = self._lost(cause, detail)
@@ -338,9 +340,14 @@ class Worker:
         """What the process prints, while it lives."""
         return self._log
 
+    @property
+    def stage(self) -> str:
+        """Of the task that it works on; empty before the first."""
+        return self._watch.stage if self.busy else ""
+
     def waiting(self) -> float:
         """Seconds since it was started, was given its task, or entered the stage it is in."""
-        return clock.now() - self._since
+        return self._watch.seconds()
 
     def _keep_log(self) -> None:
         """Keeps the end of what the process printed, if it printed anything, where it can be read afterwards."""
@@ -370,6 +377,7 @@ class Worker:
         self._keep_log()
         os.close(self._read_fd)
         os.close(self._write_fd)
+        self._watch.close()
         folders.remove(self._folder)
 
 
