@@ -74,6 +74,7 @@ def main() -> None:
     parser.add_argument("what", nargs="*", choices=[[], *benchmarks])
     parser.add_argument("--limit", type=int, default=200, help="tests of each real subject in `overhead`")
     parser.add_argument("--results", type=int, default=1_000_000, help="results for `memory`")
+    parser.add_argument("--compiler", action="append", help="of `scaling`, repeatable; all by default")
     parser.add_argument("--repeat", type=int, default=1, help="repetitions of `scaling`; medians are printed")
     arguments = parser.parse_args()
     for name in arguments.what or benchmarks:
@@ -170,6 +171,8 @@ def scaling(arguments: argparse.Namespace) -> None:
     cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
     print(f"scaling: times of each campaign on cores {cores}, then the ratio; starts are the seconds that a slot waits for new processes")
     for subject in SCALED:
+        if arguments.compiler and subject.compiler not in arguments.compiler:
+            continue
         with tempfile.TemporaryDirectory() as folder:
             corpus = Path(folder) / "corpus"
             fill(corpus, "asleep") if subject.compiler == "fake" else extract(corpus, subject)

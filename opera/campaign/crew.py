@@ -132,7 +132,7 @@ class Crew:
         role = order.role
         idle = [desk for desk in self._desks if desk.role is role and desk.worker.ready and not desk.worker.busy]
         if idle:
-            desk = next((desk for desk in idle if desk.worker.takes_same_core()), idle[0])
+            desk = next((desk for desk in idle if desk.worker.takes_home()), idle[0])
             desk.order = order
             desk.worker.submit(order.task, fork=role.is_fresh and self._posts[role].forkable)
             return True

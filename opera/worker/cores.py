@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import random
 import socket
+from collections import Counter
+from collections.abc import Callable
 
 from opera.worker.processes import descendants
 
 FAMILY = "opera-core"
 """What claims are called: names of sockets without a file, which are there as long as the process that made them, however it ends."""
+HOMES: Counter[tuple[str, int]] = Counter()
+"""How many living workers of this process were started on a core, by what they are."""
 _MOST_SHARERS = 16
 """Claims on one core; what comes after that works anywhere."""
 
@@ -22,41 +25,61 @@ class Seat:
     A worker never sees more than one core, so that whatever it holds computes in one thread, also what makes as many threads as there are
     cores.
 
-    While it works, the core is taken: workers of all campaigns on the machine see that, those in containers with a network of their own
+    It is the same core each time, if possible: compilers remember where they were loaded, and OpenVINO puts its threads back there. While
+    it works, the core is taken: workers of all campaigns on the machine see that, those in containers with a network of their own
     apart. It is free again when the worker is idle, or this process is gone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, label: str = "") -> None:
+        self._label = label
+        self._home: int | None = None
         self._core: int | None = None
         self._claim: socket.socket | None = None
 
-    def take_again(self) -> bool:
-        """Takes the core that the worker was on last, if nobody has taken it; says whether it has it."""
-        if self._claim is None and self._core is not None:
-            self._claim = _named(f"{FAMILY}-{self._core}-0")
+    def take_home(self) -> bool:
+        """Takes the core that the worker was started on, if nobody has taken it; says whether it has it."""
+        if self._claim is None and self._home is not None:
+            self._claim = _named(f"{FAMILY}-{self._home}-0")
         return self._claim is not None
 
     def take(self, pid: int) -> None:
-        """Puts the worker *pid* on a core that nobody has taken, rather on the one that it was on; else on one that few have taken."""
-        if self.take_again():
-            return
-        before = self._core
-        allowed = sorted(sorted(os.sched_getaffinity(0)), key=lambda core: core != before)
-        for sharers, core in itertools.product(range(_MOST_SHARERS), allowed):
-            self._claim = _named(f"{FAMILY}-{core}-{sharers}")
-            if self._claim is not None:
-                break
+        """Puts the worker *pid* on a core that nobody has taken, best where it was started; else on one that few have taken.
+
+        It is started where the fewest that are like it were started, even if that core is taken for the moment.
+        """
+        if self._home is None:
+            core = self._home = self._take_first(lambda core: HOMES[self._label, core])
+            HOMES[self._label, core] += 1
+        elif self.take_home():
+            core = self._home
         else:
-            core = random.choice(allowed)
-        if core != before:
+            core = self._take_first(lambda _: 0)
+        if core != self._core:
             self._core = core
             pin(pid, core)
 
+    def _take_first(self, rank: Callable[[int], int]) -> int:
+        """Takes a core: one of the lowest *rank*, of these one that few have taken, of these its home."""
+        allowed = os.sched_getaffinity(0)
+        ways = ((rank(core), sharers, core != self._home, core) for core in allowed for sharers in range(_MOST_SHARERS))
+        for _, sharers, _, core in sorted(ways):
+            self._claim = _named(f"{FAMILY}-{core}-{sharers}")
+            if self._claim is not None:
+                return core
+        return random.choice(list(allowed))
+
     def leave(self) -> None:
-        """The worker is idle, or gone."""
+        """The worker is idle."""
         if self._claim is not None:
             self._claim.close()
             self._claim = None
+
+    def give_up(self) -> None:
+        """The worker is gone, and does not come back."""
+        self.leave()
+        if self._home is not None:
+            HOMES[self._label, self._home] -= 1
+            self._home = None
 
 
 def _named(name: str) -> socket.socket | None:

@@ -135,7 +135,7 @@ class Worker:
         self._forked_pid: int | None = None
         self._forking = False
         self._held: Event | None = None
-        self._seat = Seat()
+        self._seat = Seat(spec.label)
         self._folder = Path(tempfile.mkdtemp(prefix=f"{spec.label}-", dir=scratch))
         self._log = self._folder / "log"
         self._logs = logs
@@ -184,9 +184,9 @@ class Worker:
         """The descriptor to poll for reading."""
         return self._read_fd
 
-    def takes_same_core(self) -> bool:
-        """Whether an idle worker can go on where it was; it has that core then, and should be given a task."""
-        return self._seat.take_again()
+    def takes_home(self) -> bool:
+        """Whether an idle worker can work where it was started; it has that core then, and should be given a task."""
+        return self._seat.take_home()
 
     def submit(self, task: Message, *, fork: bool = False) -> None:
         """Hands over one task; the worker must be ready and idle. With *fork*, it is done in a fresh copy of the process."""
@@ -372,7 +372,7 @@ class Worker:
         self.alive = self.ready = self.busy = False
         processes.kill_tree(self.pid)
         self._process.wait()
-        self._seat.leave()
+        self._seat.give_up()
         processes.WORKERS.discard(self.pid)
         self._keep_log()
         os.close(self._read_fd)

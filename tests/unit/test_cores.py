@@ -23,6 +23,7 @@ def family(monkeypatch: pytest.MonkeyPatch) -> str:
     """Claims of its own, so that campaigns that happen to run on this machine do not count."""
     name = f"opera-test-{secrets.token_hex(6)}"
     monkeypatch.setattr(cores, "FAMILY", name)
+    monkeypatch.setattr(cores, "HOMES", Counter())
     return name
 
 
@@ -99,9 +100,14 @@ time.sleep(60)
     again.leave()
 
 
-def test_what_works_at_a_time_works_on_one_core_each_and_on_different_ones(lab: Lab) -> None:
-    lab.add(*(instance(f"here-{number}", "here") for number in range(30)), instance("raise", "raise"), instance("abort", "abort"))
-    lab.run(jobs=2)
+@pytest.mark.parametrize(("behaviour", "failures"), [("here", ("raise", "abort")), ("home", ())])
+def test_what_works_at_a_time_works_on_one_core_each_and_on_different_ones(lab: Lab, behaviour: str, failures: tuple[str, ...]) -> None:
+    lab.add(*(instance(f"here-{number}", behaviour) for number in range(30)), *(instance(each, each) for each in failures))
+    os.sched_setaffinity(0, ALLOWED[:2])
+    try:
+        lab.run(jobs=2)
+    finally:
+        os.sched_setaffinity(0, ALLOWED)
     spans = spans_of(lab.journal())
     assert len(spans) == 30
     assert all(len(used.split(",")) == 1 and int(used) in ALLOWED for _, _, used in spans)
