@@ -88,6 +88,7 @@ class IreeAdapter(Adapter):
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),
         UnsupportedRule(_TOOL, "type", _NO_TYPE, stages=("codegen",)),
         UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
+        UnsupportedRule(("RuntimeError",), "declined", r"; unimplemented: ", stages=("run",)),  # what the program asserts of its inputs
         UnsupportedRule(("iree.compiler.extras.onnx_importer.OnnxImportError",), "not-imported"),
     )
 

@@ -39,16 +39,23 @@ def result(iree: IreeAdapter, case: Subject) -> Array:
     return iree.run(iree.compile(iree.load(case, str), case, str), case, str)[0]
 
 
-def reason(iree: IreeAdapter, case: Subject) -> str | None:
+def reason(iree: IreeAdapter, case: Subject, stage: str = "codegen", says: str = "error: ") -> str | None:
     """Under which reason IREE declines *case*, on which it raises."""
-    with pytest.raises(Exception, match="error: ") as raised:
+    with pytest.raises(Exception, match=says) as raised:
         result(iree, case)
-    rule = declined(IreeAdapter.unsupported, describe(raised.value), "codegen")
+    rule = declined(IreeAdapter.unsupported, describe(raised.value), stage)
     return None if rule is None else rule.reason
 
 
 def test_an_operator_without_a_converter_is_declined(iree: IreeAdapter) -> None:
     assert reason(iree, subject("StringNormalizer", {"X": np.array(["a"], object)}, 10)) == "no-converter"
+
+
+def test_inputs_that_the_compiled_program_says_it_does_not_implement_are_declined(iree: IreeAdapter) -> None:
+    boxes = np.array([[[0, 0, 1, 1], [0, 2, 1, 3], [0, 4, 1, 5]]], "float32")
+    limits = {"max_output_boxes_per_class": np.array([3]), "iou_threshold": np.array([0.5], "float32")}
+    inputs = {"boxes": boxes, "scores": np.array([[[0.9, 0.6, 0.3]]], "float32"), **limits, "score_threshold": np.array([0.5], "float32")}
+    assert reason(iree, subject("NonMaxSuppression", inputs, 11), "run", "Error invoking function") == "declined"
 
 
 @pytest.mark.parametrize(
