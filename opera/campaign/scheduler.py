@@ -27,6 +27,8 @@ from opera.worker.protocol import Message
 
 AHEAD = 64
 """Tests that may be materialised and not yet compiled, unless the campaign says otherwise; twice the slots where those are more."""
+MOST_REMEMBERED = 1024
+"""Answers of the materialiser that are kept at hand, besides those not yet written."""
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
 MOST_LOWERED = 3
@@ -74,19 +76,31 @@ class Tasks:
 
 
 class Cache:
-    """What the materialiser has answered so far: the store's answers, and those not yet written."""
+    """What the materialiser has answered so far: the store's answers, and those not yet written. Each is asked for several times."""
 
     def __init__(self, stored: Callable[[str], Answer | None]) -> None:
         self._stored = stored
+        self._recent: dict[str, Answer] = {}
         self.fresh: dict[str, Answer] = {}
 
     def get(self, key: str) -> Answer | None:
         """The answer kept under *key*."""
-        return self.fresh[key] if key in self.fresh else self._stored(key)
+        answer = self._recent.get(key) or self.fresh.get(key)
+        if answer is None:
+            answer = self._stored(key)
+            if answer is not None:
+                self._remember(key, answer)
+        return answer
 
     def put(self, key: str, answer: Answer) -> None:
         """Keeps an answer."""
         self.fresh[key] = answer
+        self._remember(key, answer)
+
+    def _remember(self, key: str, answer: Answer) -> None:
+        self._recent[key] = answer
+        if len(self._recent) > MOST_REMEMBERED:
+            del self._recent[next(iter(self._recent))]
 
     def drain(self) -> list[tuple[str, Answer]]:
         """The answers that the store does not have yet; it must take them."""
