@@ -121,25 +121,48 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0, help="of both")
     parser.add_argument("--reduction", default="20s", help="longest time for one reduction of triage")
     parser.add_argument("--workspaces", type=Path, help="keep the workspaces there; the folder must not exist or be empty")
-    parser.add_argument("--output", type=Path, help="write the figures as JSON")
+    parser.add_argument(
+        "--output", type=Path, help="write the figures as JSON; compilers that it has with the same settings are not run again"
+    )
     arguments = parser.parse_args()
     if not ENVIRONMENT.is_complete:
         create(RECIPE, ENVIRONMENT, None, again=False, tell=print)
     if arguments.workspaces is not None and arguments.workspaces.exists() and any(arguments.workspaces.iterdir()):
         parser.error(f"{arguments.workspaces} is not empty: each side begins with nothing")
     compilers = arguments.compiler or ["tvm", "openvino", "onnxruntime"]
+    names = ("minutes", "jobs", "nodes", "seed", "reduction")
+    settings: dict[str, Any] = {"schema": SCHEMA, **{name: getattr(arguments, name) for name in names}}
+    found = measured(arguments.output, settings)
     with tempfile.TemporaryDirectory(prefix="nnsmith-") as scratch:
         folder = arguments.workspaces or Path(scratch)
-        found = {name: compare(name, folder / name, arguments) for name in compilers}
-    document = {
-        "schema": SCHEMA, "minutes": arguments.minutes, "jobs": arguments.jobs, "nodes": arguments.nodes, "seed": arguments.seed,
-        "reduction": arguments.reduction, "command": command_of(compilers, arguments),
-        "compilers": {name: {"opera": asdict(ours), "nnsmith": asdict(theirs)} for name, (ours, theirs) in found.items()},
-    }  # fmt: skip
-    if arguments.output is not None:
-        arguments.output.parent.mkdir(parents=True, exist_ok=True)
-        arguments.output.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        for name in (each for each in compilers if each not in found):
+            found[name] = compare(name, folder / name, arguments)
+            if arguments.output is not None:
+                write(arguments.output, {**settings, "command": command_of(list(found), arguments)}, found)
     show(found)
+
+
+def measured(output: Path | None, settings: Mapping[str, Any]) -> dict[str, tuple[Side, Side]]:
+    """What an earlier run with the same settings has written: those compilers are through."""
+    if output is None or not output.exists():
+        return {}
+    document = json.loads(output.read_text(encoding="utf-8"))
+    if any(document.get(name) != value for name, value in settings.items()):
+        return {}
+    return {name: (side_of(sides["opera"]), side_of(sides["nnsmith"])) for name, sides in document["compilers"].items()}
+
+
+def side_of(document: Mapping[str, Any]) -> Side:
+    """One side, as `write` has written it."""
+    findings = [Found(**{**each, "operators": tuple(each["operators"])}) for each in document["findings"]]
+    return Side(**{**document, "findings": findings})
+
+
+def write(output: Path, settings: Mapping[str, Any], found: Mapping[str, tuple[Side, Side]]) -> None:
+    """Writes everything that is known so far."""
+    compilers = {name: {"opera": asdict(ours), "nnsmith": asdict(theirs)} for name, (ours, theirs) in found.items()}
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(json.dumps({**settings, "compilers": compilers}, indent=1) + "\n", encoding="utf-8")
 
 
 def command_of(compilers: Sequence[str], options: argparse.Namespace) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import warnings
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from opera.instance import Instance, Occurrence, decode_instance, digest
@@ -16,6 +18,8 @@ from opera.store.database import open_workspace
 
 REPRESENTATIVES = 5
 """Models that are taken apart of each fingerprint of an exception or a dead process; of wrong results all are."""
+LONGEST_EVALUATION = 20.0
+"""Seconds for the values of all nodes of one model: ONNX's evaluator is in Python, and NNSmith may ask it for a convolution of millions."""
 
 
 def take_apart(graphs: Path, nodes: Path, notes: dict[str, int]) -> dict[str, set[str]]:
@@ -25,7 +29,8 @@ def take_apart(graphs: Path, nodes: Path, notes: dict[str, int]) -> dict[str, se
         corpus, target = Corpus(space), Corpus(other)
         for key in chosen(Campaigns(space).results(failures=True)):
             try:
-                inner = list(nodes_of(corpus.get(key), key))
+                with at_most(LONGEST_EVALUATION):
+                    inner = list(nodes_of(corpus.get(key), key))
             except Exception as error:
                 name = f"not taken apart: {type(error).__name__}"
                 notes[name] = notes.get(name, 0) + 1
@@ -34,6 +39,22 @@ def take_apart(graphs: Path, nodes: Path, notes: dict[str, int]) -> dict[str, se
             for instance, _ in inner:
                 parts[digest(instance)].add(key)
     return dict(parts)
+
+
+@contextmanager
+def at_most(seconds: float) -> Generator[None]:
+    """Raises TimeoutError in what takes longer, as soon as that is back in Python."""
+
+    def stop(number: int, frame: object) -> None:
+        raise TimeoutError(f"longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def chosen(failures: Iterable[StoredResult]) -> list[str]:

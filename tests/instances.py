@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,20 @@ def node(operator: str, opset: int, attributes: dict[str, Any] | None = None, **
 
 def torch_call(api: str, *tensors: Tensor, **parameters: object) -> Instance:
     """A call of a PyTorch function: tensors by position, parameters by keyword."""
-    positional = tuple(Argument(f"input{place}", each) for place, each in enumerate(tensors))
+    return _call("pytorch", api, tensors, parameters)
+
+
+def tf_call(api: str, *values: object, **parameters: object) -> Instance:
+    """A call of a TensorFlow function: tensors and others by position, parameters by keyword."""
+    return _call("tensorflow", api, values, parameters)
+
+
+def keras_call(api: str, *values: object, **parameters: object) -> Instance:
+    """A call of a Keras function: tensors and others by position, parameters by keyword."""
+    return _call("keras", api, values, parameters)
+
+
+def _call(library: str, api: str, values: Sequence[object], parameters: Mapping[str, object]) -> Instance:
+    positional = tuple(Argument(f"input{place}", each) for place, each in enumerate(values))
     keyword = tuple(Argument(name, value, keyword=True) for name, value in parameters.items())
-    return Instance("pytorch", api, Kind.FUNCTION, call=(*positional, *keyword))
+    return Instance(library, api, Kind.FUNCTION, call=(*positional, *keyword))

@@ -16,6 +16,7 @@ from opera.models.arrays import Array
 
 _CONVERTER = ("tensorflow.lite.python.convert_phase.ConverterError",)
 _INTERPRETER = ("RuntimeError", "ValueError")
+_NO_TYPE = r"\bFailed to convert element type '[^']+': Unsupported type\b"
 _NO_KERNEL = r"\bEncountered unresolved custom op: "
 _DECLINES = r"(?i)\bnot (currently |yet )?supported\b|\bunsupported (data |input |output |element )?type\b"
 
@@ -35,6 +36,7 @@ class LiteRtAdapter(Adapter):
     environment = {"TF_NUM_INTRAOP_THREADS": "1", "TF_NUM_INTEROP_THREADS": "1"}
     unsupported = (
         UnsupportedRule(_CONVERTER, "no-converter", r"\bop is neither a custom op nor a flex op\b"),
+        UnsupportedRule(_CONVERTER, "dtype", _NO_TYPE),
         UnsupportedRule(_INTERPRETER, "no-kernel", _NO_KERNEL, "tensorflow.lite.", stages=("codegen", "run")),
         UnsupportedRule(_INTERPRETER, "declined", _DECLINES, "tensorflow.lite.", stages=("codegen", "run")),
     )

@@ -15,7 +15,7 @@ from opera.models.arrays import Array, dtype_name, pack, packed_size, unpack
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
 _TOO_NEW = r"Opset \d+ is under development|Error Unrecognized attribute: \w+ for operator"
-_DECLINES = r"\b(is|are) not supported\b"
+_DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b"
 _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
 _MOST_NAMED = 3

@@ -21,7 +21,7 @@ _TYPES = {
     "float4_e2m1fn": "f4e2m1", "string": "string",
 }  # fmt: skip
 _DECLINES = (
-    r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdo(es)?(n't| not) support\b|\bunsupported\b"
+    r"(?i)\b(is|are) not (yet )?(supported|implemented)\b|\bdo(es)?(n't| not) support(ed)?\b|\bunsupported\b"
     r"|\bsupported only\b|\bonly [\w ,]*(is |are )?supported\b|\bUnexpected value of \w+\b"
 )
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
@@ -74,6 +74,15 @@ class OpenVinoAdapter(Adapter):
         return {"openvino": str(self._ov.__version__), "device": "CPU", "precision": "f32"}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
+        try:
+            return self._read(subject)
+        except Exception as error:
+            foreign = {name for name in map(dtype_name, (value.dtype for value in subject.inputs.values())) if name not in _TYPES}
+            if foreign:
+                raise CannotFeed(f"OpenVINO's Python API takes no {', '.join(sorted(foreign))} array") from error
+            raise
+
+    def _read(self, subject: Subject) -> Any:
         self._fed: Mapping[str, Array] = subject.inputs
         if subject.route.name == "onnx":
             return self._core.read_model(subject.data, self._ov.Tensor(self._ov.Type.u8, self._ov.Shape([0])))

@@ -49,7 +49,7 @@ class TvmAdapter(Adapter):
             stages=_EVERYWHERE,
         ),
         UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", tvm_converters.FRONTEND),
-        UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `object`", "tvm"),
+        UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `\w+`", "tvm", _EVERYWHERE),
     )
 
     def start(self) -> Mapping[str, str]:

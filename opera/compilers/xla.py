@@ -17,6 +17,8 @@ from opera.oracles.compare import Policy, compare
 
 _TENSORFLOW = "tensorflow.python.framework.errors_impl."
 _REJECTS = (f"{_TENSORFLOW}InvalidArgumentError", f"{_TENSORFLOW}UnimplementedError")
+_OFF = ("cpu_enable_fast_math", "cpu_enable_fast_min_max", "cpu_multi_thread_eigen")
+"""Arithmetic that may take NaN for a number, and more threads than one."""
 _LEVELS = {"default": "3", "O0": "0"}
 
 
@@ -51,7 +53,7 @@ class XlaAdapter(Adapter):
     def start(self) -> Mapping[str, str]:
         """Sets XLA's flags, which it reads before the first compilation of a process."""
         level = str(self.options.get("level", self.levels[0]))
-        flags = {"cpu_enable_fast_math": "false", "cpu_multi_thread_eigen": "false", "backend_optimization_level": _LEVELS[level]}
+        flags = dict.fromkeys(_OFF, "false") | {"backend_optimization_level": _LEVELS[level]}
         os.environ["XLA_FLAGS"] = " ".join(f"--xla_{name}={value}" for name, value in flags.items())
         self._jax: Any = importlib.import_module("jax") if os.environ.get("KERAS_BACKEND") == "jax" else None
         if self._jax is not None:

@@ -22,7 +22,7 @@ _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
     "keras.onnx": (
         UnsupportedRule(("torch.onnx.errors.UnsupportedOperatorError",), "no-converter", stages=("export",)),
         UnsupportedRule(_SYMBOLIC, "no-converter", r"^Unsupported: ONNX export of operator ", stages=("export",)),
-        UnsupportedRule(_SYMBOLIC, "declined", r"\bdoes not (currently )?support\b|\bdoes not support\b", stages=("export",)),
+        UnsupportedRule(_SYMBOLIC, "declined", r"\bdoes not (currently )?support\b|^Unsupported prim::Constant kind: ", stages=("export",)),
     ),
     "tf2onnx": (
         UnsupportedRule(
@@ -34,6 +34,12 @@ _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
             ("tensorflow.lite.python.convert_phase.ConverterError",),
             "no-converter",
             r"\bop is neither a custom op nor a flex op\b",
+            stages=("export",),
+        ),
+        UnsupportedRule(
+            ("tensorflow.lite.python.convert_phase.ConverterError",),
+            "dtype",
+            r"\bFailed to convert element type '[^']+': Unsupported type\b",
             stages=("export",),
         ),
     ),

@@ -5,82 +5,19 @@ A condition looks at one output, beside the inputs and the other outputs, and an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from opera.instance import Instance
+from opera.instance import Kind
 from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.decompositions import is_decomposition
+from opera.oracles.evidence import Evidence
 
 _WIDTH = 8
 _COORDINATES = 2
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
 """Largest relative error of one rounding."""
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a condition looks at.
-
-    Attributes:
-        instance: What the model was made from.
-        inputs: The model's.
-        place: The input that the filter names.
-        outputs: The library's outputs.
-        results: The compiler's; None where it gave none.
-        index: The output in question.
-        crossed: Where a rounding error of the inputs takes the library from its own result to the compiler's, exactly on a step as well.
-        exact: The output where narrower signed integers are int64; None where it cannot be had.
-    """
-
-    instance: Instance
-    inputs: Sequence[Any]
-    place: int
-    outputs: Sequence[Any]
-    results: Sequence[Any] | None
-    index: int
-    crossed: Callable[[], Array]
-    exact: Callable[[], Array | None]
-
-    @property
-    def expected(self) -> Array:
-        """The library's output."""
-        return as_array(self.outputs[self.index])
-
-    @property
-    def actual(self) -> Array | None:
-        """The compiler's, of the same shape."""
-        return None if self.results is None else as_array(self.results[self.index])
-
-    @property
-    def input(self) -> Array | None:
-        """The input that the filter names, where it is an array."""
-        if self.place >= len(self.inputs) or not is_array(self.inputs[self.place]):
-            return None
-        return as_array(self.inputs[self.place])
-
-    def arrays(self, kinds: str) -> list[Array]:
-        """The inputs that are arrays of dtypes of these numpy kinds."""
-        arrays = [as_array(value) for value in self.inputs if is_array(value)]
-        return [array for array in arrays if array.dtype.kind in kinds]
-
-    def spread(self, mask: Array) -> Array:
-        """A mask over the input as one over the output: element by element where the shapes allow it, else all or nothing."""
-        try:
-            return np.broadcast_to(mask, self.expected.shape)
-        except ValueError:
-            return self.everywhere(bool(mask.any()))
-
-    def everywhere(self, condition: bool) -> Array:
-        """Every element, or none."""
-        return np.full(self.expected.shape, condition)
-
-    def nowhere(self) -> Array:
-        """No element."""
-        return self.everywhere(False)
 
 
 def _always(evidence: Evidence) -> Array:
@@ -94,6 +31,15 @@ def _given(evidence: Evidence) -> Array:
 def _integer_zero(evidence: Evidence) -> Array:
     divisor = evidence.input
     return evidence.nowhere() if divisor is None or divisor.dtype.kind not in "iub" else evidence.spread(divisor == 0)
+
+
+def _least_by_minus_one(evidence: Evidence) -> Array:
+    """Where the input, of signed integers, is -1 and the first input the least number of their type."""
+    divisor, dividend = evidence.input, evidence.inputs[0] if evidence.inputs else None
+    if divisor is None or not is_array(dividend) or divisor.dtype.kind != "i" or as_array(dividend).dtype.kind != "i":
+        return evidence.nowhere()
+    least = as_array(dividend) == np.iinfo(as_array(dividend).dtype).min
+    return evidence.spread(divisor == -1) & evidence.spread(least)
 
 
 def _index_out_of_range(evidence: Evidence) -> Array:
@@ -150,6 +96,22 @@ def _wraps(evidence: Evidence) -> Array:
     return (exact != narrow) & (exact.astype(narrow.dtype) == narrow)
 
 
+def _sum_wraps(evidence: Evidence) -> Array:
+    """Everywhere, where the input is of signed integers, and their type cannot hold the sum of their sizes."""
+    source = evidence.input
+    if source is None or source.dtype.kind != "i":
+        return evidence.nowhere()
+    return evidence.everywhere(float(np.abs(source.astype(np.float64)).sum()) > np.iinfo(source.dtype).max)
+
+
+def _of_nothing(evidence: Evidence) -> Array:
+    """Where the input is empty: a mean is NaN or zero; the least of all numbers is an infinity or the largest finite one of its sign."""
+    source, expected, actual = evidence.input, evidence.expected, evidence.actual
+    if source is None or source.size or actual is None or expected.dtype.kind != "f" or actual.dtype != expected.dtype:
+        return evidence.nowhere()
+    return (np.isnan(expected) & (actual == 0)) | (np.isinf(expected) & (actual == np.copysign(np.finfo(expected.dtype).max, expected)))
+
+
 def _end_of_range(evidence: Evidence) -> Array:
     """Where the compiler gives infinity, and the library a number within a hundredth of the largest one of that sign."""
     expected, actual = evidence.expected, evidence.actual
@@ -169,6 +131,22 @@ def _no_code(evidence: Evidence) -> Array:
     return evidence.spread(np.isnan(wide) if target == "float4_e2m1fn" else wide <= 0)
 
 
+def _seeded(evidence: Evidence) -> Array:
+    """Where both give numbers, of a function that is called with a seed; what a layer draws is known from its runs with other seeds."""
+    given = any(each.name == "seed" and each.value is not None for each in evidence.instance.call)
+    if not given or evidence.instance.kind is not Kind.FUNCTION or evidence.actual is None or evidence.expected.dtype.kind in "OSU":
+        return evidence.nowhere()
+    return np.isfinite(evidence.expected) & np.isfinite(evidence.actual)
+
+
+def _unsorted(evidence: Evidence) -> Array:
+    """Everywhere, where the input does not ascend along its last axis."""
+    source = evidence.input
+    if source is None or source.dtype.kind not in "iuf" or not source.ndim:
+        return evidence.nowhere()
+    return evidence.everywhere(not bool((source[..., 1:] >= source[..., :-1]).all()))
+
+
 def _subnormal(evidence: Evidence) -> Array:
     """Where an input is too small for a normal number of its dtype: processors may take it for zero."""
     found = evidence.nowhere()
@@ -185,6 +163,17 @@ def _input_nan(evidence: Evidence) -> Array:
     if array is None or array.dtype.kind in "iubOSU":
         return evidence.nowhere()
     return evidence.everywhere(bool(np.isnan(array.astype(np.complex128)).any()))
+
+
+def _nan_there(evidence: Evidence) -> Array:
+    """Where an element of an input that belongs to this element of the output is no number."""
+    found = evidence.nowhere()
+    for array in evidence.arrays("fcV"):
+        try:
+            found = found | np.broadcast_to(np.isnan(array.astype(np.complex128)), found.shape)
+        except ValueError:  # an input of another shape
+            continue
+    return found
 
 
 def _library_nan(evidence: Evidence) -> Array:
@@ -264,6 +253,14 @@ def _branch_cut(evidence: Evidence) -> Array:
     return (source == 0) & (mirror | evidence.spread(pair[1] == 0))
 
 
+def _branch_point(evidence: Evidence) -> Array:
+    """Where a complex input is zero, the library gives NaN, and the compiler a number."""
+    source, actual = evidence.input, evidence.actual
+    if source is None or actual is None or source.dtype.kind != "c" or evidence.expected.dtype.kind != "c":
+        return evidence.nowhere()
+    return evidence.spread(source == 0) & np.isnan(evidence.expected) & np.isfinite(actual)
+
+
 def _accumulated(evidence: Evidence) -> Array:
     """Where one rounding error of the dtype for each number that is added up explains the distance."""
     expected, actual = evidence.expected, evidence.actual
@@ -309,26 +306,35 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "always": _always,
     "given": _given,
     "integer-zero": _integer_zero,
+    "least-by-minus-one": _least_by_minus_one,
     "index-out-of-range": _index_out_of_range,
     "from-nan": _from_nan,
     "negative-exponent": _negative_exponent,
     "shift-past-width": _shift_past_width,
     "unrepresentable": _unrepresentable,
     "wraps": _wraps,
+    "sum-wraps": _sum_wraps,
+    "of-nothing": _of_nothing,
     "end-of-range": _end_of_range,
     "no-code": _no_code,
     "subnormal": _subnormal,
     "input-nan": _input_nan,
+    "nan-there": _nan_there,
     "library-nan": _library_nan,
+    "seeded": _seeded,
+    "unsorted": _unsorted,
     "same-elements": _same_elements,
     "equal-scores": _equal_scores,
     "written-twice": _written_twice,
     "decomposition": _decomposition,
     "branch-cut": _branch_cut,
+    "branch-point": _branch_point,
     "accumulated": _accumulated,
     "computed-step": _computed_step,
     "half-pixel": _half_pixel,
     "fractional-length": _fractional_length,
 }
-OF_INPUTS = frozenset({"integer-zero", "index-out-of-range", "negative-exponent", "shift-past-width", "unrepresentable"})
+OF_INPUTS = frozenset(
+    {"integer-zero", "least-by-minus-one", "index-out-of-range", "negative-exponent", "shift-past-width", "unrepresentable"}
+)
 """Conditions on the inputs alone, which may kill a process as well as give any result."""

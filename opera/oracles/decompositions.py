@@ -31,7 +31,7 @@ def is_decomposition(matrix: Array, expected: Sequence[Any], actual: Sequence[An
     if theirs is None or ours is None or len(theirs) != len(ours):
         return False
     wide = matrix.astype(np.complex128)
-    checks = [each for each in (_qr, _svd, _svd_transposed, _eigen, _orthonormal_eigen) if _holds(each, wide, ours)]
+    checks = [each for each in (_qr, _svd, _svd_transposed, _svd_values_first, _eigen, _orthonormal_eigen) if _holds(each, wide, ours)]
     return bool(checks) and all(_holds(each, wide, theirs) for each in checks)
 
 
@@ -80,6 +80,11 @@ def _svd(matrix: Array, factors: list[Array]) -> bool:
 def _svd_transposed(matrix: Array, factors: list[Array]) -> bool:
     u, s, v = factors
     return _svd(matrix, [u, s, _adjoint(v)])
+
+
+def _svd_values_first(matrix: Array, factors: list[Array]) -> bool:
+    s, u, v = factors
+    return _svd_transposed(matrix, [u, s, v])
 
 
 def _eigen(matrix: Array, factors: list[Array]) -> bool:

@@ -12,7 +12,8 @@ from typing import Any
 
 from opera.instance import Instance
 from opera.models.arrays import Array
-from opera.oracles.conditions import CONDITIONS, OF_INPUTS, Evidence
+from opera.oracles.conditions import CONDITIONS, OF_INPUTS
+from opera.oracles.evidence import Evidence
 
 
 @dataclass(frozen=True)

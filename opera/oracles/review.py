@@ -20,7 +20,7 @@ import numpy as np
 
 from opera.instance import Instance
 from opera.models.arrays import Array, as_array, dtype_name, is_array
-from opera.oracles.conditions import Evidence
+from opera.oracles.evidence import Evidence
 from opera.oracles.filters import Filter, filters
 from opera.oracles.tolerance import Tolerance, tolerance_of
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from instances import node, tensor, torch_call
+from instances import keras_call, node, tensor, tf_call, torch_call
 
-from opera.instance import Instance, Occurrence
+from opera.instance import Argument, DType, Instance, Kind, Occurrence
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 
@@ -39,11 +39,45 @@ CALLS = (
     torch_call("torch.empty_like", tensor([1, 2])),
     torch_call("torch.nn.functional.grid_sample", tensor(np.ones((1, 1, 4, 4))), tensor([[[[NAN, 0.0], [0.1, 0.1]]]])),
 )
+TENSORFLOW = (
+    tf_call("tf.math.floordiv", tensor([7, -7, -128], "int8"), tensor([2, 2, -1], "int8")),
+    tf_call("tf.random.stateless_uniform", (3, 3), seed=tensor([1, 2], "int32")),
+    tf_call("tf.math.argmax", tensor([1, 3, 3, NAN])),
+    tf_call("tf.math.maximum", tensor([NAN, 1]), tensor([1, NAN])),
+    tf_call("tf.sort", tensor([3, NAN, 1, 2])),
+    tf_call("tf.math.sign", tensor([NAN, 3])),
+    tf_call("tf.searchsorted", tensor([3, 1, 2]), tensor([1.5])),
+    tf_call("tf.histogram_fixed_width_bins", tensor([NAN, 0.0, 1.0, 0.5]), tensor([0, 1]), nbins=4),
+    tf_call("tf.quantization.fake_quant_with_min_max_args", tensor([0.5, NAN, 100.0])),
+    tf_call("tf.linalg.svd", tensor([[1, 2, 3], [4, 5, 6], [7, 8, 10], [1, -1, 2]])),
+    tf_call("tf.math.pow", tensor([0, 4], "complex64"), tensor([0, 0.5], "complex64")),
+    tf_call("tf.quantization.quantize", tensor([0.5, 1.5]), -1.0, 1.0, DType("qint8")),
+    tf_call("tf.signal.fft", tensor([1, 2, 3 + 1j], "complex64")),
+    tf_call("tf.cast", tensor([1 + 2j], "complex64"), DType("float32")),
+)
+MEAN = tf_call("tf.math.reduce_mean", tensor([2**30] * 3, "int32"))
+NOISE = (Argument("inputs", tensor(np.ones((2, 3)))), Argument("training", True, keyword=True))
+KERAS = (
+    Instance("keras", "keras.layers.GaussianNoise", Kind.MODULE, (Argument("stddev", 1.0),), NOISE),
+    keras_call("keras.ops.image.resize", tensor(np.arange(25).reshape(1, 5, 5, 1)), (7, 3), interpolation="bicubic"),
+    keras_call("keras.ops.max_pool", tensor([[[NAN], [1], [2], [3]]]), 2),
+    keras_call("keras.ops.top_k", tensor([1, 2, NAN, 2]), k=2),
+)
 
 
 @pytest.mark.parametrize(
     ("compiler", "frontend", "instances"),
-    [("tvm", "onnx", NODES), ("openvino", "onnx", NODES), ("onnxruntime", "onnx", NODES), ("openvino", "pytorch", CALLS)],
+    [
+        ("tvm", "onnx", NODES),
+        ("openvino", "onnx", NODES),
+        ("onnxruntime", "onnx", NODES),
+        ("openvino", "pytorch", CALLS),
+        ("xla", "tensorflow", (*TENSORFLOW, MEAN)),
+        ("openvino", "tensorflow", (*TENSORFLOW, MEAN)),
+        ("litert", "tensorflow", TENSORFLOW),
+        ("tvm", "tflite", TENSORFLOW),
+        ("onnxruntime", "keras", KERAS),
+    ],
 )
 def test_nobody_is_at_fault(tmp_path: Path, compiler: str, frontend: str, instances: tuple[Instance, ...]) -> None:
     with open_workspace(tmp_path, write=True) as space:

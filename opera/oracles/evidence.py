@@ -1,0 +1,74 @@
+"""What a condition on an output looks at: the inputs, the library's outputs and the compiler's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from opera.instance import Instance
+from opera.models.arrays import Array, as_array, is_array
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a condition looks at.
+
+    Attributes:
+        instance: What the model was made from.
+        inputs: The model's.
+        place: The input that the filter names.
+        outputs: The library's outputs.
+        results: The compiler's; None where it gave none.
+        index: The output in question.
+        crossed: Where a rounding error of the inputs takes the library from its own result to the compiler's, exactly on a step as well.
+        exact: The output where narrower signed integers are int64; None where it cannot be had.
+    """
+
+    instance: Instance
+    inputs: Sequence[Any]
+    place: int
+    outputs: Sequence[Any]
+    results: Sequence[Any] | None
+    index: int
+    crossed: Callable[[], Array]
+    exact: Callable[[], Array | None]
+
+    @property
+    def expected(self) -> Array:
+        """The library's output."""
+        return as_array(self.outputs[self.index])
+
+    @property
+    def actual(self) -> Array | None:
+        """The compiler's, of the same shape."""
+        return None if self.results is None else as_array(self.results[self.index])
+
+    @property
+    def input(self) -> Array | None:
+        """The input that the filter names, where it is an array."""
+        if self.place >= len(self.inputs) or not is_array(self.inputs[self.place]):
+            return None
+        return as_array(self.inputs[self.place])
+
+    def arrays(self, kinds: str) -> list[Array]:
+        """The inputs that are arrays of dtypes of these numpy kinds."""
+        arrays = [as_array(value) for value in self.inputs if is_array(value)]
+        return [array for array in arrays if array.dtype.kind in kinds]
+
+    def spread(self, mask: Array) -> Array:
+        """A mask over the input as one over the output: element by element where the shapes allow it, else all or nothing."""
+        try:
+            return np.broadcast_to(mask, self.expected.shape)
+        except ValueError:
+            return self.everywhere(bool(mask.any()))
+
+    def everywhere(self, condition: bool) -> Array:
+        """Every element, or none."""
+        return np.full(self.expected.shape, condition)
+
+    def nowhere(self) -> Array:
+        """No element."""
+        return self.everywhere(False)
