@@ -20,6 +20,7 @@ SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "3"))
 """Orders of each strategy; figures to be published want 30."""
 TITLES = {
     "tvm-onnx": "TVM x ONNX", "openvino-onnx": "OpenVINO x ONNX", "onnxruntime-onnx": "ONNX Runtime x ONNX",
+    "iree-onnx": "IREE x ONNX",
     "tvm-pytorch": "TVM x PyTorch", "openvino-pytorch": "OpenVINO x PyTorch", "onnxruntime-pytorch": "ONNX Runtime x PyTorch",
 }  # fmt: skip
 """The recorded campaigns, one frontend after the other."""

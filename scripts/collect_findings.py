@@ -1,9 +1,10 @@
 """Writes the findings of a workspace into `data/findings/`, one folder each, those whose script reproduces.
 
-python scripts/collect_findings.py --workspace W [--compiler tvm] [--frontend onnx] [--output data/findings]
+python scripts/collect_findings.py --workspace W [--compiler tvm] [--frontend onnx] [--output data/findings] [--whole ID]
 
 Run `opera triage --workspace W` first, so that the scripts show reduced instances. A folder that is there already is left alone: what a
 person has written into it stays. Where `data/labelled/causes.jsonl` knows the failing test, only bugs are written, one of each cause.
+With `--whole` the script of a finding shows the failing test as it ran: for those whose reduced instance turned out to be no valid model.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def main() -> None:
     parser.add_argument("--frontend")
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--most-lines", type=int, default=60, help="scripts that are longer are left out")
+    parser.add_argument("--whole", metavar="ID", action="append", default=[], help="finding whose script is not of the reduced instance")
     arguments = parser.parse_args()
     scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]
     report = opera("report", *scope, workspace=arguments.workspace)
@@ -39,7 +41,8 @@ def main() -> None:
     for finding in report["findings"]:
         shown = opera("show", finding["representative"], workspace=arguments.workspace)
         label = known.get((f"{finding['compiler']}/{finding['frontend']}", shown["instance"][:16], shown["form"]))
-        counts[collect(finding, label, arguments.workspace, arguments.output, arguments.most_lines)] += 1
+        shows = finding["representative"] if finding["id"].startswith(tuple(arguments.whole)) else finding["id"]
+        counts[collect(finding, shows, label, arguments.workspace, arguments.output, arguments.most_lines)] += 1
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
@@ -49,8 +52,8 @@ def labels() -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["subject"], instance, form): row for row in rows for instance, form in row["tests"]}
 
 
-def collect(finding: dict[str, Any], label: dict[str, Any] | None, workspace: str, output: Path, most_lines: int) -> str:
-    """Writes one finding; says what became of it."""
+def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, workspace: str, output: Path, most_lines: int) -> str:
+    """Writes one finding with the script of *shows*, a finding or a test; says what became of it."""
     if label is not None and label["label"] != "bug":
         return "no bug"
     if label is not None and any(label["cause"] == json.loads(file.read_text()).get("cause") for file in output.glob("*/finding.json")):
@@ -62,7 +65,7 @@ def collect(finding: dict[str, Any], label: dict[str, Any] | None, workspace: st
     with tempfile.TemporaryDirectory() as scratch:
         script = Path(scratch, "reproducer.py")
         try:
-            outcome = opera("reproduce", finding["id"], "--output", str(script), workspace=workspace, codes=(0, 1))
+            outcome = opera("reproduce", shows, "--output", str(script), workspace=workspace, codes=(0, 1))
         except subprocess.CalledProcessError:
             return "not reproduced"
         if not outcome["reproduced"]:

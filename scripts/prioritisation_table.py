@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "prioritisation.md"
 BEGIN, END = "<!-- scripts/prioritisation_table.py: begin -->\n", "<!-- end -->\n"
 PAPER = "the paper's TVM x ONNX"
-NAMES = ("tvm-onnx", "openvino-onnx", "onnxruntime-onnx", "tvm-pytorch", "openvino-pytorch", "onnxruntime-pytorch")
+NAMES = ("tvm-onnx", "openvino-onnx", "onnxruntime-onnx", "iree-onnx", "tvm-pytorch", "openvino-pytorch", "onnxruntime-pytorch")
 HEADINGS = {
     "opera": "opera", "opera-adaptive": "adaptive", "opera-artifact": "artifact", "opera-paper": "paper", "parameter-only": "parameter",
     "operator-only": "operator", "additional": "additional", "total": "total", "fast": "fast", "round-robin": "round-robin",

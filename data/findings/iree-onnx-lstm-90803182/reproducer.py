@@ -1,7 +1,7 @@
 """iree/onnx: inconsistent in LSTM
 
 Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
-Reduced from test 7eeb347f84cb. Fails with: P has a value ≠0, W has a value ≠0, X has a value ≠0.
+Reduced from test 45f7308d2cd9. Fails with: P has a value ≠0, W has a value ≠0, X has a value ≠0.
 Expected: the result of the library
 Actual:   values: expected 0.417550653219223, got 0.3696063756942749
 """
@@ -18,14 +18,14 @@ node = helper.make_node("LSTM", ["X", "W", "R", "", "", "", "", "P"], ["", "out1
 tensor = helper.make_tensor_value_info
 entries = [
     tensor("X", onnx.TensorProto.FLOAT, [1, 1, 1]), tensor("W", onnx.TensorProto.FLOAT, [1, 12, 1]),
-    tensor("R", onnx.TensorProto.FLOAT, [1, 12, 3]), tensor("P", onnx.TensorProto.FLOAT, [1, 3]),
+    tensor("R", onnx.TensorProto.FLOAT, [1, 12, 3]), tensor("P", onnx.TensorProto.FLOAT, [1, 9]),
 ]
 results = [tensor("out1", onnx.TensorProto.FLOAT, [1, 1, 3])]
 graph = helper.make_graph([node], "single_operator", entries, results)
 model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
 inputs = {
     "X": np.array([[[1.0]]], np.float32), "W": np.ones((1, 12, 1), np.float32), "R": np.ones((1, 12, 3), np.float32),
-    "P": np.ones((1, 3), np.float32),
+    "P": np.ones((1, 9), np.float32),
 }
 expected = [np.full((1, 1, 3), 0.41755065, np.float32)]
 
