@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
@@ -25,6 +27,7 @@ from opera.triage.findings import Finding
 from opera.triage.normalise import summary, template
 from opera.worker.once import ask
 from opera.worker.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
+from opera.worker.processes import kill_tree
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
 _LIMITS = Limits()
@@ -202,18 +205,30 @@ def attempt(script: Path, python: str, result: StoredResult) -> Attempt:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         environment["TMPDIR"] = folder  # a process that dies removes none of its files
         try:
-            run = subprocess.run(
-                [python, "-W", "ignore", str(script.resolve())], cwd=folder, env=environment, stdin=subprocess.DEVNULL, timeout=_TIMEOUT,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+            process = subprocess.Popen(
+                [python, "-W", "ignore", str(script.resolve())], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
             )  # fmt: skip
         except FileNotFoundError as error:
             raise EnvironmentBroken(f"the interpreter {python} is missing; correct `python` in opera.toml") from error
+        try:
+            stdout, _ = process.communicate(timeout=_TIMEOUT)
         except subprocess.TimeoutExpired as error:
             output = (error.stdout or b"").decode("utf-8", "replace")[-4000:]
-            reproduced = result.verdict is Verdict.HANG
-            return Attempt(reproduced, f"no end within {_TIMEOUT:g} s", output)
-    output = run.stdout.decode("utf-8", "replace")
-    return _judge(run.returncode, output, result)
+            return Attempt(result.verdict is Verdict.HANG, f"no end within {_TIMEOUT:g} s", output)
+        finally:
+            _end(process)
+    return _judge(process.returncode, stdout.decode("utf-8", "replace"), result)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Ends a script with all that it has started: a compiler that is a program of its own goes on when its caller is gone."""
+    if process.poll() is None:
+        kill_tree(process.pid)
+        process.communicate()
+    else:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 def _judge(code: int, output: str, result: StoredResult) -> Attempt:

@@ -11,6 +11,7 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\(args = [^\n]*?, kwargs = \{[^{}\n]*\}\)"), "(ARGS)"),
     (re.compile(r"(?:/[\w.+-]+)+/([\w.+-]+)"), r"\1"),
     (re.compile(r"\b[0-9a-f]{12,}\b"), "HASH"),
+    (re.compile(r"-[0-9a-f]{6}(?=\.\w)"), ""),  # LLVM's temporary files
     (re.compile(r"\b(v?tensor|memref|vector)<(?:(?:[?\d]+x)*|\[[^\]]*\],)(\w+)>"), r"\1<\2>"),
     (
         re.compile(r"\b(?:[A-Za-z]+\.)?(?:(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+|bool|double|half)\b"),
@@ -28,7 +29,7 @@ _NOISE = re.compile(
     r"|Failed to convert the exported program.*$|- If there is .*$|- Create an error report .*$|## Exception summary$"
     r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$"
     r"|Error invoking IREE compiler tool .*$|Error code: \d+$|Diagnostics:$|%\d+(?::\d+)? = .*$|\^$|Invoked with:$|iree-compile .*$"
-    r"|Need more information\? .*$)\n?"
+    r"|Need more information\? .*$|>>> .*$|Linking failed; escaped command line .*$|LLD_VERSION=.*$)\n?"
 )
 """Lines that say where a compiler noticed a failure, and nothing of the failure."""
 _WHERE = re.compile(

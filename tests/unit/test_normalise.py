@@ -41,6 +41,11 @@ from opera.triage.normalise import summary, template
             "Diagnostics:\n<stdin>:5:10: error: no cast\n    %1 = torch.op %2\n    ^",
             "Diagnostics:\n<stdin>:7:9: error: no cast\n  %8 = x\n   ^",
         ),
+        (
+            "lld: error: undefined symbol: fmod\n>>> referenced by <stdin>:4\n>>>  /a/dispatch_0-f4f1a8.o:(elementwise_6_f64)",
+            "lld: error: undefined symbol: fmod\n>>> referenced by <stdin>:5\n>>>  /b/dispatch_0-64605d.o:(elementwise_14_f64)",
+        ),
+        ("cannot open object async_dispatch_0-f4f1a8.o", "cannot open object async_dispatch_0-2c8aa1.o"),
     ],
 )
 def test_what_changes_from_run_to_run_makes_no_difference(one: str, other: str) -> None:
