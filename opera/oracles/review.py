@@ -184,12 +184,12 @@ class _Neighbourhood:
         reach, shift = np.zeros(expected.shape), np.zeros(expected.shape)
         for other in still:
             stable &= on_a_step | ~_different(base[0], other)
-            shift = np.fmax(shift, _distance(base[0], other))
+            shift = np.maximum(shift, _step(base[0], other))
         for other in near:
             moves |= _away(base[0], other)
             meets |= ~_different(other.astype(expected.dtype) if exact else other, actual)
             reach = np.fmax(reach, _distance(base[0], other))
-        stable |= shift <= _SLOPE * reach
+        stable |= np.isfinite(shift) & (shift <= _SLOPE * reach)
         if exact:
             return stable & moves & meets
         with np.errstate(all="ignore"):
@@ -199,6 +199,13 @@ class _Neighbourhood:
 def _distance(one: Array, other: Array) -> Array:
     with np.errstate(all="ignore"):
         return np.abs(other.astype(np.complex128) - one.astype(np.complex128))
+
+
+def _step(one: Array, other: Array) -> Array:
+    """The distance, which is infinite between a number and none."""
+    distance = _distance(one, other)
+    same = (one == other) | ((one != one) & (other != other))
+    return np.where(same, 0.0, np.where(np.isnan(distance), np.inf, distance))
 
 
 def _away(base: Array, other: Array) -> Array:

@@ -156,6 +156,7 @@ def test_a_real_compiler_gives_the_same_on_a_cluster_and_the_artefacts_go_on_whe
     with cluster(ray, labs[0], 2) as nodes:
         assert nodes.stdout is not None
         part = labs[0].finish(start(ray, labs[0], nodes.stdout.readline().strip(), *run, "--limit", "40"))
+    assert part.code == 0, part.stderr[-3000:]
     assert part.json["executed"] == 40
     for lab in labs:
         assert lab.finish(lab.start(*run, "-j", "2", "--json")).json["complete"]

@@ -205,6 +205,12 @@ def test_a_slope_may_be_so_steep_that_the_last_bit_of_a_double_matters() -> None
     assert reviewed("torch.remainder", [near, period], np.mod, [0.0]) is None
 
 
+def test_a_number_that_is_surrounded_by_none_is_specified() -> None:
+    base, exponents = np.array([-1.0, -2.0], "float32"), np.array([1.0, 2.0], "float32")
+    assert reviewed("ai.onnx.Pow", [base, exponents], np.power, [np.nan, 4.0]) is None
+    assert reviewed("torch.pow", [base, exponents], np.power, [np.nan, np.nan]) is None
+
+
 def test_a_smooth_function_has_no_excuse() -> None:
     assert reviewed("torch.sin", [FLOATS], np.sin, np.sin(FLOATS) + 0.01) is None
     assert reviewed("torch.nn.functional.gelu", [FLOATS], np.tanh, np.tanh(FLOATS) * 1.01) is None
