@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 import importlib.util
+import tomllib
+from functools import cache
 from importlib import metadata
 from pathlib import Path
+
+DISTRIBUTION = "opera-dl"
 
 
 def registered(group: str) -> dict[str, str]:
     """`module:attribute` of every entry point of *group*, by name, in alphabetical order."""
-    found = {entry.name: entry.value for entry in metadata.entry_points(group=group)}
+    found = {**_uninstalled().get(group, {}), **{entry.name: entry.value for entry in metadata.entry_points(group=group)}}
     return dict(sorted(found.items()))
+
+
+@cache
+def _uninstalled() -> dict[str, dict[str, str]]:
+    """OPERA's own entry points by group where it runs from its source tree, in an environment that it is not installed in."""
+    try:
+        metadata.distribution(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        project = Path(__file__).parents[1] / "pyproject.toml"
+        return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["entry-points"] if project.exists() else {}
+    return {}
 
 
 def search_path(target: str) -> tuple[str, ...]:

@@ -14,10 +14,10 @@ from packaging.utils import canonicalize_name
 
 from opera.compilers.registry import did_you_mean, plugins
 from opera.errors import EnvironmentBroken, UserError
+from opera.plugins import DISTRIBUTION
 
 _FOLDER = Path(__file__).parent
 _DATA = _FOLDER / "environments.toml"
-_DISTRIBUTION = "opera-dl"
 _MAIN = "main.txt"
 
 
@@ -109,7 +109,7 @@ def _extra(name: str) -> list[str]:
     for each in _requirements():
         if each.marker is None or each.marker.evaluate({"extra": ""}) or not each.marker.evaluate({"extra": name}):
             continue
-        if canonicalize_name(each.name) == _DISTRIBUTION:
+        if canonicalize_name(each.name) == DISTRIBUTION:
             found += [text for part in sorted(each.extras) for text in _extra(part)]
         else:
             each.marker = None
@@ -119,6 +119,6 @@ def _extra(name: str) -> list[str]:
 
 def _requirements() -> list[Requirement]:
     try:
-        return [Requirement(text) for text in metadata.requires(_DISTRIBUTION) or ()]
+        return [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
     except metadata.PackageNotFoundError as error:
         raise EnvironmentBroken("opera is not installed here, so that its extras are unknown; `pip install .` does it") from error
