@@ -16,6 +16,10 @@ from opera.triage.outline import DTYPE, anonymous_settings, families, input_form
 from opera.triage.similarity import Origin, origin_of
 
 _QUOTED = 90
+_LARGEST = {
+    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308
+}  # fmt: skip
+"""The largest finite number of each dtype."""
 _MOST_MESSAGES = 3
 """Messages with which one place may raise and still tell something."""
 _DTYPE, _JOINT = "dtype", "+"
@@ -200,11 +204,24 @@ def _of_wrong_results(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
     if symptom.kind == _DTYPE:
         key = (_DTYPE, symptom.subject, symptom.converter, settings(cause))
         yield key, f"same converter {symptom.converter}, a wrong dtype whatever the dtypes"
+    cut = _cut_off_at(candidate.representative)
+    if cut is not None:
+        yield ("cut-off", symptom.subject, cut), f"infinities of {cut[0]} become the largest {cut[1]}, whatever the operator"
     if symptom.kind not in ELEMENTS:
         yield ("result", candidate.fingerprint, input_forms(cause)), f"same fingerprint, the {symptom.kind} of results"
     if not cause.properties:
         key = ("always", symptom.subject, symptom.converter, cause.api)
         yield key, f"same converter {symptom.converter}, a wrong result of any call of {cause.api}"
+
+
+def _cut_off_at(result: StoredResult) -> tuple[str, str] | None:
+    """The dtype of an infinity that is missing, and the narrower one whose largest number is there instead."""
+    difference = cast("Mapping[str, Any]", result.detail.get("difference", {}))
+    dtype = str(difference.get("dtype"))
+    if difference.get("kind") != "inf" or dtype not in _LARGEST or str(difference.get("expected")).lstrip("-") != "inf":
+        return None
+    found = str(difference.get("actual")).lstrip("-")
+    return next(((dtype, name) for name, largest in _LARGEST.items() if name != dtype and found == repr(largest)), None)
 
 
 def _by_origin(symptom: Symptom, origin: Origin, scene: _Scene) -> Iterator[Ground]:

@@ -19,9 +19,9 @@ from opera.triage.merge import Candidate, merges
 CAST, ATTENTION = "ai.onnx.Cast", "ai.onnx.Attention"
 
 
-def wrong(number: int, kind: str, *properties: Property, api: str = CAST) -> Candidate:
-    difference = {"kind": kind, "expected": "[2, 1]", "actual": "[1, 2]"}
-    return _candidate(number, Verdict.INCONSISTENT, Stage.COMPARE, {"difference": difference}, Trigger(properties, api, ("x", "y")))
+def wrong(number: int, kind: str, *properties: Property, api: str = CAST, converter: str = "convert", **shown: str) -> Candidate:
+    detail = {"difference": {"kind": kind, "expected": "[2, 1]", "actual": "[1, 2]", **shown}}
+    return _candidate(number, Verdict.INCONSISTENT, Stage.COMPARE, detail, Trigger(properties, api, ("x", "y")), converter)
 
 
 def crash(number: int, message: str, *properties: Property, api: str = CAST, error: str = "ValueError") -> Candidate:
@@ -29,10 +29,12 @@ def crash(number: int, message: str, *properties: Property, api: str = CAST, err
     return _candidate(number, Verdict.CRASH, Stage.LOAD, detail, Trigger(properties, api, ("x", "y")))
 
 
-def _candidate(number: int, verdict: Verdict, stage: Stage, detail: dict[str, object], trigger: Trigger) -> Candidate:
-    fingerprint = symptom_of("tvm/onnx", verdict, stage, "convert", detail).fingerprint
+def _candidate(
+    number: int, verdict: Verdict, stage: Stage, detail: dict[str, object], trigger: Trigger, converter: str = "convert"
+) -> Candidate:
+    fingerprint = symptom_of("tvm/onnx", verdict, stage, converter, detail).fingerprint
     test, finding = f"{number:064x}", f"{number:016x}"
-    result = StoredResult(test, "i" * 64, "tvm", "onnx", "onnx", "baked", 0, verdict, stage, None, "convert", fingerprint, detail, {})
+    result = StoredResult(test, "i" * 64, "tvm", "onnx", "onnx", "baked", 0, verdict, stage, None, converter, fingerprint, detail, {})
     reduction = StoredReduction(fingerprint, test, finding, None, {"schema": "none"}, trigger.document())
     return Candidate(finding, fingerprint, result, reduction)
 
@@ -67,6 +69,10 @@ ONE = {
         wrong(2, "values", Property("is-not", "right_window_size", -1), SEEN, api=ATTENTION),
     ),
     "whatever the call, the result is wrong": (wrong(1, "shape"), wrong(2, "values")),
+    "infinities of double precision are cut off, in any operator": (
+        wrong(1, "inf", SEEN, api="ai.onnx.Log", converter="log", expected="-inf", actual="-3.4028234663852886e+38", dtype="float64"),
+        wrong(2, "inf", api="ai.onnx.Abs", converter="abs", expected="inf", actual="3.4028234663852886e+38", dtype="float64"),
+    ),
 }
 TWO = {
     "other parameters": (wrong(1, "values", setting("antialias", 1)), wrong(2, "values", setting("mode", "cubic"))),
@@ -82,6 +88,10 @@ TWO = {
     ),
     "a wrong shape and wrong values": (wrong(1, "shape", setting("group", 1)), wrong(2, "values", setting("mode", "up"))),
     "any call of another operator": (wrong(1, "shape"), wrong(2, "values", api=ATTENTION)),
+    "infinities of two operators are wrong in different ways": (
+        wrong(1, "inf", SEEN, api="ai.onnx.Log", converter="log", expected="-inf", actual="-3.4028234663852886e+38", dtype="float64"),
+        wrong(2, "inf", api="ai.onnx.Abs", converter="abs", expected="inf", actual="1.0", dtype="float64"),
+    ),
 }
 
 
