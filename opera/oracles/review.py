@@ -36,6 +36,8 @@ _ROUNDING = {
 """Relative size of a few rounding errors of each dtype."""
 _HARDLY = 2.0**-46
 """Relative size of a change that only matters exactly on a step."""
+_NEXT = 2.0**-51
+"""The same of a double that the compiler computes as a narrower number: what is farther from a step is not on it."""
 _SLOPE = 2.0**-8
 """What such a change does beside a rounding error, at most, where there is no step but a steep slope."""
 _STILL = 6
@@ -163,7 +165,8 @@ class _Neighbourhood:
         dtypes = [dtype_name(as_array(value).dtype) for value in case.inputs if is_array(value)]
         sizes = [_ROUNDING[name] for name in (case.computes_as.get(each, each) for each in dtypes) if name in _ROUNDING]
         self._base = case.nearby(0.0, 0) if sizes else None
-        self._still = [case.nearby(_HARDLY, draw) for draw in range(_STILL)] if self._base is not None else []
+        hardly = _NEXT if "float64" in dtypes and "float64" in case.computes_as else _HARDLY
+        self._still = [case.nearby(hardly, draw) for draw in range(_STILL)] if self._base is not None else []
         self._near = [case.nearby(max(sizes), draw) for draw in range(_DRAWS)] if self._base is not None else []
 
     def covers(self, index: int, expected: Array, actual: Array, *, on_a_step: bool = False) -> Array:
