@@ -27,6 +27,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -62,6 +64,10 @@ LEAD = 1.5
 """How many times what the compiler can do in the time left the generator has to have made before it is ended."""
 WORTH_IT = 60.0
 """Seconds that have to be left for the second corpus."""
+GENERATOR_MEMORY = 12 * 2**30
+"""Bytes of address space: a model whose inputs NNSmith searches for can take all memory of a machine. Another generator goes on then."""
+SEEDS_APART = 1_000_000
+MOST_GENERATORS = 20
 TAKING_APART = "60m"
 """Most time for the nodes of failing models."""
 
@@ -267,14 +273,18 @@ def run_theirs(compiler: str, folder: Path, options: argparse.Namespace) -> Side
     began = time.monotonic()
     deadline = began + 60 * options.minutes
     side = Side()
-    generator = start_generator(models, folder / "cache", options)
+    generator = start_generator(models / "0", folder / "cache", options.seed, options)
+    again = 0
     taken: set[Path] = set()
     try:
         while (left := deadline - time.monotonic()) > 1:
-            ready = [path for path in sorted(models.glob("batch-*.jsonl")) if path not in taken]
+            if generator.poll() not in (None, -signal.SIGTERM):
+                again += 1
+                if again > MOST_GENERATORS:
+                    sys.exit(f"NNSmith's generator ended with exit code {generator.returncode} again; see {models}")
+                generator = start_generator(models / str(again), folder / "cache", options.seed + again * SEEDS_APART, options)
+            ready = [path for path in sorted(models.glob("*/batch-*.jsonl")) if path not in taken]
             if not ready:
-                if generator.poll() not in (None, -15):
-                    sys.exit(f"NNSmith's generator ended with exit code {generator.returncode}; see {models}.log")
                 time.sleep(0.2)
                 continue
             opera(workspace, "import", *map(str, ready))
@@ -283,26 +293,33 @@ def run_theirs(compiler: str, folder: Path, options: argparse.Namespace) -> Side
             side.seconds_before_first_test = side.seconds_before_first_test or round(time.monotonic() - began, 1)
             summary = campaign(workspace, compiler, options.jobs, f"{max(1.0, deadline - time.monotonic()):.0f}s", "--strategy", "random")
             take_counts(side, summary)
-            made = sum(header(path)["instances"] for path in models.glob("batch-*.jsonl"))
+            made = sum(header(path)["instances"] for path in models.glob("*/batch-*.jsonl"))
             if generator.poll() is None and is_enough(made, side, time.monotonic() - began, left):
                 generator.terminate()
     finally:
         generator.terminate()
         generator.wait()
     side.seconds = round(time.monotonic() - began, 1)
-    side.notes.update({f"not generated: {name}": count for name, count in header(max(taken))["not_generated"].items()} if taken else {})
+    side.notes["generators that ran out of memory, or ended otherwise"] = again
+    for last in {path.parent: path for path in sorted(taken)}.values():
+        for name, count in header(last)["not_generated"].items():
+            side.notes[f"not generated: {name}"] = side.notes.get(f"not generated: {name}", 0) + count
     judge_theirs(side, compiler, folder, options)
     return side
 
 
-def start_generator(models: Path, cache: Path, options: argparse.Namespace) -> subprocess.Popen[bytes]:
-    """NNSmith in its environment; *cache* is where it keeps what it finds out about its operators."""
-    models.mkdir()
-    words = [str(models), "--seed", str(options.seed), "--nodes", str(options.nodes)]
+def start_generator(models: Path, cache: Path, seed: int, options: argparse.Namespace) -> subprocess.Popen[bytes]:
+    """NNSmith in its environment; *cache* is where it keeps what it finds out about its operators. Some models take all memory there is."""
+    models.mkdir(parents=True)
+    words = [str(models), "--seed", str(seed), "--nodes", str(options.nodes)]
     command = [str(ENVIRONMENT.python), str(SCRIPTS / "nnsmith_generator.py"), *words]
     environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1"}
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_AS, (GENERATOR_MEMORY, GENERATOR_MEMORY))
+
     with models.with_suffix(".log").open("wb") as log:
-        return subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+        return subprocess.Popen(command, stdout=log, stderr=log, env=environment, preexec_fn=limit)
 
 
 def is_enough(made: int, side: Side, passed: float, left: float) -> bool:
