@@ -42,17 +42,25 @@ def _least_by_minus_one(evidence: Evidence) -> Array:
     return evidence.spread(divisor == -1) & evidence.spread(least)
 
 
-def _index_out_of_range(evidence: Evidence) -> Array:
-    """Everywhere, where an index is past either end of the axis of the first input that it counts along."""
+def _index_out_of_range(evidence: Evidence, *, flat: bool = False) -> Array:
+    """Everywhere, where an index is past either end of the axis of the first input that it counts along.
+
+    With *flat*, an index counts along all elements of the input where no axis is given.
+    """
     source, indices = evidence.inputs[0] if evidence.inputs else None, evidence.input
     if not is_array(source) or indices is None or indices.dtype.kind not in "iu" or not as_array(source).ndim:
         return evidence.nowhere()
-    axis = next((each.value for each in evidence.instance.arguments() if each.name in ("axis", "dim") and type(each.value) is int), 0)
-    shape = as_array(source).shape
+    axis = next((each.value for each in evidence.instance.arguments() if each.name in ("axis", "dim") and type(each.value) is int), None)
+    shape = (as_array(source).size,) if flat and axis is None else as_array(source).shape
+    axis = axis or 0
     if not -len(shape) <= axis < len(shape):
         return evidence.nowhere()
     wide = indices.astype(np.float64)
     return evidence.everywhere(bool(((wide < -shape[axis]) | (wide >= shape[axis])).any()))
+
+
+def _flat_index_out_of_range(evidence: Evidence) -> Array:
+    return _index_out_of_range(evidence, flat=True)
 
 
 def _from_nan(evidence: Evidence) -> Array:
@@ -308,6 +316,7 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "integer-zero": _integer_zero,
     "least-by-minus-one": _least_by_minus_one,
     "index-out-of-range": _index_out_of_range,
+    "flat-index-out-of-range": _flat_index_out_of_range,
     "from-nan": _from_nan,
     "negative-exponent": _negative_exponent,
     "shift-past-width": _shift_past_width,

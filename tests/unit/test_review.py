@@ -98,6 +98,15 @@ def test_an_index_past_the_end_is_an_error_that_a_library_need_not_raise() -> No
         assert reviewed("ai.onnx.GatherElements", given, gather, [[7.0, 2.0]], init={"axis": 0}, dead=True) == reason
 
 
+def test_an_index_without_an_axis_counts_all_elements() -> None:
+    def take(values: Any, places: Any) -> Any:
+        return np.take(values, places, mode="wrap")
+
+    square = np.arange(9, dtype="float32").reshape(3, 3)
+    assert reviewed("torch.take", [square, np.array([-4])], take, [1]) is None
+    assert reviewed("torch.take", [square, np.array([9])], take, [1]) == "index-out-of-range"
+
+
 def test_nan_is_quantised_to_anything() -> None:
     values, scale = np.array([np.nan, 2.0], "float32"), np.array(1.0, "float32")
 
