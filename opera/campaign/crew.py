@@ -128,9 +128,17 @@ class Crew:
         """
         return self._hand_over(_Order(role, job, task), waiting)
 
+    def is_away(self, role: Role) -> bool:
+        """Whether there are idle workers of *role*, and something works on the home core of each."""
+        idle = self._idle(role)
+        return bool(idle) and not any(desk.worker.home_is_free() for desk in idle)
+
+    def _idle(self, role: Role) -> list[_Desk]:
+        return [desk for desk in self._desks if desk.role is role and desk.worker.ready and not desk.worker.busy]
+
     def _hand_over(self, order: _Order, waiting: int) -> bool:
         role = order.role
-        idle = [desk for desk in self._desks if desk.role is role and desk.worker.ready and not desk.worker.busy]
+        idle = self._idle(role)
         if idle:
             desk = next((desk for desk in idle if desk.worker.takes_home()), idle[0])
             desk.order = order

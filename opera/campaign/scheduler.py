@@ -185,8 +185,11 @@ class Scheduler:
         return True
 
     def _next(self) -> bool:
-        """Starts the most urgent task; False when there is none for which a worker is ready."""
-        for role, job, waiting, take in list(self._candidates()):
+        """Starts the most urgent task; False when there is none for which a worker is ready.
+
+        A task whose worker would have to work on another core than its own comes after all others: that core is free again in a moment.
+        """
+        for role, job, waiting, take in sorted(self._candidates(), key=lambda candidate: self._crew.is_away(candidate[0])):
             if self._crew.free_slots > 0 and self._crew.assign(role, job, self._message(role, job), waiting):
                 self._in_progress += 1
                 take()

@@ -50,6 +50,10 @@ class Workforce(Protocol):
         """Gives *task* to an idle worker of *role*; False where there is none yet: the caller offers the job again."""
         ...
 
+    def is_away(self, role: Role) -> bool:
+        """Whether a task for *role* would have to leave the core that its worker was started on, which costs some compilers their pace."""
+        ...
+
     def wait(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
         """Waits a moment and yields what has happened to jobs, all of which the caller has to take.
 

@@ -142,6 +142,10 @@ class RayCrew:
         """Gives *task* to an idle station, to one that has a worker of *role* if possible."""
         return self._hand_over(_Order(role, job, task))
 
+    def is_away(self, role: Role) -> bool:
+        """Never: a station has one busy worker, and all cores that Ray gave it are that worker's."""
+        return False
+
     def _hand_over(self, order: _Order) -> bool:
         idle = self._idle()
         if not idle:

@@ -42,6 +42,14 @@ class Seat:
             self._claim = _named(f"{FAMILY}-{self._home}-0")
         return self._claim is not None
 
+    def home_is_free(self) -> bool:
+        """Whether nobody else has the core that the worker was started on."""
+        if self._claim is not None:
+            return True
+        free = self.take_home()
+        self.leave()
+        return free
+
     def take(self, pid: int) -> None:
         """Puts the worker *pid* on a core that nobody has taken, best where it was started; else on one that few have taken.
 

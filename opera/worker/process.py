@@ -188,6 +188,10 @@ class Worker:
         """Whether an idle worker can work where it was started; it has that core then, and should be given a task."""
         return self._seat.take_home()
 
+    def home_is_free(self) -> bool:
+        """Whether nobody works where this worker was started."""
+        return self._seat.home_is_free()
+
     def submit(self, task: Message, *, fork: bool = False) -> None:
         """Hands over one task; the worker must be ready and idle. With *fork*, it is done in a fresh copy of the process."""
         assert self.ready

@@ -1,0 +1,106 @@
+"""Which of the tasks that wait a free worker gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from opera.campaign.judge import Judgement
+from opera.campaign.machine import this_machine
+from opera.campaign.plan import Test
+from opera.campaign.role import Role
+from opera.campaign.scheduler import Cache, Scheduler, Tasks
+from opera.models.forms import InputForm
+from opera.oracles.verdict import Verdict
+from opera.worker.process import Done, Lost
+from opera.worker.protocol import Message
+
+READY = {"status": "ready", "bundle": "b", "undefined": None}
+
+
+class Office:
+    """One worker of each role, of which one is busy at a time; what it is told to have done, it has done."""
+
+    def __init__(self, fails: str) -> None:
+        self.infos: dict[Role, Message] = {}
+        self.machine = this_machine()
+        self.listener: Callable[..., None] = print
+        self.away: set[Role] = set()
+        self.given: list[tuple[Role, str]] = []
+        self._fails = fails
+        self._busy: tuple[Role, Any] | None = None
+
+    @property
+    def free_slots(self) -> int:
+        return int(self._busy is None)
+
+    def busy(self, role: Role) -> int:
+        return int(self._busy is not None and self._busy[0] is role)
+
+    def jobs(self) -> list[tuple[Role, Any, str]]:
+        return []
+
+    def workers(self) -> list[dict[str, Any]]:
+        return []
+
+    def set_warmup(self, role: Role, task: Message) -> None: ...
+
+    def never_copy(self, role: Role) -> None: ...
+
+    def assign(self, role: Role, job: Any, task: Message, waiting: int = 1) -> bool:
+        self.given.append((role, job.test.id))
+        self._busy = (role, job)
+        return True
+
+    def is_away(self, role: Role) -> bool:
+        return role in self.away
+
+    def wait(self) -> Iterator[tuple[Role, Any, Done | Lost]]:
+        if self._busy is not None:
+            (role, job), self._busy = self._busy, None
+            if job.test.id == self._fails:
+                yield role, job, Lost("signal", "SIGSEGV", "run", "", {})
+            else:
+                yield role, job, Done({"status": "done", "difference": None}, {})
+
+    def close(self) -> None: ...
+
+
+def run(away: Mapping[int, set[Role]]) -> tuple[list[tuple[Role, str]], dict[str, Verdict]]:
+    """Takes tests `0` to `4`, of which `1` always fails, through an office; *away* says from which step on who would have to leave home.
+
+    Returns:
+        The compiler's tasks in the order in which they were given out, and the verdicts.
+    """
+    results: dict[str, Verdict] = {}
+
+    def take(test: Test, judgement: Judgement) -> None:
+        results[test.id] = judgement.verdict
+
+    office = Office(fails="1")
+    tests = [Test(place, str(place), "i", "library.api", InputForm.BAKED, "r", f"a{place}", 0) for place in range(5)]
+    tasks = Tasks(lambda _: {}, "onnx", ("onnx", "direct"))
+    scheduler = Scheduler(tests, office, tasks, Cache(lambda _: READY), "fake/fake", 1, take)
+    step = 0
+    while not scheduler.finished:
+        office.away = away.get(step, office.away)
+        scheduler.step()
+        step += 1
+    return [each for each in office.given if not each[0].is_library], results
+
+
+def test_a_failure_is_confirmed_before_anything_else_begins() -> None:
+    given, results = run({})
+    assert given == [(Role.COMPILER, "0"), (Role.COMPILER, "1"), (Role.COMPILER_FRESH, "1"), *((Role.COMPILER, each) for each in "234")]
+    assert [results[each] for each in "01234"] == [Verdict.PASS, Verdict.ABORT, *[Verdict.PASS] * 3]
+
+
+def test_a_confirmation_waits_while_something_works_where_its_process_was_started() -> None:
+    given, _ = run({0: {Role.COMPILER_FRESH}, 4: set()})
+    assert given.index((Role.COMPILER_FRESH, "1")) == 4, "after 0, 1, 2 and 3"
+
+
+def test_what_would_have_to_leave_its_core_is_done_elsewhere_rather_than_not_at_all() -> None:
+    given, results = run({0: {Role.COMPILER_FRESH}})
+    assert given[-1] == (Role.COMPILER_FRESH, "1")
+    assert results["1"] is Verdict.ABORT
