@@ -39,6 +39,8 @@ _FED = frozenset(
 )
 
 
+_OPERAND = r"(?!torch\.(?:constant\.|vtensor\.literal|prim\.ListConstruct)|builtin\.)"
+"""Operations that stay behind because their user does: which one that is, the diagnostic does not say."""
 _NARROWED = {"f32": "float32", "i32": "int32", "ui32": "uint32"}
 
 
@@ -169,9 +171,9 @@ class IreeAdapter(Adapter):
         """The operation that the compiler's diagnostic is about, else the operator of the model."""
         message = str((failure or {}).get("message", ""))
         named = (
-            re.search(r'"(onnx\.\w+)"', message)
+            re.search(r'"(onnx\.(?!Constant")\w+)"', message)
             or re.search(r"error: '([\w.]+)' op", message)
-            or re.search(r"operation '([\w.]+)'", message)
+            or re.search(rf"operation '({_OPERAND}[\w.]+)'", message)
         )
         if named is not None:
             return named[1]

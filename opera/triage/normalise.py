@@ -29,6 +29,7 @@ _NOISE = re.compile(
     r"|Failed to convert the exported program.*$|- If there is .*$|- Create an error report .*$|## Exception summary$"
     r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$"
     r"|Error invoking IREE compiler tool .*$|Error code: \d+$|Diagnostics:$|%\d+(?::\d+)? = .*$|\^$|Invoked with:$|iree-compile .*$"
+    r"|\S+:\d+(?::\d+)?: (?:warning|remark): .*$"
     r"|Need more information\? .*$|>>> .*$|Linking failed; escaped command line .*$|LLD_VERSION=.*$)\n?"
 )
 """Lines that say where a compiler noticed a failure, and nothing of the failure."""

@@ -71,6 +71,25 @@ def test_what_is_converted_and_fails_behind_that_is_no_decline(iree: IreeAdapter
     assert reason(iree, case) is None
 
 
+@pytest.mark.parametrize(
+    ("case", "name"),
+    [
+        (subject("Compress", {"input": np.ones(3, "float32"), "condition": np.array([True, False, True])}, 11), "onnx.Compress"),
+        (
+            subject("Col2Im", {"x": np.ones((1, 4, 9), "float32"), "image": np.array([4, 4]), "block": np.array([2, 2])}, 18),
+            "Col2Im",
+        ),
+    ],
+    ids=["named", "constant"],
+)
+def test_a_failure_belongs_to_the_operator_that_it_names_and_to_the_models_where_it_names_a_constant(
+    iree: IreeAdapter, case: Subject, name: str
+) -> None:
+    with pytest.raises(Exception, match=r"failed to legalize|tensor\.cast") as caught:
+        result(iree, case)
+    assert iree.converter(case, describe(caught.value)) == name
+
+
 def test_double_precision_is_kept(iree: IreeAdapter) -> None:
     numbers = np.array([1 + 2.0**-40, 3.0])
     np.testing.assert_array_equal(result(iree, subject("Mul", {"A": numbers, "B": numbers}, 14)), numbers * numbers)

@@ -78,6 +78,13 @@ def test_lines_that_only_say_where_a_failure_was_noticed_are_dropped() -> None:
     assert summary(message) == "Rank of the input must be static"
 
 
+def test_a_warning_before_the_error_is_dropped() -> None:
+    error = "<stdin>:4:10: error: failed to legalize operation 'torch.aten.sum'"
+    warned = f"<stdin>:4:10: warning: Number of inferred reduce dims, 3, does not match\n{error}"
+    assert template(warned) == template(error)
+    assert summary(warned) == "failed to legalize operation 'torch.aten.sum'"
+
+
 def test_a_message_of_nothing_but_noise_is_kept() -> None:
     assert template("Summary:\n") != ""
     assert summary("Summary:\n") == "Summary:"
