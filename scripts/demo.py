@@ -1,4 +1,4 @@
-"""`make demo`: real instances of two libraries, four compilers, real findings, one HTML report, in a few minutes.
+"""`make demo`: real instances of two libraries, four compilers, real findings, some of them reduced, one HTML report, in a few minutes.
 
 Runs the commands that a user would type, prints each before it runs, and ends with exit 0 though it finds bugs.
 """
@@ -6,9 +6,12 @@ Runs the commands that a user would type, prints each before it runs, and ends w
 from __future__ import annotations
 
 import argparse
+import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 BROKEN_ENVIRONMENT = 3
@@ -22,7 +25,10 @@ STEPS = [
     "run --compiler tvm --frontend pytorch --limit 150 --exit-zero",
     "run --compiler openvino --frontend pytorch --limit 60 --exit-zero",
     "run --compiler inductor --frontend pytorch --limit 40 --exit-zero",
+    "triage --compiler openvino --frontend onnx --budget 5s",
 ]
+SHOWN = 3
+"""Findings whose reproducers are written and run."""
 
 
 def main() -> int:
@@ -34,17 +40,25 @@ def main() -> int:
     opera = Path(sys.executable).with_name("opera")
     report = arguments.workspace / "report.html"
     started = time.monotonic()
-    for step in [*STEPS, "report", f"report --html {report}"]:
-        jobs = f" --jobs {arguments.jobs}" if step.startswith(("run", "extract")) else ""
+    for step in chain(STEPS, reproductions(opera, arguments.workspace), ("report", f"report --html {report}")):
+        jobs = f" --jobs {arguments.jobs}" if step.startswith(("run", "extract", "triage")) else ""
         line = f"{step}{jobs} --workspace {arguments.workspace}"
         print(f"\n$ opera {line}", flush=True)
         code = subprocess.run([str(opera), *line.split()], check=False).returncode
         if code == BROKEN_ENVIRONMENT and "inductor" in step:
             print("Inductor needs a C++ compiler, which this machine lacks; the demo goes on without it.")
-        elif code:
+        elif code and not step.startswith("reproduce"):
             return code
     print(f"\nThe demo took {time.monotonic() - started:.0f} s. Open {report} in a browser, or reproduce a finding as shown beside it.")
     return 0
+
+
+def reproductions(opera: Path, workspace: Path) -> Iterator[str]:
+    """Commands that reproduce the findings that were reduced, the most frequent first; asked for when the campaigns are over."""
+    report = subprocess.run([str(opera), "report", "--json", "--workspace", str(workspace)], capture_output=True, text=True, check=True)
+    reduced = [finding for finding in json.loads(report.stdout)["findings"] if finding["reduced"]]
+    for finding in sorted(reduced, key=lambda each: -each["tests"])[:SHOWN]:
+        yield f"reproduce {finding['id'][:8]}"
 
 
 if __name__ == "__main__":

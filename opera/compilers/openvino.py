@@ -77,7 +77,8 @@ class OpenVinoAdapter(Adapter):
         try:
             return self._read(subject)
         except Exception as error:
-            foreign = {name for name in map(dtype_name, (value.dtype for value in subject.inputs.values())) if name not in _TYPES}
+            arrays = [value for value in subject.inputs.values() if value is not None and not isinstance(value, list)]
+            foreign = {name for array in arrays if (name := dtype_name(array.dtype)) not in _TYPES}
             if foreign:
                 raise CannotFeed(f"OpenVINO's Python API takes no {', '.join(sorted(foreign))} array") from error
             raise

@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from opera.store import Campaigns
+from opera.store.database import open_workspace
+
 PYTORCH_ENTRIES = ["nn.functional.relu", "add", "matmul", "nn.functional.conv2d", "histogram", "randn_like"]
 
 
@@ -78,6 +81,20 @@ def test_what_a_compiler_declines_is_unsupported_and_no_finding(onnx_workspace: 
     summary = campaign(onnx_workspace, compiler, "onnx", f"{operator} and not expanded", "--limit", "2")
     assert summary["verdicts"] == {"unsupported": summary["executed"]}
     assert summary["findings"] == 0
+
+
+UNUSUAL = ("SequenceLength", "SequenceInsert", "OptionalHasElement", "OptionalGetElement", "StringNormalizer", "CastLike", "BitCast")
+"""Operators whose instances have sequences, optionals, strings, and the types that numpy has not."""
+
+
+@pytest.mark.parametrize("compiler", ["tvm", "openvino", "onnxruntime", "iree"])
+def test_no_kind_of_input_trips_an_adapter(onnx_workspace: Path, compiler: str) -> None:
+    wanted = " or ".join(f"ai.onnx.{operator}" for operator in UNUSUAL)
+    summary = campaign(onnx_workspace, compiler, "onnx", f"({wanted}) and not expanded", "--limit", "60")
+    with open_workspace(onnx_workspace, write=False) as space:
+        results = list(Campaigns(space).results(str(summary["campaign"])))
+    assert len(results) == summary["executed"] == 60
+    assert [each.detail for each in results if each.reason in ("harness-error", "template-error")] == []
 
 
 @pytest.mark.parametrize(
