@@ -13,6 +13,8 @@ from opera.instance import Kind
 from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.decompositions import is_decomposition
 from opera.oracles.evidence import Evidence
+from opera.oracles.integers import wraps
+from opera.oracles.precision import next_to_singular, past_range, same_when_rounded
 
 _WIDTH = 8
 _COORDINATES = 2
@@ -93,15 +95,6 @@ def _unrepresentable(evidence: Evidence) -> Array:
         wide = np.real(source).astype(np.float64)
         whole = np.trunc(wide)
         return evidence.spread(~((whole >= float(limits.min)) & (whole < float(limits.max) + 1.0)))
-
-
-def _wraps(evidence: Evidence) -> Array:
-    """Where the exact result is past the ends of a signed type, and the library has taken it modulo the type's range."""
-    narrow = evidence.expected
-    exact = evidence.exact() if narrow.dtype.kind == "i" and narrow.dtype.itemsize < 8 else None
-    if exact is None or exact.dtype.kind != "i":
-        return evidence.nowhere()
-    return (exact != narrow) & (exact.astype(narrow.dtype) == narrow)
 
 
 def _sum_wraps(evidence: Evidence) -> Array:
@@ -321,12 +314,15 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "negative-exponent": _negative_exponent,
     "shift-past-width": _shift_past_width,
     "unrepresentable": _unrepresentable,
-    "wraps": _wraps,
+    "wraps": wraps,
     "sum-wraps": _sum_wraps,
     "of-nothing": _of_nothing,
     "end-of-range": _end_of_range,
     "no-code": _no_code,
     "subnormal": _subnormal,
+    "past-range": past_range,
+    "same-when-rounded": same_when_rounded,
+    "next-to-singular": next_to_singular,
     "input-nan": _input_nan,
     "nan-there": _nan_there,
     "library-nan": _library_nan,

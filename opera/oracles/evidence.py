@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ class Evidence:
         index: The output in question.
         crossed: Where a rounding error of the inputs takes the library from its own result to the compiler's, exactly on a step as well.
         exact: The output where narrower signed integers are int64; None where it cannot be had.
+        computes_as: The dtypes that the compiler declares to compute as others.
     """
 
     instance: Instance
@@ -35,6 +36,7 @@ class Evidence:
     index: int
     crossed: Callable[[], Array]
     exact: Callable[[], Array | None]
+    computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
     def expected(self) -> Array:

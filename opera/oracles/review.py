@@ -136,7 +136,7 @@ def _evidence(case: Case, row: Filter, index: int, neighbourhood: Callable[[], _
         outputs = _outputs([case.exact()], index, as_array(case.expected[index]).shape)
         return outputs[0] if outputs else None
 
-    return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed, exact)
+    return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed, exact, case.computes_as)
 
 
 def _different(expected: Array, actual: Array, scale: float = 1.0) -> Array:

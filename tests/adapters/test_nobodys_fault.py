@@ -28,6 +28,8 @@ NODES = (
     node("Neg", 13, X=tensor([-128, 5], "int8")),
     node("Max", 13, data_0=tensor([NAN, 1]), data_1=tensor([1, NAN])),
     node("Mul", 14, A=tensor([1e-40, 1e-45]), B=tensor([1, 1])),
+    node("Div", 14, A=tensor([3e-310, 1e-40, 1e300, 6], "float64"), B=tensor([1e-310, 2e-40, 1e299, 3], "float64")),
+    node("Equal", 13, A=tensor([1, 1], "float64"), B=tensor([1 + 1e-12, 2], "float64")),
     node("TopK", 11, {"sorted": 0}, X=tensor([3, 1, 2, 5, 4]), K=tensor([3], "int64")),
     node("RandomUniformLike", 1, {"dtype": 1}, input=tensor([1, 2, 3])),
 )
@@ -49,6 +51,8 @@ TENSORFLOW = (
     tf_call("tf.searchsorted", tensor([3, 1, 2]), tensor([1.5])),
     tf_call("tf.histogram_fixed_width_bins", tensor([NAN, 0.0, 1.0, 0.5]), tensor([0, 1]), nbins=4),
     tf_call("tf.quantization.fake_quant_with_min_max_args", tensor([0.5, NAN, 100.0])),
+    tf_call("tf.tensor_scatter_nd_max", tensor([0.5, 1]), tensor([[1], [1]], "int32"), tensor([NAN, 2])),
+    tf_call("tf.linalg.inv", tensor([[1, 2], [2, 4.0000005]])),
     tf_call("tf.linalg.svd", tensor([[1, 2, 3], [4, 5, 6], [7, 8, 10], [1, -1, 2]])),
     tf_call("tf.math.pow", tensor([0, 4], "complex64"), tensor([0, 0.5], "complex64")),
     tf_call("tf.quantization.quantize", tensor([0.5, 1.5]), -1.0, 1.0, DType("qint8")),
@@ -61,6 +65,7 @@ KERAS = (
     Instance("keras", "keras.layers.GaussianNoise", Kind.MODULE, (Argument("stddev", 1.0),), NOISE),
     keras_call("keras.ops.image.resize", tensor(np.arange(25).reshape(1, 5, 5, 1)), (7, 3), interpolation="bicubic"),
     keras_call("keras.ops.max_pool", tensor([[[NAN], [1], [2], [3]]]), 2),
+    keras_call("keras.ops.prod", tensor([[100] * 5, [2] * 5], "int32"), axis=1),
     keras_call("keras.ops.top_k", tensor([1, 2, NAN, 2]), k=2),
 )
 

@@ -33,6 +33,18 @@ def test_nan_is_neither_greater_nor_less_where_no_page_says_so() -> None:
     assert reviewed("tf.clip_by_value", [values], lambda x: np.clip(x, 0, 2), [2.0, 0.0, 1.0]) is None, "it is not outside of the interval"
 
 
+def test_nan_that_is_scattered_is_greater_or_less_than_what_was_there() -> None:
+    there, places = np.array([0.5, 1.0], "float32"), np.array([[1], [1]])
+
+    def largest(values: Any, where: Any, updates: Any) -> Any:
+        return np.array([values[0], max(values[1], updates[1])])
+
+    api, updates = "tf.tensor_scatter_nd_max", np.array([NAN, 2.0], "float32")
+    assert reviewed(api, [there, places, updates], largest, [0.5, NAN]) == "order-of-nan"
+    assert reviewed(api, [there, places, updates[1:].repeat(2)], largest, [0.5, NAN]) is None
+    assert reviewed("tf.tensor_scatter_nd_add", [there, places, updates], largest, [0.5, NAN]) is None
+
+
 def test_the_greater_of_a_number_and_nan_is_either_and_only_there() -> None:
     one, other = np.array([NAN, 1.0], "float32"), np.array([1.0, 2.0], "float32")
     assert reviewed("tf.math.maximum", [one, other], np.maximum, [1.0, 2.0]) == "order-of-nan"

@@ -1,0 +1,144 @@
+"""Numbers that a dtype cannot hold, and matrices that it cannot tell from singular ones: what is excused, and the bug beside it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from instances import tensor
+from reviewing import reviewed
+
+AS_FLOAT32 = {"float64": "float32"}
+LARGEST = float(np.finfo("float32").max)
+
+
+def narrow(value: Any) -> Any:
+    """What a compiler makes of doubles that computes them as float32, and takes what is too small for a normal number as zero."""
+    rounded = np.asarray(value, "float32")
+    return np.where(np.abs(rounded) < np.finfo("float32").tiny, np.float32(0), rounded)
+
+
+@pytest.mark.parametrize(
+    ("values", "divisors"), [([3e-310, 6], [1e-310, 3]), ([1e-40, 6], [1e-41, 3]), ([1e-60, 6], [2e-60, 3]), ([1e300, 6], [1e299, 3])]
+)
+def test_a_double_past_the_range_of_what_is_computed_in_is_none(values: list[float], divisors: list[float]) -> None:
+    one, other = np.array(values), np.array(divisors)
+    with np.errstate(all="ignore"):
+        actual = narrow(one) / narrow(other)
+    assert reviewed("ai.onnx.Div", [one, other], np.divide, actual, computes_as=AS_FLOAT32) is not None
+    actual[1] = 3
+    assert reviewed("ai.onnx.Div", [one, other], np.divide, actual, computes_as=AS_FLOAT32) is None, "6 / 3 is 2 in every dtype"
+
+
+def test_a_compiler_that_computes_doubles_as_such_must_know_small_and_large_ones() -> None:
+    one, other = np.array([1e-60, 1e300]), np.array([2e-60, 1e299])
+    assert reviewed("ai.onnx.Div", [one, other], np.divide, [np.nan, 10]) is None
+    assert reviewed("ai.onnx.Div", [one, other], np.divide, [0.5, 1]) is None
+    assert reviewed("ai.onnx.Div", [one, other], np.divide, [np.nan, 1], computes_as=AS_FLOAT32) == "precision-policy"
+
+
+def test_a_result_past_the_range_becomes_its_end_and_nothing_else() -> None:
+    one, other = np.array([1e22, 2.0]), np.array([1e22, 3.0])
+    for end in (LARGEST, np.inf):
+        assert reviewed("ai.onnx.Mul", [one, other], np.multiply, [end, 6.0], computes_as=AS_FLOAT32) == "precision-policy"
+        assert reviewed("ai.onnx.Mul", [one, other], np.multiply, [-end, 6.0], computes_as=AS_FLOAT32) is None, "the wrong sign"
+        assert reviewed("ai.onnx.Mul", [one, other], np.multiply, [end, end], computes_as=AS_FLOAT32) is None, "2 * 3 is in range"
+    assert reviewed("ai.onnx.Mul", [one, other], np.multiply, [1e38, 6.0], computes_as=AS_FLOAT32) is None
+
+
+def test_one_tiny_number_among_others_excuses_no_sum() -> None:
+    def logarithm(values: Any) -> Any:
+        return np.log(values.sum())
+
+    tiny, mixed = np.array([1e-60, 1e-61]), np.array([1e-60, 2.0])
+    assert reviewed("ai.onnx.ReduceLogSum", [tiny], logarithm, -LARGEST, computes_as=AS_FLOAT32) == "precision-policy"
+    assert reviewed("ai.onnx.ReduceLogSum", [mixed], logarithm, -LARGEST, computes_as=AS_FLOAT32) is None
+
+
+def test_doubles_that_are_one_float_compare_as_equal() -> None:
+    one, other = np.array([1.0, 1.0]), np.array([1 + 1e-12, 1.5])
+    assert reviewed("ai.onnx.Equal", [one, other], np.equal, [True, False], computes_as=AS_FLOAT32) == "precision-policy"
+    assert reviewed("ai.onnx.Equal", [one, other], np.equal, [True, True], computes_as=AS_FLOAT32) is None
+    assert reviewed("ai.onnx.Equal", [one, other], np.equal, [True, False]) is None
+    assert reviewed("ai.onnx.Equal", [one, one], np.equal, [True, False], computes_as=AS_FLOAT32) is None
+
+
+def test_a_matrix_past_one_by_epsilon_has_any_inverse() -> None:
+    near, well = np.array([[1, 2], [2, 4.0000005]]), np.array([[2, 1], [1, 2]])
+    both = np.stack([near, well]).astype("float32")
+    right = np.linalg.inv(both)
+    for api in ("torch.linalg.inv", "keras.ops.inv", "tf.linalg.inv"):
+        assert reviewed(api, [both], np.linalg.inv, right * np.array([15, 1])[:, None, None]) == "ill-conditioned"
+        assert reviewed(api, [both], np.linalg.inv, right * np.array([1, 1.1])[:, None, None]) is None
+    assert reviewed("torch.linalg.inv", [both.astype("float64")], np.linalg.inv, right * np.array([15, 1])[:, None, None]) is None
+    vector = np.ones((2, 2, 1), "float32")
+    solved = np.linalg.solve(both, vector)
+    assert reviewed("tf.linalg.solve", [both, vector], np.linalg.solve, solved * np.array([-30, 1])[:, None, None]) == "ill-conditioned"
+    assert reviewed("tf.linalg.solve", [both, vector], np.linalg.solve, solved * np.array([1, -1])[:, None, None]) is None
+
+
+def test_integers_overflow_where_the_library_knows_no_wider_ones() -> None:
+    """Keras makes int32 of int64 where its backend is PyTorch or JAX, so that it cannot be asked what the result would have been."""
+    hundreds = np.array([[100] * 5, [2] * 5], "int32")
+
+    def product(values: Any) -> Any:
+        return np.prod(values.astype("int32"), axis=1, dtype="int32")
+
+    assert reviewed("keras.ops.prod", [hundreds], product, [2**31 - 1, 32]) == "integer-overflow"
+    assert reviewed("keras.ops.prod", [hundreds], product, [2**31 - 1, 31]) is None, "2 * 2 * 2 * 2 * 2 fits"
+    assert reviewed("keras.ops.prod", [hundreds[1:]], product, [2**31 - 1]) is None
+
+    def matmul(one: Any, other: Any) -> Any:
+        return (one.astype("int32") @ other.astype("int32")).astype("int32")
+
+    one, other = np.array([[65536], [3]], "int32"), np.array([[65536, 1]], "int32")
+    assert reviewed("keras.ops.matmul", [one, other], matmul, [[2147483520, 65536], [196608, 3]]) == "integer-overflow"
+    assert reviewed("keras.ops.matmul", [one, other], matmul, [[0, 65536], [196608, 4]]) is None
+    assert reviewed("keras.ops.multiply", [one, one], lambda x, y: (x * y).astype("int32"), [[-1], [9]]) == "integer-overflow"
+    assert reviewed("keras.ops.multiply", [one, one], lambda x, y: (x * y).astype("int32"), [[0], [10]]) is None
+
+
+def test_overflow_of_int64_and_of_powers_is_seen_as_well() -> None:
+    large, exponents = np.array([2**62, 5]), np.array([2, 2])
+    assert reviewed("keras.ops.multiply", [large, large], np.multiply, [2**63 - 1, 25]) == "integer-overflow"
+    assert reviewed("keras.ops.multiply", [large, large], np.multiply, [0, 2**63 - 1]) is None
+    assert reviewed("torch.pow", [large, exponents], np.power, [2**63 - 1, 25]) == "integer-overflow"
+    assert reviewed("torch.pow", [large, exponents], np.power, [0, 24]) is None
+    assert reviewed("torch.cumsum", [large + large // 2], np.cumsum, [2**62 + 2**61, 2**63 - 1]) is None, "it is right, and the other wrong"
+    assert reviewed("torch.sum", [np.array([2**62] * 3)], np.sum, 2**63 - 1) == "integer-overflow"
+
+
+def test_a_number_among_the_arguments_overflows_like_a_tensor() -> None:
+    values = [65536, 3]
+    call = {"call": {"x1": tensor(values, "int32"), "x2": 65536}}
+
+    def product(one: Any) -> Any:
+        return (one.astype("int32") * np.int32(65536)).astype("int32")
+
+    assert reviewed("keras.ops.multiply", [np.array(values, "int32")], product, [2**31 - 1, 196608], **call) == "integer-overflow"
+    assert reviewed("keras.ops.multiply", [np.array(values, "int32")], product, [0, 2**31 - 1], **call) is None
+
+
+def test_a_library_whose_own_result_is_the_end_of_its_type_has_overflowed_too() -> None:
+    """Keras multiplies matrices of integers as floats where its backend is TensorFlow, and makes integers of the result."""
+    one, other = np.array([[65536], [3]], "int32"), np.array([[65536]], "int32")
+
+    def matmul(first: Any, second: Any) -> Any:
+        product = first.astype("int64") @ second.astype("int64")
+        return np.where(product > 2**31 - 1, -(2**31), product).astype("int32") if first.dtype == "int32" else product
+
+    assert reviewed("keras.ops.matmul", [one, other], matmul, [[2**31 - 1], [196608]]) == "integer-overflow"
+    assert reviewed("keras.ops.matmul", [one, other], matmul, [[2**31 - 1], [196609]]) is None
+
+    def saturated(values: Any) -> Any:
+        return np.clip(values, -128, 127).astype("int8")
+
+    assert reviewed("keras.ops.saturate_cast", [np.array([300, 5], "int32")], saturated, [44, 5]) is None, "its page fixes the end"
+
+    def largest(values: Any) -> Any:
+        return np.array([values.max(), np.iinfo(values.dtype).min])
+
+    assert reviewed("tf.math.unsorted_segment_max", [np.array([4, 7], "int32")], largest, [7, 0]) is None, (
+        "the largest of none is the least"
+    )
