@@ -13,7 +13,7 @@ from typing import Any
 from opera.models.template import Artefact, ExportFailed, Invalid
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
-from opera.templates.onnx_agreement import agrees
+from opera.templates.onnx_agreement import computed, is_sound
 
 Maker = Callable[[Any], Artefact]
 """Makes an artefact of a `KerasModel`."""
@@ -37,6 +37,27 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, Sequ
         return importlib.import_module("opera.templates.pytorch_programs").run_saved(kind, data, tensors)
     if backend == "tensorflow":
         return importlib.import_module("opera.templates.tensorflow_artefacts").run_saved(kind, data, tensors)
+    return None
+
+
+def run_exported(kind: str, data: bytes, inputs: Sequence[tuple[str, Any]]) -> tuple[str, Sequence[Any] | None] | None:
+    """What an exported model computes by the format's own reference implementation, and the exporter; None for other kinds of artefacts.
+
+    The outputs are None where that implementation says that the model has none.
+
+    Args:
+        kind: Of the artefact.
+        data: The artefact.
+        inputs: Names and values of the inputs.
+
+    Raises:
+        Exception: the reference implementation cannot run it, which says nothing of the model.
+    """
+    backend = str(keras.config.backend())
+    if backend == "torch":
+        return ("keras.onnx", computed(data, inputs)) if kind == "onnx" else None
+    if backend == "tensorflow":
+        return importlib.import_module("opera.templates.tensorflow_artefacts").run_exported(kind, data, inputs)
     return None
 
 
@@ -118,7 +139,7 @@ def _onnx(model: Any) -> Artefact:
     except Exception as error:
         _check_traceable(model, functional)
         raise ExportFailed("keras.onnx") from error
-    suspect = None if agrees(proto, model.inputs, model.expected) else "keras.onnx"
+    suspect = None if is_sound(proto, model.inputs) else "keras.onnx"
     return Artefact(proto.SerializeToString(deterministic=True), suspect)
 
 
@@ -142,7 +163,7 @@ def _tensorflow(kind: str) -> Maker:
         artefacts: Any = importlib.import_module("opera.templates.tensorflow_artefacts")
         program = model.program()
         graph = artefacts.Graph(program.call, program.tensors, program.layer)
-        return artefacts.make(kind, graph, model.inputs, model.expected)
+        return artefacts.make(kind, graph, model.inputs)
 
     return make
 

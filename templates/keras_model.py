@@ -18,7 +18,7 @@ from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
 from opera.templates.keras_arguments import WIDER, Arguments, filled, resolve, widened
-from opera.templates.keras_artefacts import makers, run_saved
+from opera.templates.keras_artefacts import makers, run_exported, run_saved
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
 from opera.templates.keras_source import functional_source
@@ -102,12 +102,6 @@ class KerasModel:
             operator, weights = self._ready()
             return KerasProgram(operator, weights, [_tensor(array) for array in self._arrays], self.settings)
 
-    def expected(self) -> list[Array]:
-        """The outputs of the reference alone."""
-        with self.settings():
-            operator, _ = self._ready()
-            return self._run(operator, self._arrays, self._seed)
-
     def functional(self) -> Any:
         """The instance as a `keras.Model` with one input per tensor and every tensor of the result as an output."""
         _, weights = self._ready()
@@ -156,10 +150,13 @@ class KerasModel:
         except Exception:
             return None
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
         try:
             with self.settings(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
+                exported = run_exported(kind, data, self.inputs)
+                if exported is not None:
+                    return exported
                 found = run_saved(kind, data, [_tensor(array) for array in self._arrays])
                 return None if found is None else (found[0], [_array(item) for item in found[1]])
         except Exception:

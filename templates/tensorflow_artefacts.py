@@ -14,8 +14,7 @@ from typing import Any
 from opera.models.archive import pack_folder, unpack_folder
 from opera.models.arrays import Array
 from opera.models.template import Artefact, ExportFailed, Invalid
-from opera.oracles.compare import Policy, compare
-from opera.templates.onnx_agreement import agrees
+from opera.templates.onnx_agreement import computed, is_sound
 
 with contextlib.suppress(ImportError):
     importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order
@@ -28,7 +27,6 @@ _GRAPH_INPUTS, _GRAPH_OUTPUTS = 6, 8
 """Places of the lists of inputs and outputs in the flatbuffer table of a TFLite graph."""
 
 Inputs = Sequence[tuple[str, Array]]
-Expected = Callable[[], Sequence[Array]]
 
 
 class Graph:
@@ -78,26 +76,25 @@ class Graph:
             raise Invalid("capture-failed:saved-model") from error
 
 
-def make(kind: str, graph: Graph, inputs: Inputs, expected: Expected) -> Artefact:
+def make(kind: str, graph: Graph, inputs: Inputs) -> Artefact:
     """The artefact of a kind of `KINDS`.
 
     Args:
         kind: Which.
         graph: The model.
         inputs: Names and values of its inputs.
-        expected: Gives the library's outputs.
 
     Raises:
         Invalid: TensorFlow cannot save the model.
         ExportFailed: a converter fails.
     """
     if kind == "onnx":
-        return _onnx(graph, inputs, expected)
+        return _onnx(graph, inputs)
     with tempfile.TemporaryDirectory() as folder:
         graph.save(Path(folder))
         if kind == "saved-model":
             return Artefact(pack_folder(Path(folder), _RANDOM_FILES))
-        return _tflite(folder, inputs, expected)
+        return Artefact(_tflite(folder))
 
 
 def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, list[Any]] | None:
@@ -111,13 +108,37 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, list
         return "tf.function", [outputs[name] for name in sorted(outputs)]
 
 
-def _tflite(folder: str, inputs: Inputs, expected: Expected) -> Artefact:
+def run_exported(kind: str, data: bytes, inputs: Inputs) -> tuple[str, list[Any] | None] | None:
+    """What an exported model computes by the format's own reference implementation, and the exporter; None for other kinds of artefacts.
+
+    The outputs are None where that implementation says that the model has none.
+
+    Args:
+        kind: Of the artefact.
+        data: The artefact.
+        inputs: Names and values of the inputs.
+
+    Raises:
+        Exception: the reference implementation cannot run it, which says nothing of the model.
+    """
+    if kind == "onnx":
+        return "tf2onnx", computed(data, inputs)
+    if kind != "tflite":
+        return None
+    reference = tf.lite.experimental.OpResolverType.BUILTIN_REF
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        interpreter = tf.lite.Interpreter(model_content=data, num_threads=1, experimental_op_resolver_type=reference)
+        outputs = interpreter.get_signature_runner()(**dict(inputs))
+    return "litert", [outputs[name] for name in sorted(outputs)]
+
+
+def _tflite(folder: str) -> bytes:
     try:
         data = bytes(tf.lite.TFLiteConverter.from_saved_model(folder).convert())
     except Exception as error:
         raise ExportFailed("litert") from error
-    data = _in_order(data)
-    return Artefact(data, None if _agrees(data, inputs, expected) else "litert")
+    return _in_order(data)
 
 
 def _in_order(data: bytes) -> bytes:
@@ -143,20 +164,7 @@ def _in_order(data: bytes) -> bytes:
     return bytes(ordered)
 
 
-def _agrees(data: bytes, inputs: Inputs, expected: Expected) -> bool:
-    """Whether TFLite's reference kernels get the library's result; where they cannot run the model, the benefit of the doubt."""
-    reference = tf.lite.experimental.OpResolverType.BUILTIN_REF
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            interpreter = tf.lite.Interpreter(model_content=data, num_threads=1, experimental_op_resolver_type=reference)
-            outputs = interpreter.get_signature_runner()(**dict(inputs))
-    except Exception:
-        return True
-    return compare(list(expected()), None, [outputs[name] for name in sorted(outputs)], Policy({})) is None
-
-
-def _onnx(graph: Graph, inputs: Inputs, expected: Expected) -> Artefact:
+def _onnx(graph: Graph, inputs: Inputs) -> Artefact:
     """By tf2onnx; what it has no converter for it leaves in the model as it is, and ONNX's own checker finds it there."""
     checker: Any = importlib.import_module("onnx.checker")
     tf2onnx: Any = importlib.import_module("tf2onnx")
@@ -167,5 +175,5 @@ def _onnx(graph: Graph, inputs: Inputs, expected: Expected) -> Artefact:
             checker.check_model(proto)
     except Exception as error:
         raise ExportFailed("tf2onnx") from error
-    suspect = None if agrees(proto, inputs, expected) else "tf2onnx"
+    suspect = None if is_sound(proto, inputs) else "tf2onnx"
     return Artefact(proto.SerializeToString(deterministic=True), suspect)

@@ -17,7 +17,7 @@ from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, 
 from opera.oracles.compare import Policy, compare
 from opera.templates.keras_arguments import Arguments, filled, resolve, widened
 from opera.templates.python_text import imports_of
-from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_saved, tf
+from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_exported, run_saved, tf
 from opera.templates.tensorflow_source import module_source
 
 
@@ -75,7 +75,7 @@ class TensorFlowModel:
         self.run_once()
         tf.random.set_seed(self._seed)
         graph = Graph(lambda *tensors: self.call(tensors), self.tensors())
-        return make(kind, graph, self.inputs, lambda: self._run(self._arguments.arrays, self._seed))
+        return make(kind, graph, self.inputs)
 
     def program(self) -> TensorFlowProgram:
         """The instance as a function of its tensors; raises `Invalid` where TensorFlow rejects it."""
@@ -118,9 +118,12 @@ class TensorFlowModel:
         except Invalid:
             return None
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
         tf.random.set_seed(self._seed)
         try:
+            exported = run_exported(kind, data, self.inputs)
+            if exported is not None:
+                return exported
             found = run_saved(kind, data, self.tensors())
             return None if found is None else (found[0], [_array(item) for item in found[1]])
         except Exception:

@@ -21,8 +21,6 @@ _READERS = {
     ("onnx", "load_model_from_string"): "onnx",
 }
 """Functions with which a library reads what it captured, and the capture: where they raise, no compiler has seen the model."""
-_OF_A_MODEL = (Stage.LOAD, Stage.RUN)
-"""Stages at which a compiler may refuse a model that is none, or none of what the library computes."""
 _VALUE_DIFFERENCES = frozenset({"values", "nan", "inf", "shape"})
 """Differences that mean nothing when the library does not agree with itself."""
 
@@ -52,12 +50,12 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         event: What the worker reported, or how it was lost.
         test: The test.
         undefined: Why the reference is none, where it is none.
-        suspect: The exporter whose model is inconsistent or already disagrees with the library; a wrong result, and a model that does not
-            load or raises when it is run, are then its own.
+        suspect: The exporter whose model is none, or does not take the inputs; what goes wrong with it is then its own, at whatever stage a
+            compiler notices.
     """
     operator = test.api.rsplit(".", 1)[-1]
     if isinstance(event, Lost):
-        return _lost(event, operator)
+        return _lost(event, operator, suspect)
     if isinstance(event, Raised):
         return Judgement(Verdict.UNDEFINED, None, "harness-error", None, {"failure": event.failure}, event.seconds)
     result = event.result
@@ -87,7 +85,7 @@ def _raised(result: Mapping[str, Any], seconds: Mapping[str, float], suspect: st
         return Judgement(Verdict.INVALID, None, f"capture-failed:{unread}", None, detail, seconds)
     if _is_a_slip(result["failure"]):
         return Judgement(Verdict.UNDEFINED, stage, "harness-error", result["converter"], detail, seconds)
-    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds, suspect if stage in _OF_A_MODEL else None)
+    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds, suspect)
 
 
 def _is_a_slip(failure: Mapping[str, Any]) -> bool:
@@ -101,10 +99,12 @@ def _calls(failure: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(str(frame[0]), str(frame[3])) for frame in failure.get("frames", ())]
 
 
-def _lost(event: Lost, operator: str) -> Judgement:
+def _lost(event: Lost, operator: str, suspect: str | None) -> Judgement:
     verdict = {"deadline": Verdict.HANG, "memory": Verdict.OOM}.get(event.cause, Verdict.ABORT)
+    stage = _stage(event.stage)
     detail = {"lost": {"cause": event.cause, "detail": event.detail}, "log": event.log}
-    return Judgement(verdict, _stage(event.stage), None, operator, detail, event.seconds)
+    exporter = suspect if verdict is Verdict.ABORT and stage is not None else None
+    return Judgement(verdict, stage, None, operator, detail, event.seconds, exporter)
 
 
 def _stage(name: str) -> Stage | None:

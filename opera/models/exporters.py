@@ -46,6 +46,20 @@ _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
 }
 
 
+CAPTURES = ("torch.export", "torch.jit.trace", "tf.function", "onnx")
+"""Names of libraries' own captures; a failure may turn out to be of one of them, or of an exporter, at a second look only."""
+
+
+def culprits() -> tuple[str, ...]:
+    """All that may be at fault for what a model computes, besides a compiler."""
+    return (*_RULES, *CAPTURES)
+
+
+def is_exporter(name: str) -> bool:
+    """Whether *name* is that of an exporter, and not of a library's own capture."""
+    return name in _RULES
+
+
 def declined_by_exporter(exporter: str, failure: Mapping[str, Any]) -> str | None:
     """The reason under which *exporter* declines, or None when its failure is a fault of it."""
     found = declined(_RULES.get(exporter, ()), failure, "export")

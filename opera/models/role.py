@@ -5,14 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from opera.instance import decode_instance
 from opera.models import bundle
+from opera.models.blame import blames
+from opera.models.exporters import is_exporter
 from opera.models.template import ExportFailed, Invalid, Model, Template
-from opera.oracles.compare import Policy, compare
+from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
 from opera.worker.child import Stages
 from opera.worker.failure import cut, describe, text_of, type_name
@@ -37,8 +38,8 @@ class Materialiser:
     "failure"}` where the cache takes no file, which says nothing of the instance.
 
     Handles `{"review": bundle of the compiler's outputs or null, "instance", "key", "seed", "kind", "bundle", "artefact", "computes_as"}`:
-    answers `{"status": "reviewed", "reason", "why", "culprit"}`, the first two null where nothing excuses the failure, the last where the
-    library's own capture is not at fault.
+    answers `{"status": "reviewed", "reason", "why", "culprit"}`, the first two null where nothing excuses the failure, the last where
+    neither the library's own capture nor an exporter is at fault.
 
     Handles `{"calls": [{"document", "key"}, ...], "seed"}` as well, *document* being JSON text: builds and runs each instance once, each in
     a stage named by its place in the list. Answers `{"status": "called", "answers"}`: null for a call that returned, else `{"reason",
@@ -89,7 +90,7 @@ class Materialiser:
         return answer
 
     def _review(self, task: Message, stages: Stages) -> Message:
-        """A second look at a failing test: what excuses it, and whether the library's own artefact is at fault."""
+        """A second look at a failing test: what excuses it, and whether the artefact is at fault."""
         stages.enter(REVIEW)
         instance = decode_instance(task["instance"], self._blob)
         model = self._template.build(instance, task["key"], task["seed"])
@@ -97,18 +98,15 @@ class Materialiser:
         actual = None if task["review"] is None else bundle.parse(bundle.fetch(self._cache, task["review"]))
         expected: list[Any] = tree["outputs"]
         answer: Message = {"status": "reviewed", "reason": None, "why": None, "culprit": None}
-        if actual is not None and task["artefact"] is not None:
+        if task["artefact"] is not None:
             found = model.captured(task["kind"], bundle.fetch(self._cache, task["artefact"]))
-            if found is not None and self._blames(found[1], expected, tree["precise"], actual):
+            policy = Policy(task["computes_as"])
+            if found is not None and blames(found[1], expected, tree["precise"], actual, policy, exported=is_exporter(found[0])):
                 answer["culprit"] = found[0]
         excuse = review(Case(instance, list(tree["inputs"].values()), expected, actual, model.nearby, model.exact, task["computes_as"]))
         if excuse is not None:
             answer.update(reason=excuse.reason, why=excuse.why)
         return answer
-
-    def _blames(self, captured: Sequence[Any], expected: Sequence[Any], precise: Sequence[Any] | None, actual: Sequence[Any]) -> bool:
-        """Whether what the library captured gives what the compiler gave, and not what the library gave before."""
-        return compare(expected, precise, captured, Policy({})) is not None and compare(captured, None, actual, Policy({})) is None
 
     def _call_all(self, calls: list[Message], seed: int, stages: Stages) -> list[Message | None]:
         answers: list[Message | None] = []

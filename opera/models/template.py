@@ -53,7 +53,7 @@ class Artefact:
 
     Attributes:
         data: Its bytes.
-        suspect: The exporter that made it, when the model already disagrees with the library as another implementation runs it.
+        suspect: The exporter that made it, when it is no model by the rules of its format, or one that does not take the inputs.
     """
 
     data: bytes
@@ -92,8 +92,12 @@ class Model(Protocol):
         """The outputs where all narrower signed integers are int64, so that few overflow; None where the library does not take these."""
         ...
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any]] | None:
-        """What the library itself makes of an artefact of its own, and the name of what made that; None where it cannot run it."""
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
+        """What an artefact computes without a compiler, and the name of what made it; None where nothing here can run it.
+
+        The library runs what it captured itself; what an exporter made is run by the reference implementation of its format. The outputs
+        are None where that says that the model has none.
+        """
         ...
 
     def artefact(self, kind: str, form: str) -> Artefact:

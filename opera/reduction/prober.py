@@ -20,6 +20,7 @@ from opera.config import Config
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models import bundle
+from opera.models.exporters import culprits
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.worker.process import Done, Lost, Raised
@@ -160,7 +161,7 @@ class Prober:
         probe = self._probe(judgement, answer)
         if probe.fingerprint in wanted and not self._is_sound(test, trial, tasks):
             return Probe(Judgement(Verdict.INVALID, reason="types"), None, probe.bundle)
-        if (probe.fingerprint is None or probe.fingerprint in wanted) and is_worth_a_look(judgement, test):
+        if self._may_be_wanted(judgement, probe, wanted) and is_worth_a_look(judgement, test):
             look = self._ask(Role.LIBRARY, tasks.review(test, answer, answer, judgement.outputs))
             probe = self._probe(_looked(judgement, look), answer)
         return probe
@@ -171,6 +172,13 @@ class Prober:
             return True
         event = self._ask(Role.LIBRARY, tasks.materialise(replace(test, form=InputForm.BAKED), reference=False))
         return not isinstance(event, Done) or event.result["status"] != "invalid"
+
+    def _may_be_wanted(self, judgement: Judgement, probe: Probe, wanted: frozenset[str]) -> bool:
+        """Whether a second look may make this one of the failures of interest, as it may name a culprit."""
+        if probe.fingerprint is None or probe.fingerprint in wanted:
+            return True
+        others = culprits() if judgement.exporter is None else ()
+        return any(replace(judgement, exporter=name).symptom(self.settings.subject).fingerprint in wanted for name in others)
 
     def roles_for(self, verdict: Verdict) -> Roles:
         """The workers for a failure of that kind: one that kills its process gets a copy of a warm one each time."""

@@ -169,6 +169,28 @@ def test_keras_own_onnx_export_computes_what_the_reference_says() -> None:
         same(session.run(None, dict(built.inputs)), built.reference())
 
 
+def test_what_keras_exports_is_the_exporters_where_it_is_no_onnx_model() -> None:
+    """A mean over all axes is written with a node that lacks an input, unless an axis is named."""
+    everything = model(function("ops.mean", Argument("x", tensor(X))))
+    assert everything.artefact("onnx", "runtime").suspect == "keras.onnx"
+    named = model(function("ops.mean", Argument("x", tensor(X)), Argument("axis", 1, keyword=True)))
+    artefact = named.artefact("onnx", "runtime")
+    assert artefact.suspect is None
+    exporter, outputs = named.captured("onnx", artefact.data)
+    assert exporter == "keras.onnx"
+    np.testing.assert_allclose(outputs[0], named.reference().outputs[0], rtol=1e-6)
+
+
+def test_a_wrong_type_in_what_keras_exports_is_seen_by_running_it_again() -> None:
+    half = model(function("ops.sum", Argument("x", tensor(X.astype("float16")))))
+    artefact = half.artefact("onnx", "runtime")
+    assert artefact.suspect is None
+    exporter, outputs = half.captured("onnx", artefact.data)
+    assert exporter == "keras.onnx"
+    assert [each.dtype for each in outputs] == ["float32"]
+    assert [each.dtype for each in half.reference().outputs] == ["float16"]
+
+
 def test_what_the_exporter_cannot_is_told_from_what_pytorch_cannot_trace() -> None:
     complex_numbers = function(
         "ops.istft", *(Argument(f"x{place}", value) for place, value in enumerate([(tensor(S), tensor(S)), 4, 2, 4]))

@@ -157,6 +157,29 @@ def test_tensorflow_runs_its_own_artefacts_again() -> None:
     assert built.captured("tflite", b"") is None
 
 
+def test_an_onnx_model_that_takes_another_type_than_tensorflow_does_is_the_exporters() -> None:
+    """tf2onnx writes float16 where TensorFlow has bfloat16."""
+    import ml_dtypes
+
+    half = Tensor((2,), "float16", np.array([1, -2], "float16").tobytes())
+    brain = Tensor((2,), "bfloat16", np.array([1, -2], ml_dtypes.bfloat16).tobytes())
+    assert model(function("tf.math.abs", half)).artefact("onnx", "runtime").suspect is None
+    assert model(function("tf.math.abs", brain)).artefact("onnx", "runtime").suspect == "tf2onnx"
+
+
+def test_exported_models_are_run_again_by_the_reference_of_their_format() -> None:
+    doubled = model(function("tf.scatter_nd", tensor(np.array([[1], [1]], "int32")), tensor(np.array([5, 7], "float32")), [3]))
+    np.testing.assert_array_equal(doubled.reference().outputs[0], [0, 12, 0])
+    exporter, outputs = doubled.captured("onnx", doubled.artefact("onnx", "runtime").data)
+    assert exporter == "tf2onnx"
+    np.testing.assert_array_equal(outputs[0], [0, 7, 0], "tf2onnx has the second update overwrite the first")
+    built = model(MODELS["one output"])
+    for kind, name in (("onnx", "tf2onnx"), ("tflite", "litert")):
+        exporter, outputs = built.captured(kind, built.artefact(kind, "runtime").data)
+        assert exporter == name
+        np.testing.assert_allclose(outputs[0], built.reference().outputs[0], rtol=1e-6)
+
+
 def test_results_next_to_the_inputs_are_in_double_precision() -> None:
     built = model(function("tf.exp", tensor(X)))
     exact, near = built.nearby(0.0, 0), built.nearby(1e-6, 0)

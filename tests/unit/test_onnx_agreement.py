@@ -1,4 +1,4 @@
-"""Whose fault a model is that an exporter made: what ONNX's own evaluator says of it."""
+"""Whether what an exporter made is an ONNX model at all, and what ONNX's own evaluator says it computes."""
 
 from __future__ import annotations
 
@@ -6,34 +6,81 @@ from typing import Any
 
 import numpy as np
 import onnx
+import pytest
 from onnx import helper
 
-from opera.templates.onnx_agreement import agrees
+from opera.templates.onnx_agreement import computed, is_sound
+
+FLOAT = onnx.TensorProto.FLOAT
 
 
-def model(node: Any, *shapes: list[int], output: list[int], domain: str = "") -> Any:
-    entries = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name, shape in zip("xy", shapes, strict=False)]
-    results = [helper.make_tensor_value_info("z", onnx.TensorProto.FLOAT, output)]
+def model(node: Any, *shapes: list[int], output: list[int], domain: str = "", element: int = FLOAT) -> Any:
+    entries = [helper.make_tensor_value_info(name, element, shape) for name, shape in zip("xy", shapes, strict=False)]
+    results = [helper.make_tensor_value_info("z", element, output)]
     return helper.make_model(helper.make_graph([node], "one", entries, results), opset_imports=[helper.make_opsetid(domain, 18)])
 
 
-def says(proto: Any, values: Any, expected: Any) -> bool:
-    return agrees(proto, [("x", np.asarray(values, "float32"))], lambda: [np.asarray(expected, "float32")])
+def takes(proto: Any, values: Any, dtype: str = "float32") -> bool:
+    return is_sound(proto, [("x", np.asarray(values, dtype))])
 
 
-def test_the_evaluators_result_decides() -> None:
+def result(proto: Any, *values: Any) -> Any:
+    return computed(proto.SerializeToString(), [(name, np.asarray(value)) for name, value in zip("xy", values, strict=False)])
+
+
+def test_a_wrong_result_does_not_make_a_model_unsound() -> None:
     double = model(helper.make_node("Add", ["x", "x"], ["z"]), [2], output=[2])
-    assert says(double, [1, 2], [2, 4])
-    assert not says(double, [1, 2], [1, 2])
+    assert takes(double, [1, 2])
+    np.testing.assert_array_equal(result(double, np.array([1, 2], "float32"))[0], [2, 4])
 
 
-def test_a_model_on_which_the_evaluator_raises_is_suspect() -> None:
-    two = model(helper.make_node("Squeeze", ["x"], ["z"]), [2], output=[2])
+def test_shapes_that_do_not_fit_make_a_model_unsound() -> None:
+    two = model(helper.make_node("Squeeze", ["x", "axes"], ["z"]), [2], output=[2])
     two.graph.initializer.append(onnx.numpy_helper.from_array(np.array([0], "int64"), "axes"))
-    two.graph.node[0].input.append("axes")
-    assert not says(two, [1, 2], [1, 2])
+    assert not takes(two, [1, 2])
 
 
-def test_an_operator_that_the_evaluator_lacks_is_no_objection() -> None:
+def test_an_input_that_is_left_out_where_it_is_needed_makes_a_model_unsound() -> None:
+    absent = model(helper.make_node("Reshape", ["", "x"], ["z"]), [1], output=[1], element=onnx.TensorProto.INT64)
+    assert not takes(absent, [1], "int64")
+
+
+def test_a_type_that_an_operator_does_not_take_makes_a_model_unsound() -> None:
+    """The evaluator computes it all the same."""
+    byte = onnx.TensorProto.UINT8
+    assert not takes(model(helper.make_node("Neg", ["x"], ["z"]), [2], output=[2], element=byte), [1, 2], "uint8")
+    assert takes(model(helper.make_node("Neg", ["x"], ["z"]), [2], output=[2], element=onnx.TensorProto.INT8), [1, 2], "int8")
+
+
+def test_a_model_of_other_inputs_than_the_librarys_is_unsound() -> None:
+    """An exporter that writes float16 where the library has bfloat16: the evaluator looks at no declared type."""
+    half = model(helper.make_node("Abs", ["x"], ["z"]), [2], output=[2], element=onnx.TensorProto.FLOAT16)
+    assert takes(half, [1, 2], "float16")
+    assert not takes(half, [1, 2], "bfloat16")
+    assert not takes(half, [1, 2, 3], "float16")
+    assert not takes(half, [[1, 2]], "float16")
+
+
+def test_an_operator_that_onnx_lacks_is_no_objection() -> None:
     foreign = model(helper.make_node("Fused", ["x"], ["z"], domain="com.example"), [2], output=[2], domain="com.example")
-    assert says(foreign, [1, 2], [1, 2])
+    assert takes(foreign, [1, 2])
+    with pytest.raises(NotImplementedError):
+        result(foreign, np.array([1, 2], "float32"))
+
+
+def test_an_index_that_is_not_there_leaves_nothing_to_compute_but_a_slip_of_the_evaluator_says_nothing() -> None:
+    entries = [helper.make_tensor_value_info("x", FLOAT, [2]), helper.make_tensor_value_info("y", onnx.TensorProto.INT64, [1])]
+    results = [helper.make_tensor_value_info("z", FLOAT, [1])]
+    gather = helper.make_graph([helper.make_node("Gather", ["x", "y"], ["z"])], "one", entries, results)
+    picked = helper.make_model(gather, opset_imports=[helper.make_opsetid("", 18)])
+    assert result(picked, np.array([1, 2], "float32"), np.array([7])) is None
+    np.testing.assert_array_equal(result(picked, np.array([1, 2], "float32"), np.array([1]))[0], [2])
+    depths = [helper.make_tensor_value_info("x", onnx.TensorProto.INT64, [1]), helper.make_tensor_value_info("y", FLOAT, [2])]
+    one_hot = helper.make_graph(
+        [helper.make_node("OneHot", ["x", "depth", "y"], ["z"])], "one", depths, [helper.make_tensor_value_info("z", FLOAT, [1, 3])]
+    )
+    one_hot.initializer.append(onnx.numpy_helper.from_array(np.array([3], "int64"), "depth"))
+    marked = helper.make_model(one_hot, opset_imports=[helper.make_opsetid("", 18)])
+    assert is_sound(marked, [("x", np.array([1])), ("y", np.array([0, 1], "float32"))])
+    with pytest.raises(NotImplementedError):
+        result(marked, np.array([1]), np.array([0, 1], "float32"))

@@ -17,7 +17,7 @@ from opera.models.forms import InputForm
 from opera.oracles.compare import Difference, Policy, compare
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
-from opera.worker.process import Done
+from opera.worker.process import Done, Lost
 
 STRICT = Policy({})
 NAN, INF = float("nan"), float("inf")
@@ -341,4 +341,11 @@ def test_a_model_that_the_exporter_spoiled_and_that_is_refused_is_the_exporters(
     assert raised("onnxruntime.Fail", suspect="torch.onnx").exporter == "torch.onnx"
     assert raised("onnxruntime.Fail").exporter is None
     assert raised("onnxruntime.Fail", suspect="torch.onnx", stage="run").exporter == "torch.onnx"
-    assert raised("onnxruntime.Fail", suspect="torch.onnx", stage="codegen").exporter is None
+    assert raised("RuntimeError", suspect="torch.onnx", stage="codegen").exporter == "torch.onnx"
+
+
+def test_a_process_that_died_of_what_is_no_model_is_the_exporters() -> None:
+    died, slow = Lost("signal", "SIGSEGV", "load", "", {}), Lost("deadline", "60 s", "load", "", {})
+    assert judge_compilation(died, JOB, None, "torch.onnx").exporter == "torch.onnx"
+    assert judge_compilation(died, JOB, None).exporter is None
+    assert judge_compilation(slow, JOB, None, "torch.onnx").exporter is None

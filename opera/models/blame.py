@@ -1,0 +1,90 @@
+"""Whether a wrong result was in the model before a compiler saw it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from opera.models.arrays import Array, as_array, dtype_name, is_array
+from opera.oracles.compare import Difference, Policy, compare
+from opera.oracles.tolerance import tolerance_of
+
+_OF_VALUES = frozenset({"values", "nan", "inf"})
+"""Kinds of differences between outputs of one type and shape."""
+
+
+def blames(
+    model: Sequence[Any] | None,
+    expected: Sequence[Any],
+    precise: Sequence[Any] | None,
+    actual: Sequence[Any] | None,
+    policy: Policy,
+    *,
+    exported: bool,
+) -> bool:
+    """Whether the model that the compiler was given is at fault for what the compiler made of it.
+
+    It is where it gives the compiler's result, and not the library's, without the compiler. What an exporter made has to give the library's
+    result everywhere: it is also at fault where both differ from the library in the same type or shape, where the compiler is wrong at no
+    element that the model has right, and where it has no result.
+
+    Args:
+        model: The outputs of the model as another implementation runs it; None where that says that there are none.
+        expected: The library's.
+        precise: The library's in double precision, where they can be had.
+        actual: The compiler's; None where it raised or died.
+        policy: What the compiler declares to compute as.
+        exported: Whether an exporter made the model, and not the library's own capture.
+    """
+    if model is None or actual is None:
+        return exported and model is None
+    own = compare(expected, precise, model, Policy({}))
+    if own is None:
+        return False
+    if _agree(model, None, actual, policy):
+        return True
+    return exported and (
+        _is_the_same(own, compare(expected, precise, actual, policy)) or _wrong_where_the_model_is(model, expected, actual, policy)
+    )
+
+
+def _agree(one: Sequence[Any], precise: Sequence[Any] | None, other: Sequence[Any], policy: Policy) -> bool:
+    difference = compare(one, precise, other, policy)
+    return difference is None or difference.explained is not None
+
+
+def _is_the_same(own: Difference, other: Difference | None) -> bool:
+    """Whether two outputs differ from the library's in another way than by their values, and alike."""
+    if other is None or own.kind in _OF_VALUES:
+        return False
+    return (own.kind, own.output, own.actual) == (other.kind, other.output, other.actual)
+
+
+def _wrong_where_the_model_is(model: Sequence[Any], expected: Sequence[Any], actual: Sequence[Any], policy: Policy) -> bool:
+    """Whether the compiler's outputs are of the model's types and shapes, and the library's wherever the model's are."""
+    if not len(model) == len(expected) == len(actual):
+        return False
+    for own, right, given in zip(model, expected, actual, strict=True):
+        if not (is_array(own) and is_array(right) and is_array(given)):
+            return False
+        mine, wanted, got = as_array(own), as_array(right), as_array(given)
+        if not mine.dtype == wanted.dtype == got.dtype or not mine.shape == wanted.shape == got.shape:
+            return False
+        kept = _same(mine, wanted)
+        if kept.any() and not _agree([wanted[kept]], None, [got[kept]], policy):
+            return False
+    return True
+
+
+def _same(one: Array, other: Array) -> Array:
+    """Where two outputs of one type and shape are equal, within the tolerance of floating-point numbers."""
+    tolerance = tolerance_of(dtype_name(other.dtype))
+    if tolerance is None:
+        return np.asarray(one == other)
+    wide = np.complex128 if other.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        mine, wanted = one.astype(wide), other.astype(wide)
+        near = np.abs(mine - wanted) <= tolerance.absolute + tolerance.relative * np.abs(wanted)
+        return np.asarray((mine == wanted) | (np.isnan(mine) & np.isnan(wanted)) | (near & np.isfinite(wanted)))
