@@ -33,7 +33,7 @@ class KerasTemplate:
 
     library = "keras"
     forkable = str(keras.config.backend()) == "torch"
-    revision = 2
+    revision = 3
 
     def versions(self) -> Mapping[str, str]:
         backend = str(keras.config.backend())
@@ -57,7 +57,7 @@ class KerasModel:
         self._key = key
         self._seed = seed
         with settings(instance):
-            self._arrays = Arguments(instance, key, seed, constant).arrays
+            self._arrays = [_held(array) for array in Arguments(instance, key, seed, constant).arrays]
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -326,6 +326,15 @@ def _tensor(array: Array) -> Any:
     if array.dtype.name.startswith("float8"):
         return keras.ops.cast(keras.ops.convert_to_tensor(array.astype("float32")), array.dtype.name)
     return keras.ops.convert_to_tensor(array, dtype=array.dtype.name)
+
+
+def _held(array: Array) -> Array:
+    """The array in the dtype in which the backend holds it: on PyTorch Keras takes uint32 as int64, and a captured model wants that."""
+    try:
+        held = keras.backend.standardize_dtype(_tensor(array).dtype)
+    except Exception:  # the backend has no such tensor: the call will say so
+        return array
+    return array if array.dtype.kind not in "ui" or held == array.dtype.name else array.astype(held)
 
 
 def _array(tensor: Any) -> Array:

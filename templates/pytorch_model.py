@@ -41,7 +41,7 @@ class PyTorchTemplate:
     """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
 
     library = "pytorch"
-    revision = 3
+    revision = 4
     forkable = True
 
     def versions(self) -> Mapping[str, str]:

@@ -26,7 +26,7 @@ class TensorFlowTemplate:
 
     library = "tensorflow"
     forkable = False
-    revision = 2
+    revision = 3
 
     def versions(self) -> Mapping[str, str]:
         return {"tensorflow": str(tf.__version__)}

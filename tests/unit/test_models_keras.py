@@ -143,6 +143,7 @@ MODELS = {
         Argument("x1", tensor(np.array(3, "int32"))),
         Argument("x2", tensor(np.array([5, -7], "int32"))),
     ),
+    "integers that PyTorch holds in a wider type": function("ops.flip", Argument("x", tensor(np.array([1, 2**32 - 1], "uint32")))),
 }
 
 
