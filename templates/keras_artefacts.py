@@ -41,18 +41,7 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, Sequ
 
 
 def run_exported(kind: str, data: bytes, inputs: Sequence[tuple[str, Any]]) -> tuple[str, Sequence[Any] | None] | None:
-    """What an exported model computes by the format's own reference implementation, and the exporter; None for other kinds of artefacts.
-
-    The outputs are None where that implementation says that the model has none.
-
-    Args:
-        kind: Of the artefact.
-        data: The artefact.
-        inputs: Names and values of the inputs.
-
-    Raises:
-        Exception: the reference implementation cannot run it, which says nothing of the model.
-    """
+    """As `opera.templates.tensorflow_artefacts.run_exported`, of what the backend in use exports."""
     backend = str(keras.config.backend())
     if backend == "torch":
         return ("keras.onnx", computed(data, inputs)) if kind == "onnx" else None

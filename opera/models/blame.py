@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from opera.models.arrays import Array, as_array, dtype_name, is_array
+from opera.models.arrays import as_array, is_array
 from opera.oracles.compare import Difference, Policy, compare
-from opera.oracles.tolerance import tolerance_of
+from opera.oracles.tolerance import differ
 
 _OF_VALUES = frozenset({"values", "nan", "inf"})
 """Kinds of differences between outputs of one type and shape."""
@@ -72,19 +70,7 @@ def _wrong_where_the_model_is(model: Sequence[Any], expected: Sequence[Any], act
         mine, wanted, got = as_array(own), as_array(right), as_array(given)
         if not mine.dtype == wanted.dtype == got.dtype or not mine.shape == wanted.shape == got.shape:
             return False
-        kept = _same(mine, wanted)
+        kept = ~differ(wanted, mine)
         if kept.any() and not _agree([wanted[kept]], None, [got[kept]], policy):
             return False
     return True
-
-
-def _same(one: Array, other: Array) -> Array:
-    """Where two outputs of one type and shape are equal, within the tolerance of floating-point numbers."""
-    tolerance = tolerance_of(dtype_name(other.dtype))
-    if tolerance is None:
-        return np.asarray(one == other)
-    wide = np.complex128 if other.dtype.kind == "c" else np.float64
-    with np.errstate(all="ignore"):
-        mine, wanted = one.astype(wide), other.astype(wide)
-        near = np.abs(mine - wanted) <= tolerance.absolute + tolerance.relative * np.abs(wanted)
-        return np.asarray((mine == wanted) | (np.isnan(mine) & np.isnan(wanted)) | (near & np.isfinite(wanted)))

@@ -22,7 +22,7 @@ from opera.instance import Instance
 from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.evidence import Evidence
 from opera.oracles.filters import Filter, filters
-from opera.oracles.tolerance import Tolerance, tolerance_of
+from opera.oracles.tolerance import apart, differ, tolerance_of
 
 ILL_CONDITIONED = "ill-conditioned"
 _ROUNDING = {
@@ -97,7 +97,7 @@ def review(case: Case) -> Excuse | None:
         expected, actual = as_array(one), as_array(other)
         if expected.shape != actual.shape or expected.dtype.kind in "OSU":
             return None
-        left = _different(expected, actual)
+        left = differ(expected, actual)
         for each in filters():
             if left.any() and each.scope.applies(case.instance):
                 covered = left & each.mask(_evidence(case, each, index, neighbourhood))
@@ -139,25 +139,6 @@ def _evidence(case: Case, row: Filter, index: int, neighbourhood: Callable[[], _
     return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed, exact, case.computes_as)
 
 
-def _different(expected: Array, actual: Array, scale: float = 1.0) -> Array:
-    """Where two outputs of one shape differ by more than the tolerance of the first."""
-    tolerance = tolerance_of(dtype_name(expected.dtype))
-    if tolerance is None:
-        return np.asarray(expected != actual)
-    return _apart(expected, actual, tolerance, scale)
-
-
-def _apart(one: Array, other: Array, tolerance: Tolerance, scale: float = 1.0) -> Array:
-    with np.errstate(all="ignore"):
-        wide = np.complex128 if one.dtype.kind == "c" or other.dtype.kind == "c" else np.float64
-        first, second = one.astype(wide), other.astype(wide)
-        size = np.abs(np.where(np.isfinite(first), first, 0))
-        largest = float(size.max()) if size.size else 0.0
-        allowed = scale * (tolerance.absolute + tolerance.relative * size + tolerance.of_largest * largest)
-        same = (first == second) | (np.isnan(first) & np.isnan(second))
-        return ~(same | (np.abs(first - second) <= allowed))
-
-
 class _Neighbourhood:
     """The library's results around the inputs; computed when they are first needed."""
 
@@ -186,11 +167,11 @@ class _Neighbourhood:
         exact = tolerance_of(dtype_name(expected.dtype)) is None
         reach, shift = np.zeros(expected.shape), np.zeros(expected.shape)
         for other in still:
-            stable &= on_a_step | ~_different(base[0], other)
+            stable &= on_a_step | ~differ(base[0], other)
             shift = np.maximum(shift, _step(base[0], other))
         for other in near:
             moves |= _away(base[0], other)
-            meets |= ~_different(other.astype(expected.dtype) if exact else other, actual)
+            meets |= ~differ(other.astype(expected.dtype) if exact else other, actual)
             reach = np.fmax(reach, _distance(base[0], other))
         stable |= np.isfinite(shift) & (shift <= _SLOPE * reach)
         if exact:
@@ -215,7 +196,7 @@ def _away(base: Array, other: Array) -> Array:
     """Where the neighbourhood moves by at least a quarter of the tolerance of float32."""
     tolerance = tolerance_of("float32")
     assert tolerance is not None
-    return np.asarray(base != other) if base.dtype.kind in "iub" else _apart(base, other, tolerance, 0.25)
+    return np.asarray(base != other) if base.dtype.kind in "iub" else apart(base, other, tolerance, 0.25)
 
 
 def _outputs(results: Sequence[Sequence[Any] | None], index: int, shape: tuple[int, ...]) -> list[Array]:

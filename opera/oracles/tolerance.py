@@ -8,6 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from opera.models.arrays import Array, dtype_name
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -49,3 +53,21 @@ def tolerance_of(dtype: str, chebyshev: float | None = None) -> Tolerance | None
     if found is not None and chebyshev is not None:
         return Tolerance(chebyshev, 0.0, 0.0, 0.0)
     return found
+
+
+def differ(expected: Array, actual: Array) -> Array:
+    """Where two outputs of one shape differ by more than the tolerance of the first one's dtype; NaN is the same as NaN."""
+    tolerance = tolerance_of(dtype_name(expected.dtype))
+    return np.asarray(expected != actual) if tolerance is None else apart(expected, actual, tolerance)
+
+
+def apart(one: Array, other: Array, tolerance: Tolerance, scale: float = 1.0) -> Array:
+    """Where two outputs of one shape differ by more than *scale* times a tolerance, taken of *one*."""
+    with np.errstate(all="ignore"):
+        wide = np.complex128 if one.dtype.kind == "c" or other.dtype.kind == "c" else np.float64
+        first, second = one.astype(wide), other.astype(wide)
+        size = np.abs(np.where(np.isfinite(first), first, 0))
+        largest = float(size.max()) if size.size else 0.0
+        allowed = scale * (tolerance.absolute + tolerance.relative * size + tolerance.of_largest * largest)
+        same = (first == second) | (np.isnan(first) & np.isnan(second))
+        return ~(same | (np.abs(first - second) <= allowed))
