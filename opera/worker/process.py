@@ -168,7 +168,8 @@ class Worker:
                 os.close(descriptor)
         self._reader = Reader(read_fd)
         self._read_fd = read_fd
-        os.set_blocking(self._write_fd, False)
+        for descriptor in (read_fd, self._write_fd):  # whoever looks at a worker never waits for it
+            os.set_blocking(descriptor, False)
         with contextlib.suppress(OSError):
             fcntl.fcntl(self._write_fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         self._outbox = bytearray()

@@ -115,6 +115,7 @@ def test_ctrl_c_ends_it_at_once_with_everything_that_it_has_started(lab: Lab) ->
     assert outcome.code == 130
     assert "Traceback" not in outcome.stderr
     assert lab.left_behind() == []
+    assert not any(event.what == "started" for event in lab.journal()), "it has waited for what takes its time"
 
 
 # What an environment lacks.

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from opera.worker import processes
 from opera.worker.failure import MAX_FRAMES, MAX_TEXT, cut, describe
+from opera.worker.once import session
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
 from opera.worker.processes import adopt_orphans, descendants, kill_orphans, resident
 from opera.worker.protocol import MAX_MESSAGE, ProtocolError, Reader, pack, write_all
@@ -461,3 +462,14 @@ def test_a_workers_code_comes_after_that_of_its_own_environment(bench: Bench) ->
     event = bench.do("import sys; value = sys.path")
     assert isinstance(event, Done)
     assert event.result["value"][-1] == str(FAKE)
+
+
+def test_who_needs_a_few_answers_and_no_campaign_gets_them_and_is_told_of_a_worker_that_hangs(tmp_path: Path) -> None:
+    spec = WorkerSpec("bench", "obedient:Obedient", {}, sys.executable, (str(FAKE),))
+    with session(spec, Limits(stage=0.5), tmp_path) as answers:
+        assert isinstance(answers.start(), Ready)
+        assert isinstance(done := answers.ask({"do": "value = 1"}), Done)
+        assert done.result["value"] == 1
+        lost = answers.ask({"do": "import time; time.sleep(100)"})
+    assert isinstance(lost, Lost)
+    assert lost.cause == "deadline"

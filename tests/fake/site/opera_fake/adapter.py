@@ -132,4 +132,5 @@ class SlowAdapter(FakeAdapter):
     def start(self) -> Mapping[str, str]:
         self._note("start slow")
         time.sleep(60)
+        self._note("started slow")
         return {}
