@@ -126,10 +126,8 @@ def command(
 def _ranked(corpus: Corpus, settings: Settings, route: Route) -> tuple[str, list[str]]:
     """Strategy and order of the newest ranking for the subject, made anew when the corpus has changed since."""
     found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.seed, settings.strategy)
-    if found is not None:
-        order = corpus.ranked(found.id)
-        if set(order) == corpus.runnable(route.library).keys():
-            return found.strategy, order
+    if found is not None and corpus.is_current(found.id, route.library):
+        return found.strategy, corpus.ranked(found.id)
     strategy = settings.strategy or (found.strategy if found is not None else DEFAULT_STRATEGY)
     return strategy, corpus.ranked(rank(corpus, settings.compiler, route, strategy, settings.seed).id)
 

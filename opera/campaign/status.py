@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import time
 from collections import Counter, deque
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from opera.campaign.journal import Journal
 from opera.campaign.settings import Settings
 from opera.campaign.workforce import Workforce
 from opera.store import StoredResult
+from opera.worker.processes import most_resident
 
 SCHEMA = "status/1"
 NAME = "status.json"
@@ -116,7 +116,7 @@ class Status:
                 ],
             },
             "driver": {
-                "resident": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+                "resident": most_resident(),
                 "cpu_seconds": round(time.process_time(), 3), "busy_seconds": round(time.thread_time() - self._idle, 3),
             },
         }  # fmt: skip

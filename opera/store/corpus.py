@@ -19,6 +19,7 @@ _ADD_OCCURRENCE = (
     "INSERT INTO occurrences (instance, source, test, calls, run) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO UPDATE"
     " SET calls = excluded.calls + CASE WHEN occurrences.run = excluded.run THEN occurrences.calls ELSE 0 END, run = excluded.run"
 )
+_RUNNABLE = "FROM instances WHERE library = :library AND outcome != 'raised'"
 _TESTS = "SELECT test FROM occurrences WHERE instance = ? AND source = ?"
 
 
@@ -132,8 +133,7 @@ class Corpus:
 
     def runnable(self, library: str) -> dict[str, str]:
         """The instances of *library* that did not raise in their own test, each with its API, in the order of the hashes."""
-        query = "SELECT id, api FROM instances WHERE library = ? AND outcome != 'raised' ORDER BY id"
-        return dict(self._database.execute(query, (library,)).fetchall())
+        return dict(self._database.execute(f"SELECT id, api {_RUNNABLE} ORDER BY id", {"library": library}))
 
     def features_file(self, library: str) -> Path:
         """Where what prioritisation has read of *library*'s instances is kept; can be deleted at any time."""
@@ -198,6 +198,12 @@ class Corpus:
     def ranked(self, ranking: int) -> list[str]:
         """The instances of a ranking, first to last."""
         return [row[0] for row in self._database.execute("SELECT instance FROM ranked WHERE ranking = ? ORDER BY place", (ranking,))]
+
+    def is_current(self, ranking: int, library: str) -> bool:
+        """Whether a ranking has every instance of *library* that can be run, and no other. None of them is read into memory."""
+        had, there = "SELECT instance FROM ranked WHERE ranking = :ranking", f"SELECT id {_RUNNABLE}"
+        query = f"SELECT NOT EXISTS ({had} EXCEPT {there}) AND NOT EXISTS ({there} EXCEPT {had})"
+        return bool(self._database.execute(query, {"ranking": ranking, "library": library}).fetchone()[0])
 
     def placed(self, ranking: int) -> list[tuple[str, str, float]]:
         """Hash, API and score of the instances of a ranking, first to last; the API is empty where the instance is gone."""

@@ -203,6 +203,20 @@ def test_calls_that_raised_in_their_own_test_are_not_runnable(space: Workspace) 
     assert Corpus(space).runnable("fake") == {digest(instance("good")): "fake.good"}
 
 
+def test_a_ranking_is_current_as_long_as_it_has_what_can_be_run(space: Workspace) -> None:
+    corpus = Corpus(space)
+    raised = Instance("fake", "fake.bad", Kind.FUNCTION, outcome=Outcome.RAISED, exception="ValueError")
+    corpus.add((each, Occurrence("s", "t")) for each in (raised, instance("good"), instance("better")))
+    keys = [digest(instance(name)) for name in ("good", "better")]
+    whole, half, more = (
+        corpus.add_ranking("fake", "c", f"strategy-{place}", 0, 0.1, [(key, 1.0) for key in each])
+        for place, each in enumerate((keys, keys[:1], [*keys, digest(raised)]))
+    )
+    assert [corpus.is_current(ranking, "fake") for ranking in (whole, half, more)] == [True, False, False]
+    corpus.add([(instance("new"), Occurrence("s", "t"))])
+    assert not corpus.is_current(whole, "fake")
+
+
 def test_a_ranking_keeps_its_order_and_the_newest_of_a_kind_replaces_the_older(space: Workspace) -> None:
     corpus = Corpus(space)
     corpus.add_ranking("fake", "c", "random", 0, 0.1, [("b", 2.0), ("a", 1.0)])
