@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from opera.models.arrays import Array
+from opera.models.complex_pairs import fed_as
 
 Inputs = Sequence[tuple[str, Array]]
 """Name and value of every input of the library's model."""
@@ -55,8 +56,10 @@ def computed(data: bytes, inputs: Inputs) -> list[Any] | None:
 
 
 def _matched(proto: Any, inputs: Inputs) -> list[tuple[Any, Array]]:
+    """Every input of the model, and what it is given."""
     values = dict(inputs)
-    return [(entry, values.get(entry.name, value)) for entry, (_, value) in zip(proto.graph.input, inputs, strict=False)]
+    pairs = [(entry, values.get(entry.name, value)) for entry, (_, value) in zip(proto.graph.input, inputs, strict=False)]
+    return [(entry, fed_as(entry, value)) for entry, value in pairs]
 
 
 def _takes(proto: Any, inputs: Inputs) -> bool:
@@ -84,8 +87,13 @@ def _is_consistent(proto: Any) -> bool:
     except checker.ValidationError as error:
         if not str(error).startswith("No Op registered for "):
             return False
+    bare = type(proto)()
+    bare.CopyFrom(proto)
+    del bare.graph.value_info[:]  # what the exporter knows of sizes it knows from the library: inference counts windows otherwise
+    for size in (size for output in bare.graph.output for size in output.type.tensor_type.shape.dim):
+        size.Clear()
     try:
-        inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
+        inference.infer_shapes(bare, check_type=True, strict_mode=True, data_prop=True)
     except Exception as error:
         return "InferenceError]" not in str(error)
     return True

@@ -189,12 +189,17 @@ class Scheduler:
 
         A task whose worker would have to work on another core than its own comes after all others: that core is free again in a moment.
         """
-        for role, job, waiting, take in sorted(self._candidates(), key=lambda candidate: self._crew.is_away(candidate[0])):
+        for role, job, waiting, take in sorted(self._candidates(), key=self._may_wait):
             if self._crew.free_slots > 0 and self._crew.assign(role, job, self._message(role, job), waiting):
                 self._in_progress += 1
                 take()
                 return True
         return False
+
+    def _may_wait(self, candidate: tuple[Role, Job, int, Callable[[], object]]) -> bool:
+        """Whether a task is better done a moment later; no more than one for each slot, as somebody else may keep the core."""
+        role, _, waiting, _ = candidate
+        return waiting <= self._slots and self._crew.is_away(role)
 
     def _candidates(self) -> Iterator[tuple[Role, Job, int, Callable[[], object]]]:
         """What could be started, the most urgent first, with the number of jobs that wait for the same role.

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from opera.compilers.adapter import Subject
+from opera.models.complex_pairs import fed_as
 
 
 def parse(data: bytes) -> Any:
@@ -24,10 +25,10 @@ def operator_of(subject: Subject) -> str:
 def feeds(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a model takes, by name and in its order: by its own names where they are the inputs', else one after the other."""
     baked = {initializer.name for initializer in model.graph.initializer}
-    names = [str(entry.name) for entry in model.graph.input if entry.name not in baked]
-    if set(names) <= set(inputs):
-        return {name: inputs[name] for name in names}
-    return dict(zip(names, inputs.values(), strict=True))
+    entries = {str(entry.name): entry for entry in model.graph.input if entry.name not in baked}
+    by_name = entries.keys() <= inputs.keys()
+    values = [inputs[name] for name in entries] if by_name else list(inputs.values())
+    return {name: fed_as(entry, value) for (name, entry), value in zip(entries.items(), values, strict=True)}
 
 
 def lower(model: Any, opset: int, ir_version: int) -> Any:

@@ -25,8 +25,8 @@ def blames(
     """Whether the model that the compiler was given is at fault for what the compiler made of it.
 
     It is where it gives the compiler's result, and not the library's, without the compiler. What an exporter made has to give the library's
-    result everywhere: it is also at fault where both differ from the library in the same type or shape, where the compiler is wrong at no
-    element that the model has right, and where it has no result.
+    result everywhere: it is also at fault where both differ from the library in the same type or shape, where the model has something right
+    and the compiler is wrong at none of that, and where neither has a result.
 
     Args:
         model: The outputs of the model as another implementation runs it; None where that says that there are none.
@@ -37,7 +37,7 @@ def blames(
         exported: Whether an exporter made the model, and not the library's own capture.
     """
     if model is None or actual is None:
-        return exported and model is None
+        return exported and model is None and actual is None
     own = compare(expected, precise, model, Policy({}))
     if own is None:
         return False
@@ -71,6 +71,7 @@ def _wrong_where_the_model_is(model: Sequence[Any], expected: Sequence[Any], act
         if not mine.dtype == wanted.dtype == got.dtype or not mine.shape == wanted.shape == got.shape:
             return False
         kept = ~differ(wanted, mine)
-        if kept.any() and not _agree([wanted[kept]], None, [got[kept]], policy):
+        is_right_there = bool(kept.any()) and _agree([wanted[kept]], None, [got[kept]], policy)
+        if not is_right_there and not _agree([mine], None, [got], policy):
             return False
     return True

@@ -243,6 +243,8 @@ def _branch_cut(evidence: Evidence) -> Array:
     source, expected, actual = evidence.input, evidence.expected, evidence.actual
     if source is None or actual is None or source.dtype.kind not in "fc" or source.shape != expected.shape:
         return evidence.nowhere()
+    if expected.dtype.kind not in "fc":
+        return evidence.nowhere()
     mirrored = np.conj(expected) if expected.dtype.kind == "c" else -expected
     with np.errstate(all="ignore"):
         mirror = np.isclose(actual, mirrored, 1e-3, 1e-4)

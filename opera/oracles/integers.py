@@ -15,6 +15,8 @@ from opera.oracles.evidence import Evidence
 _MOST = 20_000
 """Elements of all inputs together, beyond which arithmetic without bounds takes too long."""
 _BOTH = 2
+_MOST_AXES = 8
+"""Axes beyond which there are too many ways of reducing some of them."""
 _HIGHEST = 1024
 """Exponent beyond which powers without bounds take too long."""
 
@@ -80,7 +82,7 @@ def _unbounded(evidence: Evidence) -> Iterator[Array]:
             yield np.asarray(compute(*operands), dtype=object)
         except (TypeError, ValueError):  # too few operands, or of other shapes
             return
-    if len(tensors) == 1 and name in _REDUCTIONS:
+    if len(tensors) == 1 and name in _REDUCTIONS and first.ndim <= _MOST_AXES:
         for along in chain.from_iterable(combinations(axes, count) for count in range(len(axes), 0, -1)):
             yield np.asarray(_REDUCTIONS[name](first, axis=along), dtype=object)
     if len(tensors) == 1 and name in _SCANS:

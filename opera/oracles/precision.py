@@ -9,16 +9,27 @@ from opera.oracles.evidence import Evidence
 
 _MATRIX = 2
 _NEXT_TO_THE_END = 0.99
+_NEXT_TO_INFINITE = 0.1
+"""Condition numbers from this part of 1/epsilon on are infinite but for rounding errors."""
+_OF_EQUALS = {
+    **dict.fromkeys(("equal", "eq", "lessequal", "lessorequal", "le", "greaterequal", "greaterorequal", "ge"), True),
+    **dict.fromkeys(("notequal", "ne", "less", "lt", "greater", "gt"), False),
+}
+"""What comparisons say of equal numbers, by their names in lower case without underscores."""
 
 
 def past_range(evidence: Evidence) -> Array:
     """Where the dtype that the compiler declares to compute in takes an input for zero or infinity, or has no such result.
 
     What is too small for a normal number of that dtype counts as zero. A result counts where the compiler gives that dtype's largest number
-    or infinity, of the same sign. An input that does not belong to one element of the output counts everywhere: where it holds a number
-    that is too large, or nothing but zeros and numbers that are too small.
+    or infinity, of the same sign. An input counts where the compiler gives what comes of zeros and infinities. One that does not belong to
+    one element of the output counts everywhere: where it holds a number that is too large, or nothing but zeros and numbers that are too
+    small.
     """
     expected, actual, found = evidence.expected, evidence.actual, evidence.nowhere()
+    if actual is None:
+        return found
+    telling = _comes_of_an_end(expected, actual)
     for array in evidence.arrays("f"):
         limits = _limits(evidence, array)
         if limits is None:
@@ -26,40 +37,71 @@ def past_range(evidence: Evidence) -> Array:
         size = np.abs(array)
         large, small = np.isfinite(array) & (size > float(limits.max)), (size > 0) & (size < float(limits.tiny))
         try:
-            found = found | np.broadcast_to(large | small, found.shape)
+            found = found | (telling & np.broadcast_to(large | small, found.shape))
         except ValueError:  # an input of another shape
-            found = found | bool(large.any() or (small.any() and (small | (array == 0)).all()))
+            found = found | (telling & bool(large.any() or (small.any() and (small | (array == 0)).all())))
     limits = _limits(evidence, expected)
-    if limits is not None and actual is not None and actual.dtype.kind == "f":
+    if limits is not None and actual.dtype.kind == "f":
         largest = float(limits.max)
         beyond = np.isfinite(expected) & (np.abs(expected) > largest)
         found = found | (beyond & (np.abs(actual) >= _NEXT_TO_THE_END * largest) & (np.sign(actual) == np.sign(expected)))
     return found
 
 
+def _comes_of_an_end(expected: Array, actual: Array) -> Array:
+    """Where a result may be that of zeros, infinities and largest numbers: one of these, NaN, or 1; a truth value may be any."""
+    if actual.shape != expected.shape or actual.dtype.kind not in "fiub":
+        return np.zeros(expected.shape, dtype=bool)
+    if actual.dtype.kind == "b":
+        return np.ones(expected.shape, dtype=bool)
+    if actual.dtype.kind == "f":
+        largest = min(float(np.finfo(actual.dtype).max), float(np.finfo(np.float32).max))
+        return (actual == 0) | (actual == 1) | ~np.isfinite(actual) | (np.abs(actual) >= _NEXT_TO_THE_END * largest)
+    limits = np.iinfo(actual.dtype)
+    return (actual == 0) | (actual == limits.min) | (actual == limits.max)
+
+
 def same_when_rounded(evidence: Evidence) -> Array:
-    """Where two inputs differ that are compared, and are the same number of the dtype that the compiler declares to compute in."""
+    """Where two inputs differ that are the same in the dtype that the compiler declares to compute in, and it says what holds of equals."""
     pair = [array for array in evidence.arrays("f") if _limits(evidence, array) is not None]
-    if evidence.expected.dtype.kind != "b" or len(pair) != len(("one", "other")):
+    of_equals, actual = _OF_EQUALS.get(evidence.instance.operator.lower().replace("_", "")), evidence.actual
+    if of_equals is None or actual is None or actual.dtype.kind != "b" or len(pair) != len(("one", "other")):
         return evidence.nowhere()
     with np.errstate(all="ignore"):
         one, other = (array.astype(_computed(evidence, array)) for array in pair)
     try:
-        return np.broadcast_to((one == other) & (pair[0] != pair[1]), evidence.expected.shape)
+        return np.broadcast_to((one == other) & (pair[0] != pair[1]), evidence.expected.shape) & (actual == of_equals)
     except ValueError:  # not compared element by element
         return evidence.nowhere()
 
 
 def next_to_singular(evidence: Evidence) -> Array:
-    """Where a rounding error of the input, matrices `(..., n, n)`, reaches a singular one: its condition number is 1/epsilon or more."""
-    source = evidence.input
+    """Where a rounding error of the input, matrices `(..., n, n)`, reaches a singular one.
+
+    That is where its condition number is 1/epsilon or more, its rows and columns scaled alike. A condition number itself has to be large.
+    """
+    source, expected, actual = evidence.input, evidence.expected, evidence.actual
     if source is None or source.ndim < _MATRIX or source.shape[-1] != source.shape[-2] or source.size == 0 or source.dtype.kind not in "fc":
         return evidence.nowhere()
+    if actual is None or expected.dtype.kind not in "fc":
+        return evidence.nowhere()
     finite: Array = np.asarray(np.isfinite(source).all(axis=(-1, -2)))
-    values = np.linalg.svd(np.where(finite[..., None, None], source, 0).astype(np.complex128), compute_uv=False)
+    values = np.linalg.svd(_equilibrated(np.where(finite[..., None, None], source, 0).astype(np.complex128)), compute_uv=False)
     epsilon = float(np.finfo(_computed(evidence, source)).eps)
     singular: Array = np.asarray(finite & (values[..., -1] <= epsilon * values[..., 0]))
-    return evidence.spread(singular.reshape(singular.shape + (1,) * max(0, evidence.expected.ndim - singular.ndim)))
+    found = evidence.spread(singular.reshape(singular.shape + (1,) * max(0, expected.ndim - singular.ndim)))
+    if "cond" not in evidence.instance.operator.lower():
+        return found
+    with np.errstate(all="ignore"):
+        return found & ~(np.abs(actual) < _NEXT_TO_INFINITE / epsilon)
+
+
+def _equilibrated(matrices: Array) -> Array:
+    """The matrices with their rows, and then their columns, divided by the largest element: scales cost no precision."""
+    for axis in (-1, -2):
+        largest = np.abs(matrices).max(axis=axis, keepdims=True)
+        matrices = matrices / np.where(largest == 0, 1, largest)
+    return matrices
 
 
 def _computed(evidence: Evidence, array: Array) -> np.dtype[np.floating]:

@@ -43,7 +43,7 @@ class Seat:
         return self._claim is not None
 
     def home_is_free(self) -> bool:
-        """Whether nobody else has the core that the worker was started on."""
+        """Whether nobody has the first claim on the core that the worker was started on."""
         if self._claim is not None:
             return True
         free = self.take_home()

@@ -37,6 +37,7 @@ def test_another_wrong_result_at_the_same_place_is_the_exporters_but_not_a_captu
     assert blamed([1, 5, 3], [1, 7, 3])
     assert not blamed([1, 5, 3], [1, 7, 3], exported=False)
     assert blamed([1, np.nan, 3], [1, 7, 3])
+    assert not blamed([4, 4, 4], [-1e30, 9, 0]), "a model that has nothing right excuses nothing but its own result"
     assert not blamed([1, np.nan, 3], [np.nan, 7, 3])
 
 
@@ -51,7 +52,7 @@ def test_a_wrong_type_or_shape_of_the_model_is_not_the_compilers() -> None:
 
 def test_a_model_without_a_result_is_the_exporters() -> None:
     assert blamed(None, None)
-    assert blamed(None, [1, 5, 3])
+    assert not blamed(None, [1, 5, 3]), "the evaluator may be at its limits, and the compiler has a result"
     assert not blamed(None, None, exported=False)
     assert not blamed(RIGHT, None), "the evaluator runs it: the compiler should too"
     assert not blamed([1, 5, 3], None), "a wrong result is no reason to raise"

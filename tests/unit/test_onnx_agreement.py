@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
+import torch
 from onnx import helper
 
 from opera.templates.onnx_agreement import computed, is_sound
@@ -84,3 +85,18 @@ def test_an_index_that_is_not_there_leaves_nothing_to_compute_but_a_slip_of_the_
     assert is_sound(marked, [("x", np.array([1])), ("y", np.array([0, 1], "float32"))])
     with pytest.raises(NotImplementedError):
         result(marked, np.array([1]), np.array([0, 1], "float32"))
+
+
+def test_sizes_are_the_librarys_where_onnxs_inference_counts_other_windows() -> None:
+    """PyTorch drops a last window that would begin in the padding; ONNX's inference does not, its evaluator and its runtime do."""
+    program = torch.export.export(torch.nn.MaxPool2d(2, 2, 1, ceil_mode=True), (torch.arange(16.0).reshape(1, 1, 4, 4),))
+    proto = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
+    assert is_sound(proto, [("x", np.arange(16, dtype="float32").reshape(1, 1, 4, 4))])
+
+
+def test_complex_inputs_are_taken_as_pairs_where_the_model_declares_them_so() -> None:
+    pairs = model(helper.make_node("ReduceSum", ["x"], ["z"], keepdims=0), [3, 2], output=[])
+    values = np.array([1 + 2j, 3, -1j], "complex64")
+    assert takes(pairs, values, "complex64")
+    np.testing.assert_array_equal(result(pairs, values)[0], np.float32(5))
+    assert not takes(model(helper.make_node("Abs", ["x"], ["z"]), [3], output=[3]), values, "complex64")

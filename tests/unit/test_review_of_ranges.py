@@ -142,3 +142,50 @@ def test_a_library_whose_own_result_is_the_end_of_its_type_has_overflowed_too() 
     assert reviewed("tf.math.unsorted_segment_max", [np.array([4, 7], "int32")], largest, [7, 0]) is None, (
         "the largest of none is the least"
     )
+
+
+LARGE, SMALL = float(np.finfo("float64").max), 1e-300
+
+
+@pytest.mark.parametrize(
+    ("api", "inputs", "compute", "wrong"),
+    [
+        ("ai.onnx.Clip", [[-3, 0.5, 9], -LARGE], np.maximum, [77, -5, -123]),
+        ("torch.maximum", [[1.0, 2, 3], SMALL], np.maximum, [5, 6, 7]),
+        ("ai.onnx.Sign", [[1e300]], np.sign, [-1]),
+        ("ai.onnx.Floor", [[1e300]], np.floor, [-7]),
+    ],
+)
+def test_a_bound_past_the_range_does_not_excuse_any_result(api: str, inputs: list[Any], compute: Any, wrong: list[float]) -> None:
+    arrays = [np.asarray(value, "float64") for value in inputs]
+    assert reviewed(api, arrays, compute, wrong, computes_as=AS_FLOAT32) is None
+
+
+@pytest.mark.parametrize(
+    ("api", "compute", "of_equals"),
+    [("ai.onnx.LessOrEqual", np.less_equal, True), ("torch.gt", np.greater, False), ("torch.logical_and", np.logical_and, None)],
+)
+def test_what_is_one_float_is_to_compare_as_equal(api: str, compute: Any, of_equals: bool | None) -> None:
+    one, other = np.array([1.0, 1 + 1e-12]), np.array([1 + 1e-12, 1.0])
+    expected = compute(one, other)
+    for given in (True, False):
+        wrong = np.where(expected == given, expected, given)
+        reason = reviewed(api, [one, other], compute, wrong, computes_as=AS_FLOAT32)
+        assert (reason == "precision-policy") == (given is of_equals), given
+
+
+def test_scales_make_no_matrix_singular_and_a_condition_number_has_to_be_large() -> None:
+    scaled = np.diag(np.float32([1e-4, 1e4]))
+    assert reviewed("torch.linalg.inv", [scaled], np.linalg.inv, [[-3, 44], [5, 7]]) is None
+    singular = np.float32([[1, 2], [2, 4]])
+    assert reviewed("torch.linalg.cond", [singular], lambda _: np.float32(np.inf), 1.5) is None
+    assert reviewed("torch.linalg.cond", [singular], lambda _: np.float32(np.inf), 4e8) == "ill-conditioned"
+
+
+def test_a_quantised_result_stops_at_the_ends_of_its_type() -> None:
+    def multiplied(one: Any, other: Any) -> Any:
+        exact = one.astype("int64") @ other.astype("int64")
+        return exact if one.dtype == np.int64 else np.clip(exact, -128, 127).astype("int8")
+
+    operands = np.int8([[100, 2], [1, 1]]), np.int8([[100, 1], [1, 1]])
+    assert reviewed("ai.onnx.QLinearMatMul", operands, multiplied, [[18, 102], [101, 2]]) is None
