@@ -47,7 +47,7 @@ _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
 
 
 CAPTURES = ("torch.export", "torch.jit.trace", "tf.function", "onnx")
-"""Names of libraries' own captures; a failure may turn out to be of one of them, or of an exporter, at a second look only."""
+"""Names of libraries' own captures; that a failure is of one of them only a second look can tell, of an exporter the first one may."""
 
 
 def culprits() -> tuple[str, ...]:
