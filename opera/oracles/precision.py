@@ -9,6 +9,8 @@ from opera.oracles.evidence import Evidence
 
 _MATRIX = 2
 _NEXT_TO_THE_END = 0.99
+_ROUNDED = 1e-6
+"""How far from one the quotient of two largest numbers may be: some compilers multiply by the reciprocal."""
 _NEXT_TO_INFINITE = 0.1
 """Condition numbers from this part of 1/epsilon on are infinite but for rounding errors."""
 _OF_EQUALS = {
@@ -56,7 +58,7 @@ def _comes_of_an_end(expected: Array, actual: Array) -> Array:
         return np.ones(expected.shape, dtype=bool)
     if actual.dtype.kind == "f":
         largest = min(float(np.finfo(actual.dtype).max), float(np.finfo(np.float32).max))
-        return (actual == 0) | (actual == 1) | ~np.isfinite(actual) | (np.abs(actual) >= _NEXT_TO_THE_END * largest)
+        return (actual == 0) | (np.abs(actual - 1) <= _ROUNDED) | ~np.isfinite(actual) | (np.abs(actual) >= _NEXT_TO_THE_END * largest)
     limits = np.iinfo(actual.dtype)
     return (actual == 0) | (actual == limits.min) | (actual == limits.max)
 
