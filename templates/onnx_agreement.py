@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from opera.models import onnx_inputs
 from opera.models.arrays import Array
-from opera.models.complex_pairs import fed_as
 
 Inputs = Sequence[tuple[str, Array]]
 """Name and value of every input of the library's model."""
@@ -21,7 +21,7 @@ def is_sound(proto: Any, inputs: Inputs) -> bool:
 
     Args:
         proto: The exported onnx.ModelProto.
-        inputs: Of the library's model; an input of the proto is matched by name, else by place.
+        inputs: Of the library's model; they are matched as compilers are given them.
     """
     return _is_consistent(proto) and _takes(proto, inputs)
 
@@ -46,7 +46,7 @@ def computed(data: bytes, inputs: Inputs) -> list[Any] | None:
         except Exception as error:  # it looks for all implementations now
             raise NotImplementedError from error
         try:
-            return list(evaluator.run(None, {entry.name: value for entry, value in _matched(proto, inputs)}))
+            return list(evaluator.run(None, onnx_inputs.feeds(proto, dict(inputs))))
         except (TypeError, AttributeError) as error:
             raise NotImplementedError from error
         except NotImplementedError:
@@ -55,18 +55,17 @@ def computed(data: bytes, inputs: Inputs) -> list[Any] | None:
             return None
 
 
-def _matched(proto: Any, inputs: Inputs) -> list[tuple[Any, Array]]:
-    """Every input of the model, and what it is given."""
-    values = dict(inputs)
-    pairs = [(entry, values.get(entry.name, value)) for entry, (_, value) in zip(proto.graph.input, inputs, strict=False)]
-    return [(entry, fed_as(entry, value)) for entry, value in pairs]
-
-
 def _takes(proto: Any, inputs: Inputs) -> bool:
-    """Whether the inputs have the element types, ranks and fixed sizes that the model declares; the evaluator looks at none of them."""
+    """Whether the inputs are of the number, element types, ranks and fixed sizes that the model declares; the evaluator does not look."""
     helper: Any = importlib.import_module("onnx.helper")
-    for entry, value in _matched(proto, inputs):
-        declared = entry.type.tensor_type
+    try:
+        given = onnx_inputs.feeds(proto, dict(inputs))
+    except ValueError:
+        return False
+    for entry in proto.graph.input:
+        if entry.name not in given:
+            continue
+        declared, value = entry.type.tensor_type, given[entry.name]
         element = int(helper.np_dtype_to_tensor_dtype(value.dtype))
         if declared.elem_type not in (0, element):
             return False

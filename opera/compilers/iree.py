@@ -12,6 +12,7 @@ import numpy as np
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.models import onnx_inputs
 from opera.models.arrays import Array, as_array, dtype_name
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
@@ -109,7 +110,7 @@ class IreeAdapter(Adapter):
             text = subject.data.decode()
             return _Program(text, "stablehlo", "main", _as_declared(text, list(subject.inputs.values())))
         model = self._modern(onnx_format.parse(subject.data))
-        values = list(onnx_format.feeds(model, subject.inputs).values())
+        values = list(onnx_inputs.feeds(model, subject.inputs).values())
         importer: Any = importlib.import_module("iree.compiler.extras.onnx_importer")
         information = importer.ModelInfo(model)
         with importlib.import_module("iree.compiler.ir").Context() as context:

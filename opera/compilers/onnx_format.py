@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
 from typing import Any
 
 from opera.compilers.adapter import Subject
-from opera.models.complex_pairs import fed_as
 
 
 def parse(data: bytes) -> Any:
@@ -20,15 +18,6 @@ def operator_of(subject: Subject) -> str:
     """The operator of a model with one node; for a graph that spells an operator out, its name with a mark."""
     nodes = parse(subject.data).graph.node
     return str(nodes[0].op_type) if len(nodes) == 1 else f"{subject.instance.operator} (expanded)"
-
-
-def feeds(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that a model takes, by name and in its order: by its own names where they are the inputs', else one after the other."""
-    baked = {initializer.name for initializer in model.graph.initializer}
-    entries = {str(entry.name): entry for entry in model.graph.input if entry.name not in baked}
-    by_name = entries.keys() <= inputs.keys()
-    values = [inputs[name] for name in entries] if by_name else list(inputs.values())
-    return {name: fed_as(entry, value) for (name, entry), value in zip(entries.items(), values, strict=True)}
 
 
 def lower(model: Any, opset: int, ir_version: int) -> Any:

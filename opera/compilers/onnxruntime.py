@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.models import onnx_inputs
 from opera.models.arrays import Array, dtype_name, pack, packed_size, unpack
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
@@ -65,7 +66,7 @@ class OnnxRuntimeAdapter(Adapter):
     def load(self, subject: Subject, stage: Stage) -> Any:
         model = onnx_format.lower(onnx_format.parse(subject.data), _NEWEST_OPSET, _NEWEST_IR)
         session = self._ort.InferenceSession(model.SerializeToString(), self._session_options, providers=["CPUExecutionProvider"])
-        return session, onnx_format.feeds(model, subject.inputs)
+        return session, onnx_inputs.feeds(model, subject.inputs)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         return loaded

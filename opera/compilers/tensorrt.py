@@ -10,6 +10,7 @@ from typing import Any
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.models import onnx_inputs
 from opera.models.arrays import Array, dtype_name, numpy_dtype, pack, packed_size, unpack
 
 _TYPES = {
@@ -73,7 +74,7 @@ class TensorRtAdapter(Adapter):
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         builder, network, model = loaded
-        feeds = onnx_format.feeds(model, subject.inputs)
+        feeds = onnx_inputs.feeds(model, subject.inputs)
         stage("codegen")
         config = builder.create_builder_config()
         config.set_memory_pool_limit(self._trt.MemoryPoolType.WORKSPACE, _WORKSPACE)

@@ -12,6 +12,7 @@ import numpy as np
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_converters
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance.values import DTYPE_BITS
+from opera.models import onnx_inputs
 from opera.models.arrays import Array, dtype_name
 
 _EVERYWHERE = ("load", "optimize", "codegen", "run")
@@ -82,7 +83,7 @@ class TvmAdapter(Adapter):
         frontend: Any = importlib.import_module("tvm.relax.frontend.onnx")
         model = onnx_format.parse(subject.data)
         module = frontend.from_onnx(model, keep_params_in_input=False)
-        return module, list(onnx_format.feeds(model, subject.inputs).values())
+        return module, list(onnx_inputs.feeds(model, subject.inputs).values())
 
     def _from_tflite(self, subject: Subject) -> Any:
         frontend: Any = importlib.import_module("tvm.relax.frontend.tflite")

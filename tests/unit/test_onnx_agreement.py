@@ -100,3 +100,28 @@ def test_complex_inputs_are_taken_as_pairs_where_the_model_declares_them_so() ->
     assert takes(pairs, values, "complex64")
     np.testing.assert_array_equal(result(pairs, values)[0], np.float32(5))
     assert not takes(model(helper.make_node("Abs", ["x"], ["z"]), [3], output=[3]), values, "complex64")
+
+
+def subtraction(*names: str) -> Any:
+    """The first input without the second."""
+    entries = [helper.make_tensor_value_info(name, FLOAT, [2]) for name in names]
+    graph = helper.make_graph([helper.make_node("Sub", names, ["z"])], "one", entries, [helper.make_tensor_value_info("z", FLOAT, [2])])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
+
+
+def test_inputs_are_given_by_name_where_all_names_are_the_librarys_and_else_by_place() -> None:
+    one, other = np.array([5, 6], "float32"), np.array([1, 2], "float32")
+    for names, expected in {("x", "y"): [4, 4], ("y", "x"): [-4, -4], ("a", "b"): [4, 4], ("y", "a"): [4, 4]}.items():
+        np.testing.assert_array_equal(result(subtraction(*names), one, other)[0], expected)
+
+
+def test_a_constant_among_the_declared_inputs_is_given_nothing() -> None:
+    baked = subtraction("a", "x")
+    baked.graph.initializer.append(onnx.numpy_helper.from_array(np.array([9, 9], "float32"), "a"))
+    assert takes(baked, [1, 2])
+    np.testing.assert_array_equal(result(baked, np.array([1, 2], "float32"))[0], [8, 7])
+
+
+def test_a_model_of_more_inputs_than_the_librarys_can_be_given_nothing() -> None:
+    assert not takes(subtraction("a", "b"), [1, 2])
+    assert result(subtraction("a", "b"), np.array([1, 2], "float32")) is None

@@ -120,6 +120,18 @@ def test_a_number_among_the_arguments_overflows_like_a_tensor() -> None:
     assert reviewed("keras.ops.multiply", [np.array(values, "int32")], product, [0, 2**31 - 1], **call) is None
 
 
+def test_a_conversion_between_integers_keeps_the_low_bits() -> None:
+    """ONNX's page of Cast says so, LLVM's `trunc` and C++20 do: there is nothing to overflow."""
+    values, like = np.array([200, -56, 7], "int32"), np.array([0], "int8")
+
+    def converted(one: Any, other: Any) -> Any:
+        return one.astype(other.dtype)
+
+    for api in ("ai.onnx.CastLike", "torch.Tensor.type_as"):
+        assert reviewed(api, [values, like], converted, np.array([127, -56, 7], "int8")) is None
+    assert reviewed("ai.onnx.Add", [values.astype("int8"), like], np.add, np.array([-56, 127, 7], "int8")) is None
+
+
 def test_a_library_whose_own_result_is_the_end_of_its_type_has_overflowed_too() -> None:
     """Keras multiplies matrices of integers as floats where its backend is TensorFlow, and makes integers of the result."""
     one, other = np.array([[65536], [3]], "int32"), np.array([[65536]], "int32")
