@@ -150,6 +150,9 @@ class KerasModel:
         except Exception:
             return None
 
+    def shapes_elsewhere(self) -> None:
+        return None
+
     def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
         try:
             with self.settings(), warnings.catch_warnings():

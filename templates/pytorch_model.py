@@ -19,6 +19,7 @@ from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invali
 from opera.oracles.compare import Policy, compare
 from opera.templates.onnx_agreement import computed, is_sound
 from opera.templates.python_text import imports_of
+from opera.templates.pytorch_devices import shapes_elsewhere
 from opera.templates.pytorch_programs import captured_by, run_saved, saved
 from opera.templates.pytorch_source import expected_source, module_source
 
@@ -161,6 +162,12 @@ class PyTorchModel:
             model = PyTorchModel(self.instance, self._key, self._seed)
             tensors = [tensor.to(torch.int64) if tensor.dtype in _NARROW_INTEGERS else tensor for tensor in model.fresh_tensors()]
             return [to_numpy(item) for item in self._run(model.module, tensors, seed=1)]
+        except Exception:
+            return None
+
+    def shapes_elsewhere(self) -> list[tuple[int, ...]] | None:
+        try:
+            return shapes_elsewhere(PyTorchModel(self.instance, self._key, self._seed).module, self.fresh_tensors())
         except Exception:
             return None
 

@@ -118,6 +118,9 @@ class TensorFlowModel:
         except Invalid:
             return None
 
+    def shapes_elsewhere(self) -> None:
+        return None
+
     def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
         tf.random.set_seed(self._seed)
         try:

@@ -49,5 +49,5 @@ def reviewed(
     library = {"ai": "onnx", "torch": "pytorch", "tf": "tensorflow"}.get(head := api.split(".")[0], head)
     init_arguments, call_arguments = (tuple(Argument(*each) for each in (values or {}).items()) for values in (init, call))
     instance = Instance(library, api, kind, init_arguments, call_arguments, () if opset is None else (("opset", opset),))
-    found = review(Case(instance, arrays, expected, results, nearby, exact, computes_as or {}))
+    found = review(Case(instance, arrays, expected, results, nearby, exact, computes_as=computes_as or {}))
     return None if found is None else found.reason

@@ -103,7 +103,8 @@ class Materialiser:
             policy = Policy(task["computes_as"])
             if found is not None and blames(found[1], expected, tree["precise"], actual, policy, exported=is_exporter(found[0])):
                 answer["culprit"] = found[0]
-        excuse = review(Case(instance, list(tree["inputs"].values()), expected, actual, model.nearby, model.exact, task["computes_as"]))
+        inputs = list(tree["inputs"].values())
+        excuse = review(Case(instance, inputs, expected, actual, model.nearby, model.exact, model.shapes_elsewhere, task["computes_as"]))
         if excuse is not None:
             answer.update(reason=excuse.reason, why=excuse.why)
         return answer

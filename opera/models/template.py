@@ -92,6 +92,10 @@ class Model(Protocol):
         """The outputs where all narrower signed integers are int64, so that few overflow; None where the library does not take these."""
         ...
 
+    def shapes_elsewhere(self) -> Sequence[tuple[int, ...]] | None:
+        """The shapes of the outputs on another kind of device, as the library itself has them; None where it does not say."""
+        ...
+
     def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
         """What an artefact computes without a compiler, and the name of what made it; None where nothing here can run it.
 

@@ -70,6 +70,9 @@ class FakeModel:
     def exact(self) -> list[Any]:
         return [self._values[0] * 2]
 
+    def shapes_elsewhere(self) -> None:
+        return None
+
     def captured(self, kind: str, data: bytes) -> tuple[str, list[Any]] | None:
         return ("fake.capture", [self._values[0] * 2 + 100]) if self.settings["library"] == "captured-wrong" else None
 

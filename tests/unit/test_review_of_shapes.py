@@ -1,0 +1,56 @@
+"""Shapes that differ: PyTorch has some outputs on one kind of device only, and that is no fault of a compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from opera.instance import Instance
+from opera.models.arrays import as_array
+from opera.oracles.review import Case, review
+from opera.templates.pytorch_model import PyTorchTemplate
+from tests.instances import counting, tensor, torch_call
+
+ONES = tensor([1, 1, 1])
+
+
+def normalised(*, training: bool) -> Instance:
+    parameters = {"training": training, "momentum": 0.1, "eps": 1e-5}
+    return torch_call("torch.native_batch_norm", counting(2, 3, 4), ONES, ONES, ONES, ONES, **parameters)
+
+
+def reason(instance: Instance, *shapes: Sequence[int] | None, scale: float = 1.0, dtype: str = "float32") -> str | None:
+    """What excuses a compiler whose outputs are the library's times *scale*, or zeros of another shape."""
+    model = PyTorchTemplate().build(instance, "k", 0)
+    expected = model.reference().outputs
+    actual = [
+        as_array(own) * np.float32(scale) if shape is None else np.zeros(shape, dtype) for own, shape in zip(expected, shapes, strict=True)
+    ]
+    inputs = [value for _, value in model.inputs]
+    found = review(Case(instance, inputs, expected, actual, model.nearby, model.exact, model.shapes_elsewhere))
+    return None if found is None else found.reason
+
+
+def test_outputs_that_the_library_leaves_empty_on_the_processor_alone_may_be_there() -> None:
+    assert reason(normalised(training=False), None, [3], [3]) == "device-dependent"
+
+
+@pytest.mark.parametrize("shape", [[4], [2], [1, 3], []])
+def test_another_shape_than_the_librarys_anywhere_is_wrong(shape: list[int]) -> None:
+    assert reason(normalised(training=False), None, shape, [3]) is None
+
+
+def test_what_else_is_wrong_with_such_a_result_stays_wrong() -> None:
+    assert reason(normalised(training=False), None, [3], [3], scale=1.5) is None
+    assert reason(normalised(training=False), None, [3], [3], dtype="float64") is None
+
+
+def test_outputs_that_are_alike_on_all_devices_have_one_shape() -> None:
+    assert reason(normalised(training=True), None, [0], [0]) is None
+    assert reason(torch_call("torch.neg", counting(2)), [3]) is None
+
+
+def test_a_shape_that_depends_on_values_is_no_excuse() -> None:
+    assert reason(torch_call("torch.nonzero", tensor([0, 1, 2])), [3, 1]) is None
