@@ -18,6 +18,7 @@ from opera.oracles.precision import next_to_singular, past_range, same_when_roun
 
 _WIDTH = 8
 _COORDINATES = 2
+_LARGEST_BFLOAT16 = (2 - 2.0**-7) * 2.0**127
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
 """Largest relative error of one rounding."""
 
@@ -107,20 +108,31 @@ def _sum_wraps(evidence: Evidence) -> Array:
 
 def _of_nothing(evidence: Evidence) -> Array:
     """Where the input is empty: a mean is NaN or zero; the least of all numbers is an infinity or the largest finite one of its sign."""
-    source, expected, actual = evidence.input, evidence.expected, evidence.actual
-    if source is None or source.size or actual is None or expected.dtype.kind != "f" or actual.dtype != expected.dtype:
+    pair = _real_pair(evidence)
+    if evidence.input is None or evidence.input.size or pair is None:
         return evidence.nowhere()
-    return (np.isnan(expected) & (actual == 0)) | (np.isinf(expected) & (actual == np.copysign(np.finfo(expected.dtype).max, expected)))
+    expected, actual, largest = pair
+    return (np.isnan(expected) & (actual == 0)) | (np.isinf(expected) & (actual == np.copysign(largest, expected)))
 
 
 def _end_of_range(evidence: Evidence) -> Array:
     """Where the compiler gives infinity, and the library a number within a hundredth of the largest one of that sign."""
-    expected, actual = evidence.expected, evidence.actual
-    if actual is None or expected.dtype.kind != "f" or actual.dtype != expected.dtype:
+    pair = _real_pair(evidence)
+    if pair is None:
         return evidence.nowhere()
-    with np.errstate(all="ignore"):
-        large = np.isfinite(expected) & (np.abs(expected) > 0.99 * float(np.finfo(expected.dtype).max))
+    expected, actual, largest = pair
+    large = np.isfinite(expected) & (np.abs(expected) > 0.99 * largest)
     return large & np.isinf(actual) & (np.sign(expected) == np.sign(actual))
+
+
+def _real_pair(evidence: Evidence) -> tuple[Array, Array, float] | None:
+    """The library's and the compiler's real numbers as doubles, and the largest of their dtype; None where they are of none, or of two."""
+    expected, actual = evidence.expected, evidence.actual
+    name = dtype_name(expected.dtype)
+    if actual is None or actual.dtype != expected.dtype or name not in ("float16", "bfloat16", "float32", "float64"):
+        return None
+    largest = _LARGEST_BFLOAT16 if name == "bfloat16" else float(np.finfo(expected.dtype).max)
+    return expected.astype(np.float64), actual.astype(np.float64), largest
 
 
 def _no_code(evidence: Evidence) -> Array:

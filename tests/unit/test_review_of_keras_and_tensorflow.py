@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 from reviewing import reviewed
 
@@ -104,14 +105,17 @@ def test_the_least_number_by_minus_one_may_trap() -> None:
 
 def test_of_no_numbers_there_is_no_mean_but_no_garbage_either() -> None:
     nothing = np.zeros(0, "float32")
-    assert reviewed("tf.math.reduce_mean", [nothing], lambda x: x.sum() / x.dtype.type(0), 0.0) == "reduction-of-nothing"
-    assert reviewed("tf.math.reduce_mean", [nothing], lambda x: x.sum() / x.dtype.type(0), 1e-23) is None
+    for empty in (nothing, nothing.astype(ml_dtypes.bfloat16)):
+        assert reviewed("tf.math.reduce_mean", [empty], lambda x: x.sum() / x.dtype.type(0), 0.0) == "reduction-of-nothing"
+        assert reviewed("tf.math.reduce_mean", [empty], lambda x: x.sum() / x.dtype.type(0), 1e-23) is None
     assert reviewed("tf.math.reduce_mean", [np.array([NAN], "float32")], np.mean, 0.0) is None
 
     def largest(values: Any) -> Any:
         return values.max(initial=-INFINITY)
 
     assert reviewed("tf.math.reduce_max", [nothing], largest, np.finfo("float32").min) == "reduction-of-nothing"
+    halves = nothing.astype(ml_dtypes.bfloat16)
+    assert reviewed("tf.math.reduce_max", [halves], largest, float(ml_dtypes.finfo(halves.dtype).min)) == "reduction-of-nothing"
     assert reviewed("tf.math.reduce_max", [nothing], largest, 0.0) is None
 
 
