@@ -17,7 +17,8 @@ from opera.models.arrays import Array, dtype_name, wide_integers
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
-from opera.templates.keras_arguments import WIDER, Arguments, filled, resolve, widened
+from opera.templates.call_arguments import filled
+from opera.templates.keras_arguments import WIDER, Arguments, resolve, widened
 from opera.templates.keras_artefacts import makers, run_exported, run_saved
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
@@ -57,7 +58,7 @@ class KerasModel:
         self._key = key
         self._seed = seed
         with settings(instance):
-            self._arrays = [_held(array) for array in Arguments(instance, key, seed, constant).arrays]
+            self._arrays = [_held(array) for array in Arguments(instance, key, seed, constant).inputs]
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from opera.models.template import Invalid
-from opera.templates.pytorch_model import PyTorchModel, filled
+from opera.templates.call_arguments import filled
+from opera.templates.pytorch_model import PyTorchModel
 
 torch: Any = importlib.import_module("torch")
 

@@ -7,16 +7,16 @@ import io
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
+from opera.instance import Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import Array
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
+from opera.templates.call_arguments import CallArguments, filled
 from opera.templates.onnx_agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch_devices import shapes_elsewhere
@@ -29,13 +29,6 @@ _HEADS = ("torch", "builtins", "math", "operator")
 _NARROW_INTEGERS = frozenset({torch.int8, torch.int16, torch.int32})
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
 _VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
-
-
-@dataclass(frozen=True)
-class _Slot:
-    """Stands for the tensor that the model takes as its *index*-th input."""
-
-    index: int
 
 
 class PyTorchTemplate:
@@ -59,7 +52,6 @@ class PyTorchModel:
         self.instance = instance
         self._seed = seed
         self._key = key
-        self._tensors: list[Any] = []
         if instance.kind not in (Kind.FUNCTION, Kind.MODULE):
             raise Invalid("not-a-pytorch-call")
         if any(tensor.layout != "strided" for tensor in instance.tensors()):
@@ -69,8 +61,10 @@ class PyTorchModel:
         except (ImportError, AttributeError) as error:
             raise Invalid("api-not-in-this-version") from error
         torch.manual_seed(seed)  # before anything with weights is made, modules among the arguments included
-        init, init_keywords = self._arguments(instance.init, inputs=False)
-        positional, keywords = self._arguments(instance.call, inputs=True)
+        arguments = _Arguments(key, seed)
+        init, init_keywords = arguments.made(instance.init, inputs=False)
+        positional, keywords = arguments.made(instance.call, inputs=True)
+        self._tensors = arguments.inputs
         if instance.kind is Kind.MODULE:
             target = _built(target, init, init_keywords, instance)
         self.module = wrap(target, positional, keywords, instance.operator)
@@ -200,47 +194,25 @@ class PyTorchModel:
         suspect = None if is_sound(proto, self.inputs) else "torch.onnx"
         return Artefact(proto.SerializeToString(deterministic=True), suspect)
 
-    def _arguments(self, arguments: Sequence[Argument], *, inputs: bool) -> tuple[list[Any], dict[str, Any]]:
-        positional: list[Any] = []
-        keywords: dict[str, Any] = {}
-        for argument in arguments:
-            value = self._rebuild(argument.value, inputs)
-            if argument.keyword:
-                keywords[argument.name] = value
-            else:
-                positional.append(value)
-        return positional, keywords
 
-    def _rebuild(self, value: Any, inputs: bool) -> Any:
-        if isinstance(value, Tensor):
-            tensor = self._tensor(value)
-            if not inputs:
-                return tensor
-            self._tensors.append(tensor)
-            return _Slot(len(self._tensors) - 1)
-        if isinstance(value, (list, tuple)):
-            items = [self._rebuild(item, inputs) for item in cast("list[Any]", value)]
-            return tuple(items) if isinstance(value, tuple) else items
-        if isinstance(value, dict):
-            return {key: self._rebuild(item, inputs) for key, item in cast("dict[Any, Any]", value).items()}
-        if isinstance(value, slice):
-            return slice(*(self._rebuild(end, inputs) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
-        if isinstance(value, Call):
-            return self._call(value)
-        return constant(value)
+class _Arguments(CallArguments):
+    """A call's arguments as PyTorch's objects."""
 
-    def _call(self, call: Call) -> Any:
-        positional = [self._rebuild(item, False) for name, item in call.arguments if name is None]
-        keywords = {name: self._rebuild(item, False) for name, item in call.arguments if name is not None}
-        try:
-            return resolve(call.api)(*positional, **keywords)
-        except Exception as error:
-            raise Invalid("argument-not-rebuilt") from error
+    def __init__(self, key: str, seed: int) -> None:
+        super().__init__()
+        self._key = key
+        self._seed = seed
 
-    def _tensor(self, tensor: Tensor) -> Any:
-        array = sample(tensor, f"{self._key}:{len(self._tensors)}", self._seed)
+    def tensor(self, tensor: Tensor) -> Any:
+        array = sample(tensor, f"{self._key}:{len(self.inputs)}", self._seed)
         built = from_numpy(array, tensor.dtype)
         return built if tensor.strides is None else _strided(built, tensor.strides)
+
+    def constant(self, value: Any) -> Any:
+        return constant(value)
+
+    def resolved(self, path: str) -> Any:
+        return resolve(path)
 
 
 def _outputs(module: Any, tensors: Sequence[Any], seed: int) -> list[Any]:
@@ -289,20 +261,6 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
     module.in_place = in_place
     module.positional, module.keywords = positional, keywords
     return module
-
-
-def filled(value: Any, tensors: Sequence[Any]) -> Any:
-    """*value* with *tensors* in place of the slots."""
-    if isinstance(value, _Slot):
-        return tensors[value.index]
-    if isinstance(value, (list, tuple)):
-        items = [filled(item, tensors) for item in cast("list[Any]", value)]
-        return tuple(items) if isinstance(value, tuple) else items
-    if isinstance(value, dict):
-        return {key: filled(item, tensors) for key, item in cast("dict[Any, Any]", value).items()}
-    if isinstance(value, slice):
-        return slice(*(filled(end, tensors) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
-    return value
 
 
 def constant(value: Any) -> Any:

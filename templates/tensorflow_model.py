@@ -15,7 +15,8 @@ from opera.models.arrays import Array, wide_integers
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
-from opera.templates.keras_arguments import Arguments, filled, resolve, widened
+from opera.templates.call_arguments import filled
+from opera.templates.keras_arguments import Arguments, resolve, widened
 from opera.templates.python_text import imports_of
 from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_exported, run_saved, tf
 from opera.templates.tensorflow_source import module_source
@@ -51,7 +52,7 @@ class TensorFlowModel:
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
-        return [(f"x{index}", array) for index, array in enumerate(self._arguments.arrays)]
+        return [(f"x{index}", array) for index, array in enumerate(self._arguments.inputs)]
 
     def call(self, tensors: Sequence[Any]) -> list[Any]:
         """Every tensor of the operator's result on *tensors*."""
@@ -61,11 +62,11 @@ class TensorFlowModel:
 
     def run_once(self) -> list[Any]:
         """Every tensor of one call; raises `Invalid` where the library rejects it."""
-        return self._tensors(self._arguments.arrays, self._seed)
+        return self._tensors(self._arguments.inputs, self._seed)
 
     def reference(self) -> Reference:
-        outputs = self._run(self._arguments.arrays, self._seed)
-        again = self._run(self._arguments.arrays, self._seed + 1)
+        outputs = self._run(self._arguments.inputs, self._seed)
+        again = self._run(self._arguments.inputs, self._seed + 1)
         undefined = None if compare(outputs, None, again, Policy({})) is None else "library-disagrees-with-itself"
         return Reference(outputs, self._precise(len(outputs)), undefined)
 
@@ -84,10 +85,10 @@ class TensorFlowModel:
 
     def tensors(self) -> list[Any]:
         """The inputs as tensors."""
-        return [_tensor(array) for array in self._arguments.arrays]
+        return [_tensor(array) for array in self._arguments.inputs]
 
     def source(self, form: str) -> Source:
-        text, expected = module_source(self.instance, self._arguments.arrays)
+        text, expected = module_source(self.instance, self._arguments.inputs)
         return Source((*imports_of(text), "import tensorflow as tf"), text, expected)
 
     def _tensors(self, arrays: Sequence[Array], seed: int) -> list[Any]:
@@ -106,7 +107,7 @@ class TensorFlowModel:
         return [_array(item) for item in outputs]
 
     def nearby(self, scale: float, draw: int) -> list[Array] | None:
-        arrays = widened(self._arguments.arrays) or self._arguments.arrays
+        arrays = widened(self._arguments.inputs) or self._arguments.inputs
         try:
             return self._run([nudged(array, scale, draw, place) for place, array in enumerate(arrays)], self._seed)
         except Invalid:
@@ -114,7 +115,7 @@ class TensorFlowModel:
 
     def exact(self) -> list[Array] | None:
         try:
-            return self._run([wide_integers(array) for array in self._arguments.arrays], self._seed)
+            return self._run([wide_integers(array) for array in self._arguments.inputs], self._seed)
         except Invalid:
             return None
 
@@ -134,7 +135,7 @@ class TensorFlowModel:
 
     def _precise(self, count: int) -> list[Array] | None:
         """The outputs in double precision, where the operator takes it."""
-        if widened(self._arguments.arrays) is None:
+        if widened(self._arguments.inputs) is None:
             return None
         outputs = self.nearby(0.0, 0)
         return outputs if outputs is not None and len(outputs) == count else None

@@ -1,0 +1,102 @@
+"""The arguments of a recorded call as Python objects, with a slot for every tensor that becomes an input."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from opera.instance import Argument, Call, Tensor
+from opera.models.template import Invalid
+
+
+@dataclass(frozen=True)
+class Slot:
+    """Stands for the tensor that the model takes as its *index*-th input."""
+
+    index: int
+
+
+class CallArguments(ABC):
+    """Makes arguments; what is peculiar to a library, its subclass does.
+
+    Attributes:
+        inputs: The values of the slots that were given out so far, in their order.
+    """
+
+    def __init__(self) -> None:
+        self.inputs: list[Any] = []
+
+    def made(self, arguments: Sequence[Argument], *, inputs: bool) -> tuple[list[Any], dict[str, Any]]:
+        """Positional and keyword arguments; with *inputs*, a slot stands in place of each tensor.
+
+        Raises:
+            Invalid: an argument cannot be made again.
+        """
+        positional: list[Any] = []
+        keywords: dict[str, Any] = {}
+        for argument in arguments:
+            value = self._value(argument.value, inputs)
+            if argument.keyword:
+                keywords[argument.name] = value
+            else:
+                positional.append(value)
+        return positional, keywords
+
+    @abstractmethod
+    def tensor(self, tensor: Tensor) -> Any:
+        """The library's tensor, or an array, with its values drawn."""
+        ...
+
+    @abstractmethod
+    def constant(self, value: Any) -> Any:
+        """The library's object for a value that is neither a tensor nor a container of values; may raise as `resolved`."""
+        ...
+
+    @abstractmethod
+    def resolved(self, path: str) -> Any:
+        """What a recorded dotted name means; raises ImportError or AttributeError where it means nothing of the library's."""
+        ...
+
+    def _value(self, value: Any, inputs: bool) -> Any:
+        if isinstance(value, Tensor):
+            made = self.tensor(value)
+            if not inputs:
+                return made
+            self.inputs.append(made)
+            return Slot(len(self.inputs) - 1)
+        if isinstance(value, (list, tuple)):
+            items = [self._value(item, inputs) for item in cast("list[Any]", value)]
+            return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, dict):
+            return {key: self._value(item, inputs) for key, item in cast("dict[Any, Any]", value).items()}
+        if isinstance(value, slice):
+            return slice(*(self._value(end, inputs) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
+        try:
+            return self._called(value) if isinstance(value, Call) else self.constant(value)
+        except (ImportError, AttributeError) as error:
+            raise Invalid("argument-not-rebuilt") from error
+
+    def _called(self, call: Call) -> Any:
+        """What the call makes; its tensors are constants."""
+        positional = [self._value(item, False) for name, item in call.arguments if name is None]
+        keywords = {name: self._value(item, False) for name, item in call.arguments if name is not None}
+        try:
+            return self.resolved(call.api)(*positional, **keywords)
+        except Exception as error:
+            raise Invalid("argument-not-rebuilt") from error
+
+
+def filled(value: Any, tensors: Sequence[Any]) -> Any:
+    """*value* with *tensors* in place of the slots."""
+    if isinstance(value, Slot):
+        return tensors[value.index]
+    if isinstance(value, (list, tuple)):
+        items = [filled(item, tensors) for item in cast("list[Any]", value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    if isinstance(value, dict):
+        return {key: filled(item, tensors) for key, item in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, slice):
+        return slice(*(filled(end, tensors) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step))))
+    return value
