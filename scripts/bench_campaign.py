@@ -36,7 +36,7 @@ from opera.store.database import open_workspace
 
 ROOT = Path(__file__).parents[1]
 SITE = ROOT / "tests" / "fake" / "site"
-THEIRS = ("load", "optimize", "codegen", "run", "reference", "export", "review")
+THEIRS = ("load", "optimize", "codegen", "run", "reference", "export", "review", "release")
 """Stages in which library or compiler work; the others are ours."""
 SUBJECTS = (("onnxruntime", "onnx"), ("openvino", "onnx"), ("tvm", "onnx"), ("inductor", "pytorch"))
 KILLS = 3

@@ -83,6 +83,8 @@ class CompilerWorker:
             answer["difference"] = difference.document()
             answer["converter"] = self._converter(subject, None)
             answer["outputs"] = self._kept(outputs) if difference.explained is None else None
+        stages.enter("release")
+        del outputs, compiled, loaded, subject
         return answer
 
     def _failed(self, failure: dict[str, Any], stage: str, subject: Subject) -> Message:

@@ -14,6 +14,7 @@ class Stage(enum.Enum):
     CODEGEN = "codegen"
     RUN = "run"
     COMPARE = "compare"
+    RELEASE = "release"
 
 
 class Verdict(enum.Enum):

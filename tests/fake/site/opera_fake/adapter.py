@@ -23,6 +23,20 @@ _LIES: dict[str, Callable[[Any], Sequence[Any]]] = {
 }
 
 
+def _act(model: Mapping[str, Any], stage: str) -> None:
+    from opera_fake.behaviour import act
+
+    if model["stage"] == stage and model["compiler"] not in (*_LIES, "lie-optimised", "lie-otherwise"):
+        act(model["compiler"])
+
+
+class _Compiled(dict[str, Any]):
+    """Behaves once more when it is given up."""
+
+    def __del__(self) -> None:
+        _act(self, "release")
+
+
 class FakeAdapter(Adapter):
     """Forks when it is warm."""
 
@@ -40,17 +54,17 @@ class FakeAdapter(Adapter):
         self._note(f"compile {model['api']} begin")
         if model["compiler"] == "no-array":
             raise CannotFeed("no such array")
-        self._act(model, "load")
+        _act(model, "load")
         return model
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         for name in ("optimize", "codegen"):
             stage(name)
-            self._act(loaded, name)
-        return loaded
+            _act(loaded, name)
+        return _Compiled(loaded)
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
-        self._act(compiled, "run")
+        _act(compiled, "run")
         from opera_fake.behaviour import first_time
 
         right = subject.inputs["input"] * 2
@@ -61,12 +75,6 @@ class FakeAdapter(Adapter):
         if kind == "lie-optimised":
             kind = "lie-value" if self.options.get("level", "default") == "default" else "pass"
         return _LIES.get(kind, lambda value: [value])(right)
-
-    def _act(self, model: Mapping[str, Any], stage: str) -> None:
-        from opera_fake.behaviour import act
-
-        if model["stage"] == stage and model["compiler"] not in (*_LIES, "lie-optimised", "lie-otherwise"):
-            act(model["compiler"])
 
     def _note(self, event: str) -> None:
         from opera_fake.behaviour import note
