@@ -82,7 +82,9 @@ def command(
     else:
         show(library, instances, operators, summaries)
     if not any(each.distinct for each in summaries):
-        raise NothingSelected(f"no {library} instance was recorded; see above what was dropped or failed, and check --only and --source")
+        raise NothingSelected(
+            f"no {library} instance was recorded; see above what was dropped or failed, and check --only, --source and --option"
+        )
     return Exit.CLEAN
 
 
@@ -165,9 +167,9 @@ def _store(space: Workspace, library: str, items: Iterator[Item], progress: _Pro
             for file in files:
                 progress.of(file.source).add(EndedFile(file.entry, file.mark, file.facts, file.digests))
         for each in summaries:
-            corpus.record_extraction(
-                Extraction(library, each.source, each.version, each.calls, each.distinct, each.operators, dict(each.dropped), each.seconds)
-            )
+            if each.calls or not each.failed_shards:  # else the figures of the last one that got anywhere stay
+                found = (each.calls, each.distinct, each.operators, dict(each.dropped), each.seconds)
+                corpus.record_extraction(Extraction(library, each.source, each.version, *found))
             progress.of(each.source).finish()
             yield each
 

@@ -66,7 +66,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("--level", help="The compiler's optimisation level.")
 @click.option(
     "--baseline",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Count only failures that this file does not know as new; by default, those that the workspace does not.",
 )
@@ -89,7 +89,7 @@ def command(
         raise UserError("--nightly puts the tests into another order each night, so that a --limit means others each time; use --budget")
     if executor == "local" and (address is not None or shared_folder):
         raise UserError("--address and --shared-folder are of a cluster; add --executor ray")
-    known = None if baseline is None else Baseline(baseline)
+    known = None if baseline is None else Baseline.existing(baseline)
     if strategy is not None:
         get_strategy(strategy)
     settings = Settings(
@@ -136,7 +136,7 @@ def _print(settings: Settings, summary: Summary, workspace: str) -> None:
     rows = [[verdict.value, f"{count:,}", verdict.meaning] for verdict in Verdict if (count := summary.verdicts.get(verdict.value, 0))]
     print_table(["verdict", "tests", "meaning"], rows)
     state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
-    stopped = f", stopped by {summary.stopped_by}" if summary.stopped_by else ""
+    stopped = f"{' within the' if summary.complete else ', stopped by'} {summary.stopped_by}" if summary.stopped_by else ""
     click.echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
     click.echo(f"findings: {summary.findings}, new: {summary.new_findings}")
     option = "" if workspace == ".opera" else f" --workspace {workspace}"

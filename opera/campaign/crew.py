@@ -13,6 +13,7 @@ from typing import Any
 
 from opera.campaign.machine import this_machine
 from opera.campaign.role import Post, Role
+from opera.environments.recipes import described, own_only
 from opera.errors import EnvironmentBroken
 from opera.worker import folders
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
@@ -281,5 +282,7 @@ def _broken(label: str, event: Broken) -> str:
     kind = str(failure["type"]).rsplit(".", 1)[-1]
     advice = ""
     if kind in ("ModuleNotFoundError", "ImportError"):
-        advice = f"; install it into that environment (`pip install 'opera-dl[{label}]'`), or name another interpreter in opera.toml"
+        install = f"install it into that environment (`pip install 'opera-dl[{label}]'`), or "
+        own = f"`opera env create {label}` gives it an environment of its own, or " if described(label) else ""
+        advice = f"; {'' if own_only(label) else install}{own}name another interpreter in opera.toml"
     return f"{label} cannot be used here: {kind}: {lines[0][:300]}{advice}; `opera doctor` shows all adapters"

@@ -74,6 +74,8 @@ class CampaignProgress:
 
     def _line(self) -> str:
         counts = ", ".join(f"{verdict} {count}" for verdict, count in sorted(self._verdicts.items()))
+        if self._before == self._total:
+            return f"{self._subject}: {self._done}/{self._total} tests had their results before, nothing was left to do"
         done = f"{self._subject}: {self._done}/{self._total} tests, {self._rate():.1f}/s"
         return f"{done}, {counts or 'no result yet'}, new findings {self._findings}"
 

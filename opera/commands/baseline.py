@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from opera.compilers.registry import plugins
-from opera.errors import Exit, NothingSelected, UserError
+from opera.errors import Exit, NothingSelected
 from opera.known.baseline import Baseline, Check
 from opera.known.failures import DIGITS, Failure, failures_of
 from opera.known.sides import results_in
@@ -60,9 +60,7 @@ def check(
     as_json: bool,
 ) -> int:  # fmt: skip
     """Exits with 1 when a failure is not in FILE, or when one that is there is gone."""
-    if not file.is_file():
-        raise UserError(f"there is no baseline {file}; `opera baseline update {file}` writes it")
-    found = _check(Baseline(file), Scope(campaign, compiler, frontend), workspace)
+    found = _check(Baseline.existing(file), Scope(campaign, compiler, frontend), workspace)
     _say(found, file, as_json, verb="check")
     return Exit.CLEAN if found.clean or (allow_gone and not found.matching.new) else Exit.NEW_FINDINGS
 

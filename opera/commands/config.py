@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from opera.compilers.registry import plugins
+from opera.compilers.registry import did_you_mean, plugins
 from opera.config import load_config
 from opera.errors import Exit
 from opera.models.registry import libraries_with_templates
-from opera.options import common, print_json
+from opera.options import common, print_json, say
 from opera.report.tables import print_table
 
 SCHEMA = "config/1"
@@ -27,6 +27,10 @@ def show(workspace: Path, seed: int, as_json: bool) -> int:
     """Prints every setting with its origin: an environment variable, opera.toml, or the default."""
     config = load_config()
     entries = [("library", name) for name in libraries_with_templates()] + [("compiler", name) for name in plugins()]
+    for section, name, _ in config.values:
+        if (section, name) not in entries:
+            hint = did_you_mean(name, [known for kind, known in entries if kind == section])
+            say(f"opera.toml names the {section} {name!r}, which is not here{hint}")
     rows = [(f"{section}.{name}.python", config.setting(section, name, "python")) for section, name in entries]
     if as_json:
         settings = [{"name": name, "value": setting.value, "origin": setting.origin} for name, setting in rows]

@@ -68,6 +68,11 @@ def _running(workspace: Path) -> dict[str, Any]:
         raise UserError(f"no campaign has run in {workspace}; `opera run` starts one") from error
     if status.get("schema") != SCHEMA:
         raise UserError(f"{workspace / NAME} was written by another version of opera")
+    if status["campaign"] is None and status["state"] == "stopped":
+        raise UserError(
+            f"the last campaign in {workspace}, of {status['subject']}, ended before its first test: the same `opera run` says why;"
+            " `opera ls` lists earlier ones, and `opera top CAMPAIGN` shows one"
+        )
     if status["state"] in ("starting", "running") and not Path(f"/proc/{status['pid']}").exists():
         status.update(state="lost", workers=[])
     return status

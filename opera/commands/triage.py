@@ -51,6 +51,7 @@ def command(
     is kept, and the same command continues.
     """
     options = Options(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
+    open_workspace(workspace, write=False).close()  # raises where there is none: triage makes no workspace
     with open_workspace(workspace, write=True) as space:
         before = _findings(space)
         if not before:
@@ -93,6 +94,9 @@ def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str
         Reductions(space).keep_merges(Merge(a, b, BY_HAND, apart=True) for a, b in pairs)
     if together:
         first, second = (min(_members(space, each, leaves)) for each in together)
+        one, other = (finding_of(space, each).finding.subject for each in (first, second))
+        if one != other:
+            raise UserError(f"{together[0]} is of {one} and {together[1]} of {other}: only findings of one subject are put together")
         Reductions(space).keep_merges([Merge(first, second, BY_HAND)])
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
@@ -64,6 +64,13 @@ class Baseline:
         twice = {each.fingerprint for each in self.failures if [other.fingerprint for other in self.failures].count(each.fingerprint) > 1}
         if twice:
             raise UserError(f"{path}: the fingerprint {min(twice)} stands there twice; remove one of the tables")
+
+    @classmethod
+    def existing(cls, path: Path) -> Self:
+        """The one in *path*; raises UserError where there is none."""
+        if not path.is_file():
+            raise UserError(f"there is no baseline {path}; `opera baseline update {path}` writes it")
+        return cls(path)
 
     def _tables(self) -> list[Table]:
         found = self._document.get(_TABLE, [])

@@ -71,4 +71,6 @@ def _print_source(each: SourceSummary) -> None:
 def _failure(each: SourceSummary, failed: FailedShard) -> str:
     what = failed.entry if each.files else f"shard {failed.shard} in {failed.entry or 'its start'}"
     outcome = "the entries after it were run" if failed.resumed else "what it had recorded until then is kept"
-    return f"{what} ended early ({failed.cause}); {outcome}"
+    said = [line for line in failed.log.splitlines() if line.strip()]
+    why = f"; it said: {one_line(said[-1].strip(), 200)}" if said else ""
+    return f"{what} ended early ({failed.cause}); {outcome}{why}"

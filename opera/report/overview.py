@@ -87,7 +87,7 @@ class ReportedFinding:
         """The heading that it stands under."""
         if self.is_elsewhere:
             return f"{self.finding.compiler} ({'exporter' if self.is_exporter else 'library'})"
-        return f"{self.finding.compiler}/{self.finding.frontend}"
+        return self.finding.subject
 
     @property
     def summary(self) -> str:

@@ -101,6 +101,8 @@ def _take_lock(folder: Path) -> int:
         lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     except (NotADirectoryError, FileExistsError) as error:
         raise UserError(f"{folder} is not a folder; choose another with --workspace") from error
+    except FileNotFoundError as error:  # below /proc, say
+        raise EnvironmentBroken(f"{folder} cannot be made here; choose another with --workspace") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:

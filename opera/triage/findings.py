@@ -52,6 +52,11 @@ class Finding:
     merged_because: tuple[str, ...] = ()
 
     @property
+    def subject(self) -> str:
+        """Who is at fault, and of which models: `tvm/onnx`, `torch.onnx/pytorch`."""
+        return f"{self.compiler}/{self.frontend}"
+
+    @property
     def trigger(self) -> str | None:
         """The condition under which it fails, as text; None where it is not known."""
         trigger = None if self.reduction is None else self.reduction.trigger

@@ -8,6 +8,7 @@ from typing import Any
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, Fork, Route, Stage, Subject, UnsupportedRule
+from opera.models import onnx_inputs
 
 
 class OnnxReferenceAdapter(Adapter):
@@ -41,7 +42,7 @@ class OnnxReferenceAdapter(Adapter):
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         model = onnx_format.parse(subject.data)
-        return model, onnx_format.feeds(model, subject.inputs)
+        return model, onnx_inputs.feeds(model, subject.inputs)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         model, feeds = loaded

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from instances import counting, tensor, torch_call
 
 from opera.instance import Instance
 from opera.models.arrays import as_array
 from opera.oracles.review import Case, review
 from opera.templates.pytorch_model import PyTorchTemplate
-from tests.instances import counting, tensor, torch_call
 
 ONES = tensor([1, 1, 1])
 
