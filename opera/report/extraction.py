@@ -47,7 +47,7 @@ def show(library: str, instances: int, operators: int, summaries: Sequence[Sourc
     print_table(["source", "calls seen", "distinct", "operators", "dropped", "seconds"], rows)
     for each in summaries:
         _print_source(each)
-    click.echo(f"{library}: {instances:,} distinct instances over {operators:,} operators in the workspace")
+    click.echo(f"{library}: {plural(instances, 'distinct instance')} over {plural(operators, 'operator')} in the workspace")
 
 
 def _print_source(each: SourceSummary) -> None:
@@ -60,10 +60,10 @@ def _print_source(each: SourceSummary) -> None:
             click.echo(f"  {each.source}: not run: {one_line(test, 80)}: {one_line(message, 160)}")
     reasons = sorted(each.dropped.items(), key=lambda item: (-item[1], item[0]))
     for reason, count in reasons[:REASONS]:
-        click.echo(f"  {each.source}: dropped {count:,} calls: {reason}")
+        click.echo(f"  {each.source}: dropped {plural(count, 'call')}: {reason}")
     if len(reasons) > REASONS:
-        rest = sum(count for _, count in reasons[REASONS:])
-        click.echo(f"  {each.source}: dropped {rest:,} calls: {plural(len(reasons) - REASONS, 'other reason')}; --json has them all")
+        rest = plural(sum(count for _, count in reasons[REASONS:]), "call")
+        click.echo(f"  {each.source}: dropped {rest}: {plural(len(reasons) - REASONS, 'other reason')}; --json has them all")
     for failed in each.failed_shards:
         click.echo(f"  {each.source}: {_failure(each, failed)}")
 
