@@ -24,7 +24,7 @@ import time
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=200, help="tests of each real subject in `overhead`")
     parser.add_argument("--results", type=int, default=1_000_000, help="results for `memory`")
     parser.add_argument("--compiler", action="append", help="of `scaling`, repeatable; all by default")
+    parser.add_argument("--tests", type=int, help="of each subject in `scaling`; by default enough for half a minute of one process")
     parser.add_argument("--repeat", type=int, default=1, help="repetitions of `scaling`; medians are printed")
     arguments = parser.parse_args()
     for name in arguments.what or benchmarks:
@@ -173,6 +174,7 @@ def scaling(arguments: argparse.Namespace) -> None:
     for subject in SCALED:
         if arguments.compiler and subject.compiler not in arguments.compiler:
             continue
+        subject = subject if arguments.tests is None else replace(subject, limit=arguments.tests)
         with tempfile.TemporaryDirectory() as folder:
             corpus = Path(folder) / "corpus"
             fill(corpus, "asleep") if subject.compiler == "fake" else extract(corpus, subject)

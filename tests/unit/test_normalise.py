@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -127,6 +129,14 @@ def crash(
 
 def test_a_fingerprint_is_16_hexadecimal_digits_that_never_change() -> None:
     assert crash("cannot convert 3 at 0x1") == crash("cannot convert 99 at 0xffff") == "2b7fd1968150c8d9"
+
+
+def test_the_documents_name_the_finding_that_a_newcomer_gets() -> None:
+    difference = {"kind": "shape", "output": 0, "expected": "[1, 1, 1, 1]", "actual": "[1, 1, 2, 2]"}
+    found = symptom_of("openvino/onnx", Verdict.INCONSISTENT, Stage.COMPARE, "MaxPool", {"difference": difference}).fingerprint
+    root = Path(__file__).parents[2]
+    assert f"opera reproduce {found}" in (root / "docs" / "tutorial.md").read_text(encoding="utf-8")
+    assert f"reproducers/{found}.py" in (root / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_fingerprint_tells_subject_converter_kind_and_message_apart() -> None:
