@@ -150,6 +150,7 @@ def test_triage_that_has_nothing_left_to_do_changes_nothing(workspace: Path, fin
     assert [each["id"] for each in opera(workspace, "report")["findings"]] == [each["id"] for each in before]
 
 
+@pytest.mark.slow
 def test_a_compiler_that_is_gone_is_named_and_nothing_is_lost(
     workspace: Path, findings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from fake.harness import Lab
 
 SAMPLE = Path(__file__).parents[2] / "corpora" / "samples" / "onnx.jsonl"
@@ -16,6 +17,7 @@ def imported(folder: Path) -> Lab:
     return lab
 
 
+@pytest.mark.slow
 def test_a_real_campaign_runs_every_test_in_an_order_made_while_it_runs(tmp_path: Path) -> None:
     static, adaptive = imported(tmp_path / "static"), imported(tmp_path / "adaptive")
     before = static.finish(static.start(*SUBJECT, "--strategy", "opera"))

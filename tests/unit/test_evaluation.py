@@ -91,6 +91,7 @@ def test_the_default_strategy_is_the_best_without_coverage_on_every_recorded_cam
     assert max(found, key=lambda name: found[name]) == "opera"
 
 
+@pytest.mark.slow
 def test_the_page_has_the_figures_of_the_recorded_campaigns() -> None:
     """`scripts/prioritisation_table.py --write` brings it up to date."""
     page = (DATA.parent / "docs" / "reference" / "prioritisation.md").read_text(encoding="utf-8")
@@ -104,6 +105,7 @@ def test_the_page_has_the_figures_of_the_recorded_campaigns() -> None:
             assert float(written[name]) == pytest.approx(mean_apfd(path, strategy), abs=0.05)
 
 
+@pytest.mark.slow
 def test_feedback_finds_faults_sooner_on_every_recorded_campaign() -> None:
     gains = [mean_apfd(path, "opera-adaptive") - mean_apfd(path, "opera") for path in CAMPAIGNS]
     assert min(gains) > 0
