@@ -38,7 +38,6 @@ ROOT = Path(__file__).parents[1]
 SITE = ROOT / "tests" / "fake" / "site"
 THEIRS = ("load", "optimize", "codegen", "run", "reference", "export", "review", "release")
 """Stages in which library or compiler work; the others are ours."""
-SUBJECTS = (("onnxruntime", "onnx"), ("openvino", "onnx"), ("tvm", "onnx"), ("inductor", "pytorch"))
 KILLS = 3
 """Losses at work whose recovery is measured."""
 
@@ -72,10 +71,9 @@ def main() -> None:
         "overhead": overhead, "scaling": scaling, "recovery": recovery, "store": store, "memory": memory,
     }  # fmt: skip
     parser.add_argument("what", nargs="*", choices=[[], *benchmarks])
-    parser.add_argument("--limit", type=int, default=200, help="tests of each real subject in `overhead`")
     parser.add_argument("--results", type=int, default=1_000_000, help="results for `memory`")
-    parser.add_argument("--compiler", action="append", help="of `scaling`, repeatable; all by default")
-    parser.add_argument("--tests", type=int, help="of each subject in `scaling`; by default enough for half a minute of one process")
+    parser.add_argument("--compiler", action="append", help="of `overhead` and `scaling`, repeatable; all by default")
+    parser.add_argument("--tests", type=int, help="of each subject in these two; by default enough for half a minute of one process")
     parser.add_argument("--repeat", type=int, default=1, help="repetitions of `scaling`; medians are printed")
     arguments = parser.parse_args()
     for name in arguments.what or benchmarks:
@@ -91,14 +89,10 @@ def fake(number: int, compiler: str = "pass") -> Instance:
 
 
 def fill(workspace: Path, library: str) -> None:
-    """Puts the sample corpus of a library into a workspace, or tests of the fake one: fast ones, or such as take 50 ms asleep."""
-    if library in ("fake", "asleep"):
-        count, behaviour = (3000, "pass") if library == "fake" else (300, "slow")
-        with open_workspace(workspace, write=True) as space:
-            Corpus(space).add((fake(number, behaviour), Occurrence("bench", "bench")) for number in range(count))
-        return
-    sample = ROOT / "corpora" / "samples" / f"{library}.jsonl"
-    subprocess.run([sys.executable, "-m", "opera", "import", str(sample), "--workspace", str(workspace)], check=True, capture_output=True)
+    """Puts tests of the tests' own library into a workspace: fast ones, or such as take 50 ms asleep."""
+    count, behaviour = (3000, "pass") if library == "fake" else (300, "slow")
+    with open_workspace(workspace, write=True) as space:
+        Corpus(space).add((fake(number, behaviour), Occurrence("bench", "bench")) for number in range(count))
 
 
 def extract(workspace: Path, subject: Scaled) -> None:
@@ -132,15 +126,15 @@ def overhead(arguments: argparse.Namespace) -> None:
 
     Failures are left out of the selection as far as possible: their confirmation is work of the compiler that a test's seconds lack.
     """
-    for compiler, frontend in (("fake", "fake"), *SUBJECTS):
+    for subject in chosen(arguments, (SCALED[0], ONNXRUNTIME, *SCALED[1:])):
         with tempfile.TemporaryDirectory() as folder:
             workspace = Path(folder) / "ws"
-            fill(workspace, frontend)
-            limit = () if compiler == "fake" else ("--limit", str(arguments.limit))
-            run(workspace, compiler, frontend, "-j", "1", *limit)
+            fill(workspace, "fake") if subject.compiler == "fake" else extract(workspace, subject)
+            options = () if subject.compiler == "fake" else ("--limit", str(subject.limit))
+            run(workspace, subject.compiler, subject.frontend, "-j", "1", *options)
             keep_passing(workspace)
             forget(workspace)
-            status = run(workspace, compiler, frontend, "-j", "1")
+            status = run(workspace, subject.compiler, subject.frontend, "-j", "1")
             tests = status["tests"]["done"]
             theirs = sum(seconds for stage, seconds in status["cost"]["stages"].items() if stage in THEIRS)
             spent = (status["seconds"] - theirs) / tests
@@ -149,7 +143,14 @@ def overhead(arguments: argparse.Namespace) -> None:
             limit_text = "limit 10 % of wall time" if slow else "limit 1.5 ms"
             share = f"{spent * 1e3:.2f} ms a test, {spent / wall:.1%} of its {wall * 1e3:.1f} ms ({limit_text})"
             own = f"{status['driver']['busy_seconds'] / tests * 1e3:.2f} ms of the driver's own processor time"
-            print(f"overhead {compiler}/{frontend}: {share}; {own}; {tests:,} tests   [scripts/bench_campaign.py overhead]", flush=True)
+            name = f"{subject.compiler}/{subject.frontend}"
+            print(f"overhead {name}: {share}; {own}; {tests:,} tests   [scripts/bench_campaign.py overhead]", flush=True)
+
+
+def chosen(arguments: argparse.Namespace, subjects: tuple[Scaled, ...]) -> list[Scaled]:
+    """Those of *subjects* that the command line asks for, with as many tests as it asks for."""
+    wanted = [each for each in subjects if not arguments.compiler or each.compiler in arguments.compiler]
+    return wanted if arguments.tests is None else [replace(each, limit=arguments.tests) for each in wanted]
 
 
 def keep_passing(workspace: Path) -> None:
@@ -171,10 +172,7 @@ def scaling(arguments: argparse.Namespace) -> None:
     """
     cores = ",".join(map(str, sorted(os.sched_getaffinity(0))[:2]))
     print(f"scaling: times of each campaign on cores {cores}, then the ratio; starts are the seconds that a slot waits for new processes")
-    for subject in SCALED:
-        if arguments.compiler and subject.compiler not in arguments.compiler:
-            continue
-        subject = subject if arguments.tests is None else replace(subject, limit=arguments.tests)
+    for subject in chosen(arguments, SCALED):
         with tempfile.TemporaryDirectory() as folder:
             corpus = Path(folder) / "corpus"
             fill(corpus, "asleep") if subject.compiler == "fake" else extract(corpus, subject)

@@ -235,7 +235,7 @@ class Crew:
     def _is_spent(self, desk: _Desk, post: Post) -> bool:
         if desk.role.is_fresh:
             return not post.forkable
-        return desk.worker.tasks >= post.recycle or desk.worker.resident() > 0.75 * self._limits.memory
+        return desk.worker.tasks >= post.recycle or desk.worker.resident_alone() > 0.75 * self._limits.memory
 
     def _count_failed_start(self, post: Post, event: Lost) -> None:
         if event.from_outside:

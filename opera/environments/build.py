@@ -94,8 +94,13 @@ def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tel
 
     Raises:
         UserError: something else is there already.
-        EnvironmentBroken: no network, no space, no such version, or another process is making it.
+        EnvironmentBroken: no network, no space, no such version, an installation older than its recipes, or another process is making it.
     """
+    if recipe.unknown:
+        raise EnvironmentBroken(
+            f"this installation of OPERA is older than its sources and does not know what {', '.join(map(repr, recipe.unknown))} needs;"
+            " install it again (`pip install -e .` for a clone), then run the same command"
+        )
     with _locked(where) as lock:
         _make_room(recipe, where, again, tell)
         with _all_or_nothing(where):

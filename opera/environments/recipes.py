@@ -33,6 +33,7 @@ class Recipe:
         gigabytes: What it takes on the disk, 10^9 bytes each; 0 where nobody has measured it.
         summary: One line.
         needs: What has to be on the machine besides; may be empty.
+        unknown: Extras that it is made of and that the installed metadata of OPERA does not have: those of an older version.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Recipe:
     gigabytes: float
     summary: str
     needs: str = ""
+    unknown: tuple[str, ...] = ()
 
 
 @cache
@@ -89,11 +91,13 @@ def recipe(name: str) -> Recipe:
         pins = _FOLDER / _MAIN if plugin.target.startswith("opera.") else None
         return Recipe(name, (("compiler", name),), (*packages, *_needed_by_workers(worker)), pins, 0.0, "as its adapter declares")
     serves = tuple((section, served) for section, _, served in (each.partition(".") for each in entry["serves"]))
-    requirements = [text for extra in entry["extras"] for text in _extra(extra)]
+    extras: dict[str, list[str]] = {extra: _extra(extra) for extra in entry["extras"]}
+    requirements = [text for found in extras.values() for text in found]
+    unknown = tuple(extra for extra, found in extras.items() if not found)
     needed = [str(each) for each in _requirements() if each.marker is None] if entry.get("driver") else _needed_by_workers(worker)
     return Recipe(
         name, serves, tuple(dict.fromkeys([*requirements, *needed])), _FOLDER / entry["pins"],
-        float(entry["gigabytes"]), entry["summary"], entry.get("needs", ""),
+        float(entry["gigabytes"]), entry["summary"], entry.get("needs", ""), unknown,
     )  # fmt: skip
 
 

@@ -28,10 +28,11 @@ MARK = "OPERA_DRIVER"
 
 def resident(pid: int) -> int:
     """Resident bytes of *pid* and all its descendants; 0 when it is gone."""
-    return sum(_resident_of(each) for each in (pid, *descendants(pid)))
+    return sum(resident_alone(each) for each in (pid, *descendants(pid)))
 
 
-def _resident_of(pid: int) -> int:
+def resident_alone(pid: int) -> int:
+    """Resident bytes of *pid*; 0 when it is gone."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * _PAGE

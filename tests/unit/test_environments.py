@@ -13,6 +13,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Iterator
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -216,6 +217,15 @@ def test_too_small_a_disk_is_named_before_anything_is_written(tmp_path: Path) ->
     where = Place("tiny", tmp_path / "tiny")
     with pytest.raises(EnvironmentBroken, match=r"takes about 1e\+09 GB.*free some, or choose another disk with --path"):
         make(tiny(tmp_path, gigabytes=1e9), where)
+    assert not where.folder.exists()
+
+
+def test_an_installation_that_does_not_know_an_environments_extras_makes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [line for line in metadata.requires("opera-dl") or () if "extra == 'ray'" not in line.replace('"', "'")]
+    monkeypatch.setattr(metadata, "requires", lambda name: known)
+    where = Place("ray", tmp_path / "envs" / "ray")
+    with pytest.raises(EnvironmentBroken, match=r"older than its sources and does not know what 'ray' needs; install it again"):
+        make(recipe("ray"), where)
     assert not where.folder.exists()
 
 
