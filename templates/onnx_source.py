@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import base64
 import importlib
-import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from opera.templates.python_text import array_text, listed, number_text, value_text, wrapped
+from opera.templates.onnx_text import text_lines
+from opera.templates.python_text import array_text, listed, number_text, packed, value_text, wrapped
 
+_MANY_LINES = 8
+"""Of calls: from so many on, ONNX's own syntax is tried."""
+_READ_LINES = 14
+"""Of ONNX's own syntax: longer models are packed."""
 _INFO = "helper.make_tensor_value_info"
 _SHORT = "tensor"
 """A name for that function where a line is saved by having one."""
@@ -24,10 +27,22 @@ def model_source(proto: Any, inputs: Mapping[str, Any]) -> str:
     values = [f'"{name}": {value_text(inputs[name])}' for name in runtime]
     return "\n".join(
         (
-            _node_model(proto) if _is_plain(proto) else _serialised(proto),
+            _model(proto),
             listed("inputs", values, "{}"),
         )
     )
+
+
+def _model(proto: Any) -> str:
+    """Source that defines `model`: calls of `onnx.helper`, ONNX's own syntax where that is much shorter, else packed bytes."""
+    calls = _node_model(proto) if _is_plain(proto) else None
+    if calls is not None and calls.count("\n") < _MANY_LINES:
+        return calls
+    lines = text_lines(proto)
+    text = None if lines is None else "\n".join(('model = onnx.parser.parse_model("""', *lines, '""")'))
+    if text is not None and text.count("\n") < (_READ_LINES if calls is None else calls.count("\n") - 1):
+        return text
+    return _serialised(proto) if calls is None else calls
 
 
 def expected_source(expected: Sequence[Any]) -> str:
@@ -47,9 +62,8 @@ def _is_plain(proto: Any) -> bool:
 
 
 def _serialised(proto: Any) -> str:
-    text = base64.b64encode(zlib.compress(proto.SerializeToString(deterministic=True), 9)).decode("ascii")
-    lines = "\n".join(f'    "{text[start : start + 112]}"' for start in range(0, len(text), 112))
-    return f"model = onnx.load_model_from_string(zlib.decompress(base64.b64decode(\n{lines}\n)))"
+    data = packed(proto.SerializeToString(deterministic=True))
+    return f"model = onnx.load_model_from_string({data})"
 
 
 def _node_model(proto: Any) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
+import lzma
 import math
 import textwrap
-import zlib
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -17,7 +17,7 @@ _LITERAL_CHARACTERS = 900
 """Of elements that are written out; longer ones are packed."""
 _UNIFORM_ELEMENTS = 3
 """From so many equal elements on, an array is written as one number and a shape."""
-_WIDTH = 120
+WIDTH = 120
 
 
 def array_text(array: Array) -> str:
@@ -31,9 +31,14 @@ def array_text(array: Array) -> str:
     elements = elements_text(array)
     if elements is not None:
         return wrapped(f"np.array({elements}, {dtype})")
-    packed = base64.b64encode(zlib.compress(to_bytes(array), 9)).decode("ascii")
-    lines = "\n".join(f'    "{packed[start : start + _WIDTH - 8]}"' for start in range(0, len(packed), _WIDTH - 8))
-    return f"np.frombuffer(zlib.decompress(base64.b64decode(\n{lines}\n)), {dtype}).reshape({array.shape})"
+    return f"np.frombuffer({packed(to_bytes(array))}, {dtype}).reshape({array.shape})"
+
+
+def packed(data: bytes) -> str:
+    """An expression that gives *data*."""
+    text = base64.b85encode(lzma.compress(data, format=lzma.FORMAT_ALONE, preset=9)).decode("ascii")
+    lines = "\n".join(f'    "{text[start : start + WIDTH]}"' for start in range(0, len(text), WIDTH))
+    return f"lzma.decompress(base64.b85decode(\n{lines}\n))"
 
 
 def elements_text(array: Array) -> str | None:
@@ -104,19 +109,19 @@ def _nested(value: Any) -> str:
 
 def wrapped(text: str) -> str:
     """*text*, an expression in brackets, broken after commas where it is too long for a line."""
-    if len(text) <= _WIDTH:
+    if len(text) <= WIDTH:
         return text
-    return "\n    ".join(textwrap.wrap(text, _WIDTH, break_long_words=False, break_on_hyphens=False))
+    return "\n    ".join(textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
 
 
 def listed(name: str, items: Sequence[str], brackets: str = "[]") -> str:
     """The assignment of a list, dictionary or tuple, on one line or with as many items a line as fit."""
     line = f"{name} = {brackets[0]}{', '.join(items)}{',' if brackets == '()' and len(items) == 1 else ''}{brackets[1]}"
-    if len(line) <= _WIDTH:
+    if len(line) <= WIDTH:
         return line
     lines: list[str] = []
     for item in items:
-        if lines and len(lines[-1]) + len(item) + 6 <= _WIDTH:
+        if lines and len(lines[-1]) + len(item) + 6 <= WIDTH:
             lines[-1] += f" {item},"
         else:
             lines.append(f"{item},")
@@ -129,8 +134,8 @@ def imports_of(text: str) -> list[str]:
     lines: list[str] = []
     if "base64." in text:
         lines += ["import base64"]
-    if "zlib." in text:
-        lines += ["import zlib"]
+    if "lzma." in text:
+        lines += ["import lzma"]
     if "ml_dtypes." in text:
         lines += ["import ml_dtypes"]
     return lines

@@ -157,7 +157,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
 def _sorted_imports(lines: Iterable[str]) -> str:
     """The standard library first, then everything else by name, as a linter would have it."""
     distinct = dict.fromkeys(lines)
-    first = sorted(line for line in distinct if line in ("import base64", "import zlib"))
+    first = sorted(line for line in distinct if line in ("import base64", "import lzma"))
     rest = sorted((line for line in distinct if line not in first), key=lambda line: (line.split()[1], line.startswith("from")))
     return "\n".join([*first, *([""] if first else []), *rest])
 

@@ -12,25 +12,20 @@ from iree.compiler.ir import Context
 import iree.runtime
 import numpy as np
 import onnx
-from onnx import helper
 
-node = helper.make_node("LSTM", ["X", "W", "R", "", "", "", "", "P"], ["", "out1"], hidden_size=3)
-tensor = helper.make_tensor_value_info
-entries = [
-    tensor("X", onnx.TensorProto.FLOAT, [1, 1, 1]), tensor("W", onnx.TensorProto.FLOAT, [1, 12, 1]),
-    tensor("R", onnx.TensorProto.FLOAT, [1, 12, 3]), tensor("P", onnx.TensorProto.FLOAT, [1, 9]),
-]
-results = [tensor("out1", onnx.TensorProto.FLOAT, [1, 1, 3])]
-graph = helper.make_graph([node], "single_operator", entries, results)
-model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 22]>
+single_operator (float[1,1,1] X, float[1,12,1] W, float[1,12,3] R, float[1,9] P) => (float[1,1,3] out1) {
+   "", out1 = LSTM <hidden_size: int = 3> (X, W, R, "", "", "", "", P)
+}
+""")
 inputs = {
     "X": np.array([[[1.0]]], np.float32), "W": np.ones((1, 12, 1), np.float32), "R": np.ones((1, 12, 3), np.float32),
     "P": np.ones((1, 9), np.float32),
 }
 expected = [np.full((1, 1, 3), 0.41755065, np.float32)]
 
-model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-information = onnx_importer.ModelInfo(model)
+information = onnx_importer.ModelInfo(onnx.shape_inference.infer_shapes(model, data_prop=True))
 with Context() as context:
     module = information.create_module(context=context).operation
     onnx_importer.NodeImporter.define_function(information.main_graph, module).import_all()

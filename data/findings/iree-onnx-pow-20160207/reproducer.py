@@ -23,8 +23,7 @@ model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir
 inputs = {"X": np.array(-1.0, np.float32), "Y": np.array(1.0, np.float32)}
 expected = [np.array(-1.0, np.float32)]
 
-model = onnx.shape_inference.infer_shapes(model, data_prop=True)
-information = onnx_importer.ModelInfo(model)
+information = onnx_importer.ModelInfo(onnx.shape_inference.infer_shapes(model, data_prop=True))
 with Context() as context:
     module = information.create_module(context=context).operation
     onnx_importer.NodeImporter.define_function(information.main_graph, module).import_all()
