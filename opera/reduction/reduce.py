@@ -20,6 +20,7 @@ from opera.reduction.places import Part, Place, places, put
 from opera.reduction.prober import FRESH, SPAWNED, Probe, Prober, Roles, Trial
 from opera.reduction.properties import Property, View
 from opera.reduction.trigger import Trigger, canonical, covering
+from opera.triage.extremes import direction
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one where that is allowed, and one newly started."""
@@ -92,6 +93,7 @@ class Reducer:
         self._prober = prober
         self._accepts = accepts
         self._wanted = frozenset((fingerprint,))
+        self._direction = ""
         self._roles: Roles = prober.roles_for(verdict)
         self._budget = budget
         self._known: dict[str, Probe] = {}
@@ -121,6 +123,7 @@ class Reducer:
         original = self._prober.run(Trial(instance, self._form, key, seed), self._wanted, self._roles)
         if not self._shows_otherwise(original):
             raise NotReduced(f"does not fail in the same way now: {_said(original)}")
+        self._direction = _direction(original) if len(self._wanted) == 1 else ""
         plain = replace(instance, expected=None, outcome=Outcome.UNKNOWN, exception=None)
         if original.bundle is not None:
             plain = with_inputs(plain, self._prober.inputs(original))
@@ -225,11 +228,12 @@ class Reducer:
     def _shows_otherwise(self, probe: Probe) -> bool:
         """Whether this is the wanted failure, as it was or as it may show another time; from then on, every such form of it is wanted."""
         if not self._same(probe) and self._wanted & self._prober.shapes(probe):
-            self._wanted = self._prober.shapes(probe)
+            self._wanted, self._direction = self._prober.shapes(probe), ""
         return self._same(probe)
 
     def _same(self, probe: Probe) -> bool:
-        return probe.fingerprint in self._wanted
+        """Whether this is the wanted failure: a lost infinity is another one than a gained one, though the fingerprint is the same."""
+        return probe.fingerprint in self._wanted and self._direction in ("", _direction(probe))
 
     def _confirm(self, smallest: Instance) -> Mapping[str, Any]:
         """Runs the reduced instance in fresh processes; it must fail in each. Returns what it left behind."""
@@ -262,6 +266,10 @@ def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> In
         return put(instance, place, replace(tensor, data=data, constraint=None))
     except ValueError:
         return instance
+
+
+def _direction(probe: Probe) -> str:
+    return direction(cast("Mapping[str, Any]", probe.judgement.detail.get("difference", {})))
 
 
 def _said(probe: Probe) -> str:

@@ -11,15 +11,12 @@ from opera.oracles.verdict import Verdict
 from opera.reduction.trigger import Trigger, trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import Merge, StoredReduction
+from opera.triage.extremes import cut_off_at, instead_of_nan, overflows
 from opera.triage.fingerprint import ELEMENTS, Symptom, symptom_of
 from opera.triage.outline import DTYPE, anonymous_settings, families, input_forms, outline, settings
 from opera.triage.similarity import Origin, origin_of
 
 _QUOTED = 90
-_LARGEST = {
-    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308
-}  # fmt: skip
-"""The largest finite number of each dtype."""
 _MOST_MESSAGES = 3
 """Messages with which one place may raise and still tell something."""
 _DTYPE, _JOINT = "dtype", "+"
@@ -167,28 +164,37 @@ def _grounds(candidate: Candidate, origin: Origin | None, scene: _Scene) -> Iter
 
 def _by_trigger(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
     symptom = candidate.symptom
-    what = "an exception" if symptom.verdict is Verdict.CRASH else _difference(symptom)
+    what = "an exception" if symptom.verdict is Verdict.CRASH else _difference(symptom, candidate.representative)
     key = (symptom.subject, symptom.verdict, symptom.stage, symptom.converter)
+    alike = (candidate.fingerprint, what)
     if candidate.trigger:
         yield ("trigger", *key, what, candidate.trigger), f"same converter {symptom.converter}, {what}, same trigger ({candidate.trigger})"
     shared = outline(cause)
     if not shared:
-        yield ("seen", candidate.fingerprint), "same fingerprint, and nothing but that it can be seen"
+        yield ("seen", *alike), "same fingerprint, and nothing but that it can be seen"
     elif symptom.verdict is Verdict.CRASH and DTYPE in shared:
-        yield ("outline", candidate.fingerprint, shared), f"same fingerprint, triggers that differ only in a value ({candidate.trigger})"
+        yield ("outline", *alike, shared), f"same fingerprint, triggers that differ only in a value ({candidate.trigger})"
     else:
         what = symptom.kind if symptom.verdict is Verdict.CRASH else what
         reason = f"same converter {symptom.converter}, {what}, triggers that differ only in a value ({candidate.trigger})"
         yield ("outline", *key, what, shared), reason
     which = settings(cause)
     matter = f"the same settings matter ({', '.join(which)})" if which else "no setting matters"
-    yield ("settings", candidate.fingerprint, which), f"same fingerprint, {matter}"
+    yield ("settings", *alike, which), f"same fingerprint, {matter}"
     for word, said in families(cause):
-        yield ("family", candidate.fingerprint, word, said), f"same fingerprint, parameters called {word} matter in the same way"
+        yield ("family", *alike, word, said), f"same fingerprint, parameters called {word} matter in the same way"
 
 
-def _difference(symptom: Symptom) -> str:
-    return "wrong elements" if symptom.kind in ELEMENTS else symptom.kind
+def _difference(symptom: Symptom, result: StoredResult) -> str:
+    """The kind of difference in words; wrong elements are one kind, but for those at the end of a dtype's range."""
+    if symptom.kind not in ELEMENTS:
+        return symptom.kind
+    difference = _wrong_element(result)
+    return "no saturation" if overflows(difference) else "infinities cut off" if cut_off_at(difference) is not None else "wrong elements"
+
+
+def _wrong_element(result: StoredResult) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", result.detail.get("difference", {}))
 
 
 def _of_one_exception(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
@@ -204,24 +210,20 @@ def _of_wrong_results(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
     if symptom.kind == _DTYPE:
         key = (_DTYPE, symptom.subject, symptom.converter, settings(cause))
         yield key, f"same converter {symptom.converter}, a wrong dtype whatever the dtypes"
-    cut = _cut_off_at(candidate.representative)
+    difference = _wrong_element(candidate.representative)
+    cut = cut_off_at(difference)
     if cut is not None:
         yield ("cut-off", symptom.subject, cut), f"infinities of {cut[0]} become the largest {cut[1]}, whatever the operator"
+    if overflows(difference):
+        yield ("overflow", symptom.subject), "a conversion beyond the range of a narrow type does not saturate, whatever the operator"
+    stray = instead_of_nan(difference)
+    if stray is not None:
+        yield ("no-nan", symptom.subject, *stray), f"a NaN of {stray[0]} becomes {stray[1]}, whatever the operator"
     if symptom.kind not in ELEMENTS:
         yield ("result", candidate.fingerprint, input_forms(cause)), f"same fingerprint, the {symptom.kind} of results"
     if not cause.properties:
         key = ("always", symptom.subject, symptom.converter, cause.api)
         yield key, f"same converter {symptom.converter}, a wrong result of any call of {cause.api}"
-
-
-def _cut_off_at(result: StoredResult) -> tuple[str, str] | None:
-    """The dtype of an infinity that is missing, and the narrower one whose largest number is there instead."""
-    difference = cast("Mapping[str, Any]", result.detail.get("difference", {}))
-    dtype = str(difference.get("dtype"))
-    if difference.get("kind") != "inf" or dtype not in _LARGEST or str(difference.get("expected")).lstrip("-") != "inf":
-        return None
-    found = str(difference.get("actual")).lstrip("-")
-    return next(((dtype, name) for name, largest in _LARGEST.items() if name != dtype and found == repr(largest)), None)
 
 
 def _by_origin(symptom: Symptom, origin: Origin, scene: _Scene) -> Iterator[Ground]:

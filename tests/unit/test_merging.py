@@ -73,6 +73,14 @@ ONE = {
         wrong(1, "inf", SEEN, api="ai.onnx.Log", converter="log", expected="-inf", actual="-3.4028234663852886e+38", dtype="float64"),
         wrong(2, "inf", api="ai.onnx.Abs", converter="abs", expected="inf", actual="3.4028234663852886e+38", dtype="float64"),
     ),
+    "two operators convert to narrow types and do not saturate": (
+        wrong(1, "inf", TO_FLOAT8, converter="cast", expected="-57344.0", actual="-inf", dtype="float8_e5m2"),
+        wrong(2, "nan", SEEN, api="ai.onnx.CastLike", converter="like", expected="448.0", actual="nan", dtype="float8_e4m3fn"),
+    ),
+    "two operators make the same odd number of a NaN": (
+        wrong(1, "nan", FROM_FLOAT8, converter="cast", expected="nan", actual="98304.0", dtype="float32"),
+        wrong(2, "nan", SEEN, api="ai.onnx.CastLike", converter="like", expected="nan", actual="98304.0", dtype="float32"),
+    ),
 }
 TWO = {
     "other parameters": (wrong(1, "values", setting("antialias", 1)), wrong(2, "values", setting("mode", "cubic"))),
@@ -88,6 +96,14 @@ TWO = {
     ),
     "a wrong shape and wrong values": (wrong(1, "shape", setting("group", 1)), wrong(2, "values", setting("mode", "up"))),
     "any call of another operator": (wrong(1, "shape"), wrong(2, "values", api=ATTENTION)),
+    "one converter cuts infinities off and does not saturate": (
+        wrong(1, "inf", SEEN, expected="inf", actual="3.4028234663852886e+38", dtype="float64"),
+        wrong(2, "inf", SEEN, expected="57344.0", actual="inf", dtype="float8_e5m2"),
+    ),
+    "two operators make nothing of a NaN": (
+        wrong(1, "nan", FROM_FLOAT8, converter="cast", expected="nan", actual="0.0", dtype="float32"),
+        wrong(2, "nan", SEEN, api="ai.onnx.Max", converter="max", expected="nan", actual="0.0", dtype="float32"),
+    ),
     "infinities of two operators are wrong in different ways": (
         wrong(1, "inf", SEEN, api="ai.onnx.Log", converter="log", expected="-inf", actual="-3.4028234663852886e+38", dtype="float64"),
         wrong(2, "inf", api="ai.onnx.Abs", converter="abs", expected="inf", actual="1.0", dtype="float64"),

@@ -1,0 +1,50 @@
+"""What a wrong element says where infinities, NaNs and the ends of a dtype's range meet ordinary numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_LARGEST = {
+    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308,
+    "float8_e4m3fn": 448.0, "float8_e4m3fnuz": 240.0, "float8_e4m3": 240.0, "float8_e5m2": 57344.0, "float8_e5m2fnuz": 57344.0,
+    "float8_e3m4": 15.5, "float6_e3m2fn": 28.0, "float6_e2m3fn": 7.5, "float4_e2m1fn": 6.0,
+}  # fmt: skip
+"""The largest finite number of each dtype."""
+_SPECIAL = frozenset(["inf", "nan"])
+_COMMON = frozenset(["0.0", "0", "1.0", "1", "None", "True", "False"])
+"""What many a wrong computation gives."""
+
+
+def direction(difference: Mapping[str, Any]) -> str:
+    """Whether an infinity or a NaN was `lost`, `gained` or `exchanged` for the other; empty where neither is there."""
+    wanted, found = _magnitudes(difference)
+    if wanted in _SPECIAL:
+        return "exchanged" if found in _SPECIAL else "lost"
+    return "gained" if found in _SPECIAL else ""
+
+
+def cut_off_at(difference: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The dtype of an infinity that is missing, and the narrower one whose largest number is there instead."""
+    dtype, (wanted, found) = str(difference.get("dtype")), _magnitudes(difference)
+    if dtype not in _LARGEST or wanted != "inf":
+        return None
+    return next(((dtype, name) for name, largest in _LARGEST.items() if name != dtype and found == repr(largest)), None)
+
+
+def overflows(difference: Mapping[str, Any]) -> bool:
+    """Whether the largest number of its dtype is wanted, and an infinity or a NaN is there."""
+    largest, (wanted, found) = _LARGEST.get(str(difference.get("dtype"))), _magnitudes(difference)
+    return largest is not None and wanted == repr(largest) and found in _SPECIAL
+
+
+def instead_of_nan(difference: Mapping[str, Any]) -> tuple[str, str] | None:
+    """The dtype of a NaN that is missing, and the number that is there, where it is none that anything may come to."""
+    wanted, found = _magnitudes(difference)
+    return (str(difference.get("dtype")), found) if wanted == "nan" and found not in _SPECIAL | _COMMON else None
+
+
+def _magnitudes(difference: Mapping[str, Any]) -> tuple[str, str]:
+    """The wanted element and the one that is there, as they are written, without signs."""
+    wanted, found = (str(difference.get(name)).lstrip("-") for name in ("expected", "actual"))
+    return wanted, found
