@@ -280,7 +280,11 @@ def test_an_api_without_a_valid_call_is_counted(tmp_path: Path) -> None:
     ("library", "apis"),
     [
         ("keras", ("keras.ops.matmul", "keras.ops.split", "keras.layers.Dense", "keras.layers.Add", "keras.layers.LSTM")),
-        ("tensorflow", ("tf.matmul", "tf.split", "tf.nn.softmax", "tf.linalg.expm", "tf.math.in_top_k")),
+        pytest.param(
+            "tensorflow",
+            ("tf.matmul", "tf.split", "tf.nn.softmax", "tf.linalg.expm", "tf.math.in_top_k"),
+            marks=pytest.mark.slow,  # starts TensorFlow for the promises that Keras shows
+        ),
     ],
 )
 def test_keras_and_tensorflow_are_generated_for_in_the_same_way(tmp_path: Path, library: str, apis: tuple[str, ...]) -> None:
@@ -291,7 +295,8 @@ def test_keras_and_tensorflow_are_generated_for_in_the_same_way(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
-    ("library", "api", "tensor"), [("keras", "keras.ops.cosh", "tf.tensor"), ("tensorflow", "tf.math.cosh", "tf.tensor")]
+    ("library", "api", "tensor"),
+    [("keras", "keras.ops.cosh", "tf.tensor"), pytest.param("tensorflow", "tf.math.cosh", "tf.tensor", marks=pytest.mark.slow)],
 )
 def test_a_folder_of_constraints_may_be_named_from_where_the_user_is(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, library: str, api: str, tensor: str
