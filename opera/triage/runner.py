@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
@@ -124,9 +124,7 @@ class Triage:
         """
         began = time.monotonic()
         failures = [each for each in self._campaigns.results(failures=True) if self._selected(each)]
-        if self._options.again:
-            self._store.forget({str(each.fingerprint) for each in failures})
-        todo = self._todo(failures)
+        todo = self._todo(self._forget(failures) if self._options.again else failures)
         benches: dict[_Bench, list[list[StoredResult]]] = defaultdict(list)
         campaigns = self._campaign_of()
         for tests in todo:
@@ -143,6 +141,13 @@ class Triage:
 
     def _selected(self, result: StoredResult) -> bool:
         return self._options.compiler in (None, result.compiler) and self._options.frontend in (None, result.frontend)
+
+    def _forget(self, failures: Sequence[StoredResult]) -> list[StoredResult]:
+        """Forgets the reductions of the most frequent fingerprints, as many as are to be reduced; returns their failures."""
+        counts = Counter(str(each.fingerprint) for each in failures)
+        chosen = set(sorted(counts, key=lambda each: (-counts[each], each))[: self._options.limit])
+        self._store.forget(chosen)
+        return [each for each in failures if each.fingerprint in chosen]
 
     def _todo(self, failures: Sequence[StoredResult]) -> list[list[StoredResult]]:
         """The failing tests that no reduction covers, by fingerprint, the smallest first; the most frequent fingerprint first."""

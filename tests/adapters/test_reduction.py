@@ -150,6 +150,13 @@ def test_triage_that_has_nothing_left_to_do_changes_nothing(workspace: Path, fin
     assert [each["id"] for each in opera(workspace, "report")["findings"]] == [each["id"] for each in before]
 
 
+def test_only_what_is_reduced_again_is_forgotten(workspace: Path, findings: dict[str, Any], tmp_path: Path) -> None:
+    shutil.copytree(workspace, tmp_path / "copy")
+    again = opera(tmp_path / "copy", "triage", "--again", "--limit", "1")["reduced"]
+    assert 0 < again < sum(len(finding["fingerprints"]) for finding in findings.values())
+    assert {each["id"] for each in opera(tmp_path / "copy", "report")["findings"]} == {each["id"] for each in findings.values()}
+
+
 @pytest.mark.slow
 def test_a_compiler_that_is_gone_is_named_and_nothing_is_lost(
     workspace: Path, findings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
