@@ -56,6 +56,7 @@ class Reductions:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._database = workspace.database
+        self._places: dict[tuple[str, str], int] = {}
 
     def all(self) -> list[StoredReduction]:
         """All of them, the oldest first."""
@@ -73,23 +74,34 @@ class Reductions:
         ]
 
     def keep(self, reduction: StoredReduction) -> None:
-        """Keeps a reduction in place of an earlier one of the same test."""
+        """Keeps a reduction in place of an earlier one of the same test, also of one that was forgotten a moment ago."""
         document = None if reduction.document is None else zlib.compress(json.dumps(reduction.document).encode())
+        place = self._places.pop((reduction.fingerprint, reduction.test), None)
         with self._workspace.transaction() as database:
+            if place is None:
+                (last,) = database.execute("SELECT coalesce(max(number), 0) FROM reductions").fetchone()
+                place = 1 + max(last, *self._places.values(), 0)
             database.execute(
-                "INSERT INTO reductions (fingerprint, test, finding, reason, instance, trigger, detail) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO reductions (number, fingerprint, test, finding, reason, instance, trigger, detail)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (fingerprint, test) DO UPDATE SET finding = excluded.finding, reason = excluded.reason,"
                 " instance = excluded.instance, trigger = excluded.trigger, detail = excluded.detail",
                 (
-                    reduction.fingerprint, reduction.test, reduction.finding, reduction.reason, document,
+                    place, reduction.fingerprint, reduction.test, reduction.finding, reduction.reason, document,
                     None if reduction.trigger is None else json.dumps(reduction.trigger), json.dumps(reduction.detail),
                 ),
             )  # fmt: skip
 
     def forget(self, fingerprints: Iterable[str]) -> None:
-        """Drops the reductions of *fingerprints* and the assignments of their tests."""
+        """Drops the reductions of *fingerprints* and the assignments of their tests.
+
+        Their places in the order of reductions, which decides under which id findings of one cause are shown, are kept for those that
+        come again.
+        """
         with self._workspace.transaction() as database:
             for fingerprint in fingerprints:
+                rows = database.execute("SELECT fingerprint, test, number FROM reductions WHERE fingerprint = ?", (fingerprint,))
+                self._places.update({(each, test): number for each, test, number in rows})
                 database.execute("DELETE FROM assignments WHERE test IN (SELECT test FROM results WHERE fingerprint = ?)", (fingerprint,))
                 database.execute("DELETE FROM reductions WHERE fingerprint = ?", (fingerprint,))
 
