@@ -5,7 +5,7 @@ python scripts/bench_grouping.py --campaign WORKSPACE ...
 
 Three figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), false alarms
 that are reported, and the pairwise precision and recall of grouping: of the pairs of failing tests of one subject that triage calls one
-finding, how many have one root cause by their labels, and of the pairs with one root cause how many are called one finding. With
+finding, how many have one root cause by their labels, and of the pairs with the same root cause how many are called one finding. With
 --workspaces the campaigns are kept there, and the same command continues. With --campaign, nothing is run: the findings of these
 workspaces, whole campaigns that were triaged, are held against the causes of all their failing tests.
 """
@@ -38,7 +38,11 @@ FALSE = ("false-alarm", "library-bug")
 
 @dataclass
 class Score:
-    """Counts of one subject or several; *together* and *cause* are sets of pairs of labelled failures."""
+    """Counts of one subject or several.
+
+    *together*, *cause* and *shared* are sets of pairs of labelled failures: those that are one finding, those whose causes are the same,
+    and those that share a cause. The last two differ where a test has several: which of them its failure shows, nobody said.
+    """
 
     bugs: int = 0
     swallowed: list[str] = field(default_factory=list[str])
@@ -46,6 +50,7 @@ class Score:
     reported: list[str] = field(default_factory=list[str])
     together: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     cause: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    shared: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
 
     def add(self, other: Score) -> None:
         """Takes in the counts of another subject."""
@@ -55,13 +60,14 @@ class Score:
         self.reported += other.reported
         self.together |= other.together
         self.cause |= other.cause
+        self.shared |= other.shared
 
     def pairs(self) -> str:
         """Precision and recall."""
-        both = len(self.together & self.cause)
-        precision = both / len(self.together) if self.together else 1.0
-        recall = both / len(self.cause) if self.cause else 1.0
-        return f"pairs: precision {precision:.3f} ({both} of {len(self.together)}), recall {recall:.3f} ({both} of {len(self.cause)})"
+        precision = _share(self.together, self.shared)
+        text = f"pairs: precision {precision}, recall {_share(self.cause, self.together)}"
+        wide = f", {_share(self.shared, self.together)} where tests with several causes count with each"
+        return text + (wide if self.shared != self.cause else "")
 
     def text(self) -> str:
         """One line."""
@@ -97,6 +103,12 @@ def main() -> None:
     print(f"all: {total.text()}")
 
 
+def _share(pairs: set[tuple[str, str]], right: set[tuple[str, str]]) -> str:
+    """How many of *pairs* are right."""
+    both = len(pairs & right)
+    return f"{both / len(pairs) if pairs else 1.0:.3f} ({both} of {len(pairs)})"
+
+
 def judge_campaigns(workspaces: list[Path], *, verbose: bool) -> None:
     """Holds the findings of whole campaigns against the causes of their tests."""
     rows = [json.loads(line) for line in CAUSES.read_text(encoding="utf-8").splitlines()]
@@ -121,6 +133,8 @@ def judge_campaigns(workspaces: list[Path], *, verbose: bool) -> None:
             if one == other:
                 score.together.add(pair)
             if cause & another:
+                score.shared.add(pair)
+            if cause == another:
                 score.cause.add(pair)
             if (one == other) != bool(cause & another):
                 what = "joined" if one == other else "apart"
@@ -186,6 +200,7 @@ def judge(workspace: Path, labelled: list[dict[str, Any]], *, verbose: bool) -> 
             score.together.add(pair)
         if one["cause"] == other["cause"]:
             score.cause.add(pair)
+            score.shared.add(pair)
         if (finding == second) != (one["cause"] == other["cause"]):
             what = "joined" if finding == second else "apart"
             wrong[f"{what}: {one['converter']} ({one['cause']}) and {other['converter']} ({other['cause']})"] += 1
