@@ -14,6 +14,7 @@ from opera.models.template import Artefact, ExportFailed, Invalid
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
 from opera.templates.onnx_agreement import computed, is_sound
+from opera.models.blame import Undefined
 
 Maker = Callable[[Any], Artefact]
 """Makes an artefact of a `KerasModel`."""
@@ -40,7 +41,7 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, Sequ
     return None
 
 
-def run_exported(kind: str, data: bytes, inputs: Sequence[tuple[str, Any]]) -> tuple[str, Sequence[Any] | None] | None:
+def run_exported(kind: str, data: bytes, inputs: Sequence[tuple[str, Any]]) -> tuple[str, Sequence[Any] | Undefined | None] | None:
     """As `opera.templates.tensorflow_artefacts.run_exported`, of what the backend in use exports."""
     backend = str(keras.config.backend())
     if backend == "torch":

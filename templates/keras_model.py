@@ -24,6 +24,7 @@ from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
 from opera.templates.keras_source import functional_source
 from opera.templates.python_text import imports_of
+from opera.models.blame import Undefined
 
 _DRAWS = 6
 """Runs with other seeds that have to agree before an operator that draws numbers counts as deterministic."""
@@ -154,7 +155,7 @@ class KerasModel:
     def shapes_elsewhere(self) -> None:
         return None
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | Undefined | None] | None:
         try:
             with self.settings(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")

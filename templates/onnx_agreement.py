@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opera.models import onnx_inputs
-from opera.models.arrays import Array
+from opera.models.arrays import Array, as_array, is_array
+from opera.models.blame import Undefined
 
 Inputs = Sequence[tuple[str, Array]]
 """Name and value of every input of the library's model."""
@@ -26,8 +27,10 @@ def is_sound(proto: Any, inputs: Inputs) -> bool:
     return _is_consistent(proto) and _takes(proto, inputs)
 
 
-def computed(data: bytes, inputs: Inputs) -> list[Any] | None:
+def computed(data: bytes, inputs: Inputs) -> list[Any] | Undefined | None:
     """The outputs of an exported model as ONNX's evaluator computes them; None where it says that they cannot be computed.
+
+    `Undefined` where it computes something, and the page of an operator leaves open what that is.
 
     Args:
         data: The onnx.ModelProto.
@@ -46,13 +49,28 @@ def computed(data: bytes, inputs: Inputs) -> list[Any] | None:
         except Exception as error:  # it looks for all implementations now
             raise NotImplementedError from error
         try:
-            return list(evaluator.run(None, onnx_inputs.feeds(proto, dict(inputs))))
+            values = evaluator.run(None, onnx_inputs.feeds(proto, dict(inputs)), intermediate=True)
         except (TypeError, AttributeError) as error:
             raise NotImplementedError from error
         except NotImplementedError:
             raise
         except Exception:
             return None
+    stray = next((why for node in proto.graph.node if (why := _left_open(node, values)) is not None), None)
+    return Undefined(stray) if stray is not None else [values[output.name] for output in proto.graph.output]
+
+
+def _left_open(node: Any, values: Mapping[str, Any]) -> str | None:
+    """What ONNX's page of an operator leaves open or rules out, though the evaluator computes something; None where it does not.
+
+    Source: https://onnx.ai/onnx/operators/
+    """
+    given = [as_array(values[name]) for name in node.input if is_array(values.get(name))]
+    if node.op_type == "ReduceMean" and given and is_array(values.get(node.output[0])):
+        return "the mean of no numbers" if not given[0].size and as_array(values[node.output[0]]).size else None
+    if node.op_type in ("GatherElements", "ScatterElements") and len(given) > 1:
+        return "data and indices of different ranks" if given[0].ndim != given[1].ndim else None
+    return None
 
 
 def _takes(proto: Any, inputs: Inputs) -> bool:

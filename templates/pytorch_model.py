@@ -22,6 +22,7 @@ from opera.templates.python_text import imports_of
 from opera.templates.pytorch_devices import shapes_elsewhere
 from opera.templates.pytorch_programs import captured_by, run_saved, saved
 from opera.templates.pytorch_source import expected_source, module_source
+from opera.models.blame import Undefined
 
 torch: Any = importlib.import_module("torch")
 
@@ -165,7 +166,7 @@ class PyTorchModel:
         except Exception:
             return None
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | Undefined | None] | None:
         torch.manual_seed(1)
         try:
             if kind == "onnx":

@@ -15,6 +15,7 @@ from opera.models.archive import pack_folder, unpack_folder
 from opera.models.arrays import Array
 from opera.models.template import Artefact, ExportFailed, Invalid
 from opera.templates.onnx_agreement import computed, is_sound
+from opera.models.blame import Undefined
 
 with contextlib.suppress(ImportError):
     importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order
@@ -108,7 +109,7 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, list
         return "tf.function", [outputs[name] for name in sorted(outputs)]
 
 
-def run_exported(kind: str, data: bytes, inputs: Inputs) -> tuple[str, list[Any] | None] | None:
+def run_exported(kind: str, data: bytes, inputs: Inputs) -> tuple[str, Sequence[Any] | Undefined | None] | None:
     """What an exported model computes by the format's own reference implementation, and the exporter; None for other kinds of artefacts.
 
     The outputs are None where that implementation says that the model has none.

@@ -20,6 +20,7 @@ from opera.templates.keras_arguments import Arguments, resolve, widened
 from opera.templates.python_text import imports_of
 from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_exported, run_saved, tf
 from opera.templates.tensorflow_source import module_source
+from opera.models.blame import Undefined
 
 
 class TensorFlowTemplate:
@@ -122,7 +123,7 @@ class TensorFlowModel:
     def shapes_elsewhere(self) -> None:
         return None
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | Undefined | None] | None:
         tf.random.set_seed(self._seed)
         try:
             exported = run_exported(kind, data, self.inputs)

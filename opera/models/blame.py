@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from opera.models.arrays import as_array, is_array
@@ -13,8 +14,15 @@ _OF_VALUES = frozenset({"values", "nan", "inf"})
 """Kinds of differences between outputs of one type and shape."""
 
 
+@dataclass(frozen=True)
+class Undefined:
+    """In place of outputs: the format of the model does not say what they are, so that every compiler may give its own."""
+
+    why: str
+
+
 def blames(
-    model: Sequence[Any] | None,
+    model: Sequence[Any] | Undefined | None,
     expected: Sequence[Any],
     precise: Sequence[Any] | None,
     actual: Sequence[Any] | None,
@@ -26,16 +34,19 @@ def blames(
 
     It is where it gives the compiler's result, and not the library's, without the compiler. What an exporter made has to give the library's
     result everywhere: it is also at fault where both differ from the library in the same type or shape, where the model has something right
-    and the compiler is wrong at none of that, and where neither has a result.
+    and the compiler is wrong at none of that, where neither has a result, and where the format leaves open what the result is.
 
     Args:
-        model: The outputs of the model as another implementation runs it; None where that says that there are none.
+        model: The outputs of the model as another implementation runs it; None where that says that there are none, or that they are
+            undefined.
         expected: The library's.
         precise: The library's in double precision, where they can be had.
         actual: The compiler's; None where it raised or died.
         policy: What the compiler declares to compute as.
         exported: Whether an exporter made the model, and not the library's own capture.
     """
+    if isinstance(model, Undefined):
+        return exported
     if model is None or actual is None:
         return exported and model is None and actual is None
     own = compare(expected, precise, model, Policy({}))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from opera.instance import Instance
+from opera.models.blame import Undefined
 
 LIBRARY_RAISED = "library-raised"
 """Reason code of a call that the library itself rejects, by raising the exception that is the cause."""
@@ -96,11 +97,11 @@ class Model(Protocol):
         """The shapes of the outputs on another kind of device, as the library itself has them; None where it does not say."""
         ...
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | None] | None:
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | Undefined | None] | None:
         """What an artefact computes without a compiler, and the name of what made it; None where nothing here can run it.
 
         The library runs what it captured itself; what an exporter made is run by the reference implementation of its format. The outputs
-        are None where that says that the model has none.
+        are None where that says that the model has none, and `Undefined` where the format does not say what they are.
         """
         ...
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opera.models.blame import blames
+from opera.models.blame import Undefined, blames
 from opera.oracles.compare import Policy
 
 RIGHT = [1.0, 2.0, 3.0]
@@ -64,3 +64,10 @@ def test_what_the_compiler_declares_to_compute_as_is_no_difference_from_the_mode
     right = np.array(RIGHT)
     assert blamed(wrong, rounded, expected=right, computes_as={"float64": "float32"})
     assert not blamed(right, rounded, expected=right, computes_as={"float64": "float32"})
+
+
+@pytest.mark.parametrize("actual", [None, [np.float32(1)]])
+def test_a_model_that_its_format_leaves_open_is_the_exporters_whatever_the_compiler_does(actual: list[Any] | None) -> None:
+    right = [np.float32([1, 2, 3])]
+    assert blames(Undefined("the mean of no numbers"), right, None, actual, Policy({}), exported=True)
+    assert not blames(Undefined("the mean of no numbers"), right, None, actual, Policy({}), exported=False)

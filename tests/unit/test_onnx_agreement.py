@@ -10,6 +10,7 @@ import pytest
 import torch
 from onnx import helper
 
+from opera.models.blame import Undefined
 from opera.templates.onnx_agreement import computed, is_sound
 
 FLOAT = onnx.TensorProto.FLOAT
@@ -60,6 +61,18 @@ def test_a_model_of_other_inputs_than_the_librarys_is_unsound() -> None:
     assert not takes(half, [1, 2], "bfloat16")
     assert not takes(half, [1, 2, 3], "float16")
     assert not takes(half, [[1, 2]], "float16")
+
+
+def test_what_onnx_leaves_open_is_undefined_whatever_the_evaluator_makes_of_it() -> None:
+    mean = model(helper.make_node("ReduceMean", ["x"], ["z"]), [0, 2], output=[1, 1])
+    assert result(mean, np.zeros((0, 2), "float32")) == Undefined("the mean of no numbers")
+    np.testing.assert_array_equal(result(mean, np.ones((3, 2), "float32")), [[[1]]])
+    entries = [helper.make_tensor_value_info("x", FLOAT, [2]), helper.make_tensor_value_info("y", onnx.TensorProto.INT64, None)]
+    results = [helper.make_tensor_value_info("z", FLOAT, None)]
+    gather = helper.make_graph([helper.make_node("GatherElements", ["x", "y"], ["z"])], "one", entries, results)
+    pick = helper.make_model(gather, opset_imports=[helper.make_opsetid("", 18)])
+    assert isinstance(result(pick, np.array([1, 2], "float32"), np.zeros((0, 3), "int64")), Undefined)
+    np.testing.assert_array_equal(result(pick, np.array([1, 2], "float32"), np.array([1], "int64")), [[2]])
 
 
 def test_an_operator_that_onnx_lacks_is_no_objection() -> None:
