@@ -14,6 +14,7 @@ import numpy as np
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.wire import Unrecordable
 from opera.models.arrays import Array, dtype_name, wide_integers
+from opera.models.blame import Undefined
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
@@ -24,7 +25,6 @@ from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
 from opera.templates.keras_source import functional_source
 from opera.templates.python_text import imports_of
-from opera.models.blame import Undefined
 
 _DRAWS = 6
 """Runs with other seeds that have to agree before an operator that draws numbers counts as deterministic."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from opera.instance import Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import Array
+from opera.models.blame import Undefined
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
@@ -22,7 +23,6 @@ from opera.templates.python_text import imports_of
 from opera.templates.pytorch_devices import shapes_elsewhere
 from opera.templates.pytorch_programs import captured_by, run_saved, saved
 from opera.templates.pytorch_source import expected_source, module_source
-from opera.models.blame import Undefined
 
 torch: Any = importlib.import_module("torch")
 

@@ -13,9 +13,9 @@ from typing import Any
 
 from opera.models.archive import pack_folder, unpack_folder
 from opera.models.arrays import Array
+from opera.models.blame import Undefined
 from opera.models.template import Artefact, ExportFailed, Invalid
 from opera.templates.onnx_agreement import computed, is_sound
-from opera.models.blame import Undefined
 
 with contextlib.suppress(ImportError):
     importlib.import_module("torch")  # before TensorFlow, which crashes it in the other order

@@ -12,6 +12,7 @@ from opera.instance import DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.foreign_tensors import array_of
 from opera.instrumentation.wire import Unrecordable
 from opera.models.arrays import Array, wide_integers
+from opera.models.blame import Undefined
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import Policy, compare
@@ -20,7 +21,6 @@ from opera.templates.keras_arguments import Arguments, resolve, widened
 from opera.templates.python_text import imports_of
 from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_exported, run_saved, tf
 from opera.templates.tensorflow_source import module_source
-from opera.models.blame import Undefined
 
 
 class TensorFlowTemplate:
