@@ -11,6 +11,9 @@ from opera.triage.normalise import template
 
 _CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
 """A qualified call, with at most one pair of parentheses inside: what it holds is taken out first."""
+_OBJECT = re.compile(r"\b[A-Z]\w*\(\w+=(?:[^()]|\([^()]*\))*\)")
+"""An object as Python prints it: a class, and fields by name."""
+_OBJECTS = re.compile(r"OBJECT(?:, OBJECT)+")
 _TELLING = 20
 """Characters of a gist that says something on its own."""
 _NOWHERE = ("<unknown>", "")
@@ -59,11 +62,11 @@ def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
 
 
 def gist(message: str) -> str:
-    """What *message* says, without the arguments of calls that it quotes."""
+    """What *message* says, without the arguments of calls and the fields of objects that it quotes."""
     text = template(message)
-    while (shorter := _CALL.sub("CALL", text)) != text:
+    while (shorter := _OBJECT.sub("OBJECT", _CALL.sub("CALL", text))) != text:
         text = shorter
-    return text
+    return _OBJECTS.sub("OBJECT", text)
 
 
 def _importer(frames: Sequence[Sequence[Any]], project: Sequence[str]) -> list[Sequence[Any]]:

@@ -211,7 +211,16 @@ def test_a_trigger_without_properties_covers_a_fingerprint_whose_instances_are_g
     assert (found.id, found.trigger, len(found.tests)) == ("e" * 16, ALWAYS, 2)
 
 
-@pytest.mark.parametrize("message", ["x" * 2**20, "f(" * 50_000, "\x00\udcff\x1b[31m" * 1000, "", "a.b(" * 20_000 + ")" * 20_000])
+def test_a_gist_is_without_the_fields_of_objects_and_their_number() -> None:
+    one = "received nothing but empty tensors with args '[[Symbol(name='add1', type=Tensor(INT64), shape=Shape([2]))]]'"
+    two = "received nothing but empty tensors with args '[[Symbol(name='mul', type=Tensor(BOOL)), Symbol(name='x', index=1)]]'"
+    assert gist(one) == gist(two) == "received nothing but empty tensors with args '[[OBJECT]]'"
+    assert gist("Shape([2]) is no Type(1)") != gist("Type(1) is no Shape([2])")
+
+
+@pytest.mark.parametrize(
+    "message", ["x" * 2**20, "f(" * 50_000, "\x00\udcff\x1b[31m" * 1000, "", "a.b(" * 20_000 + ")" * 20_000, "A(b=" * 20_000]
+)
 def test_hostile_messages_have_a_short_gist(message: str) -> None:
     assert len(gist(message)) <= 2000
     assert origin_of({"message": message, "frames": [["m"], [1, 2, 3, 4]]}, ("tvm.",)).raised == "2:3"
