@@ -17,7 +17,7 @@ from opera.environments.recipes import described, own_only
 from opera.errors import EnvironmentBroken
 from opera.worker import folders
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
-from opera.worker.processes import Guardian, adopt_orphans, kill_orphans
+from opera.worker.processes import Guardian, adopt_orphans, kill_orphans, resident_alone
 from opera.worker.protocol import Message
 
 POLL = 0.02
@@ -235,7 +235,7 @@ class Crew:
     def _is_spent(self, desk: _Desk, post: Post) -> bool:
         if desk.role.is_fresh:
             return not post.forkable
-        return desk.worker.tasks >= post.recycle or desk.worker.resident_alone() > 0.75 * self._limits.memory
+        return desk.worker.tasks >= post.recycle or resident_alone(desk.worker.pid) > 0.75 * self._limits.memory
 
     def _count_failed_start(self, post: Post, event: Lost) -> None:
         if event.from_outside:

@@ -370,10 +370,6 @@ class Worker:
         """Resident bytes of the whole process tree."""
         return processes.resident(self.pid)
 
-    def resident_alone(self) -> int:
-        """Resident bytes of the process itself: much faster to ask."""
-        return processes.resident_alone(self.pid)
-
     def close(self) -> None:
         """Kills the worker with all it has started, and removes what it has left in its folder."""
         if not self.alive:

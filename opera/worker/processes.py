@@ -32,7 +32,7 @@ def resident(pid: int) -> int:
 
 
 def resident_alone(pid: int) -> int:
-    """Resident bytes of *pid*; 0 when it is gone."""
+    """Resident bytes of *pid* without its descendants, which is much faster to ask; 0 when it is gone."""
     try:
         with open(f"/proc/{pid}/statm", "rb") as file:
             return int(file.read().split()[1]) * _PAGE
