@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 _LARGEST = {
@@ -24,12 +24,17 @@ def direction(difference: Mapping[str, Any]) -> str:
     return "gained" if found in _SPECIAL else ""
 
 
-def cut_off_at(difference: Mapping[str, Any]) -> tuple[str, str] | None:
-    """The dtype of an infinity that is missing, and the narrower one whose largest number is there instead."""
+def cut_off_at(difference: Mapping[str, Any], dtypes: Iterable[str] = ()) -> tuple[str, str] | None:
+    """The dtype of an infinity that is missing, and the narrower one whose largest number is there instead.
+
+    Where that number is the largest of the result's own dtype, *dtypes* say where the infinity came from: those that the failure needs.
+    """
     dtype, (wanted, found) = str(difference.get("dtype")), _magnitudes(difference)
     if dtype not in _LARGEST or wanted != "inf":
         return None
-    return next(((dtype, name) for name, largest in _LARGEST.items() if name != dtype and found == repr(largest)), None)
+    if found == repr(_LARGEST[dtype]):
+        return next(((each, dtype) for each in dtypes if _LARGEST.get(each, 0.0) > _LARGEST[dtype]), None)
+    return next(((dtype, name) for name, largest in _LARGEST.items() if found == repr(largest)), None)
 
 
 def overflows(difference: Mapping[str, Any]) -> bool:

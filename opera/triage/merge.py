@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Any, cast
 
 from opera.oracles.verdict import Verdict
@@ -80,7 +81,34 @@ def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence
                 joined.add(other.finding)
                 found.append(Merge(other.finding, candidate.finding, reason))
     found += _components(candidates)
+    for alike in _wrong_alike(candidates).values():
+        found += [*_parts(alike), *_irreducible(alike)]
     return [*found, *_leftovers(candidates)]
+
+
+def _wrong_alike(candidates: Sequence[Candidate]) -> dict[tuple[object, ...], list[Candidate]]:
+    """The wrong elements of each converter of each subject."""
+    found: dict[tuple[object, ...], list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        symptom = each.symptom
+        if symptom.verdict is Verdict.INCONSISTENT and symptom.kind in ELEMENTS:
+            found[symptom.subject, symptom.converter, _difference(symptom, each.representative)].append(each)
+    return found
+
+
+def _parts(alike: Sequence[Candidate]) -> Iterator[Merge]:
+    """What needs certain settings and more is what these settings alone do."""
+    triggers = [(each, set(each.cause.core())) for each in alike if each.cause is not None and settings(each.cause)]
+    for (one, core), (other, more) in permutations(triggers, 2):
+        if core < more:
+            yield Merge(one.finding, other.finding, f"same converter, wrong elements, and {one.trigger} is part of the other's trigger")
+
+
+def _irreducible(alike: Sequence[Candidate]) -> list[Merge]:
+    """Wrong elements that no smaller instance shows are not told apart: results read from memory that nobody wrote are of this kind."""
+    tried = [each for each in alike if each.reduction is not None and each.reduction.reason is not None]
+    reason = "same converter, wrong elements that no reduced instance shows reliably"
+    return [Merge(tried[0].finding, each.finding, reason) for each in tried[1:]]
 
 
 def _components(candidates: Sequence[Candidate]) -> list[Merge]:
@@ -211,7 +239,7 @@ def _of_wrong_results(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
         key = (_DTYPE, symptom.subject, symptom.converter, settings(cause))
         yield key, f"same converter {symptom.converter}, a wrong dtype whatever the dtypes"
     difference = _wrong_element(candidate.representative)
-    cut = cut_off_at(difference)
+    cut = cut_off_at(difference, (str(each.value) for each in cause.properties if each.kind in ("dtype", "type")))
     if cut is not None:
         yield ("cut-off", symptom.subject, cut), f"infinities of {cut[0]} become the largest {cut[1]}, whatever the operator"
     if overflows(difference):

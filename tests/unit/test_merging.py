@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,7 @@ def setting(name: str, value: object) -> Property:
 
 SEEN = Property("element-nonzero", "x")
 FROM_FLOAT8, TO_FLOAT8 = Property("dtype", "x", "float8_e5m2"), Property("type", "to", "float8_e5m2")
+FROM_SINGLE, FROM_DOUBLE = Property("dtype", "x", "float32"), Property("dtype", "x", "float64")
 BROADCAST = "the shapes cannot be broadcast"
 
 ONE = {
@@ -73,6 +76,22 @@ ONE = {
         wrong(1, "inf", SEEN, api="ai.onnx.Log", converter="log", expected="-inf", actual="-3.4028234663852886e+38", dtype="float64"),
         wrong(2, "inf", api="ai.onnx.Abs", converter="abs", expected="inf", actual="3.4028234663852886e+38", dtype="float64"),
     ),
+    "one result keeps the wide dtype whose infinities are cut off, the other does not": (
+        wrong(1, "inf", SEEN, expected="inf", actual="3.4028234663852886e+38", dtype="float64"),
+        wrong(
+            2,
+            "inf",
+            Property("dtype", "x", "float64"),
+            converter="like",
+            expected="-inf",
+            actual="-3.4028234663852886e+38",
+            dtype="float32",
+        ),
+    ),
+    "what triggers one is part of what triggers the other": (
+        wrong(1, "values", Property("is-not", "p", 2.0), SEEN),
+        wrong(2, "nan", Property("is-not", "p", 2.0), Property("positive", "p")),
+    ),
     "two operators convert to narrow types and do not saturate": (
         wrong(1, "inf", TO_FLOAT8, converter="cast", expected="-57344.0", actual="-inf", dtype="float8_e5m2"),
         wrong(2, "nan", SEEN, api="ai.onnx.CastLike", converter="like", expected="448.0", actual="nan", dtype="float8_e4m3fn"),
@@ -100,6 +119,16 @@ TWO = {
         wrong(1, "inf", SEEN, expected="inf", actual="3.4028234663852886e+38", dtype="float64"),
         wrong(2, "inf", SEEN, expected="57344.0", actual="inf", dtype="float8_e5m2"),
     ),
+    "infinities of single precision are cut off in two operators": (
+        wrong(1, "inf", SEEN, expected="inf", actual="3.4028234663852886e+38", dtype="float32"),
+        wrong(
+            2, "inf", Property("dtype", "x", "float32"), converter="max", expected="-inf", actual="-3.4028234663852886e+38", dtype="float32"
+        ),
+    ),
+    "what triggers one is part of what triggers the other, and no setting": (
+        wrong(1, "values", Property("element-negative", "x")),
+        wrong(2, "values", Property("element-negative", "x"), setting("layout", 1)),
+    ),
     "two operators make nothing of a NaN": (
         wrong(1, "nan", FROM_FLOAT8, converter="cast", expected="nan", actual="0.0", dtype="float32"),
         wrong(2, "nan", SEEN, api="ai.onnx.Max", converter="max", expected="nan", actual="0.0", dtype="float32"),
@@ -109,6 +138,17 @@ TWO = {
         wrong(2, "inf", api="ai.onnx.Abs", converter="abs", expected="inf", actual="1.0", dtype="float64"),
     ),
 }
+
+
+def test_wrong_results_that_no_smaller_instance_shows_are_one_bug_of_a_converter() -> None:
+    """Results read from memory that nobody wrote are NaN one time, a number another time, and right at times."""
+    kinds = (wrong(1, "nan"), wrong(2, "values"), wrong(3, "inf", converter="other"))
+    failed = [
+        replace(each, reduction=StoredReduction(each.fingerprint, each.representative.test, each.finding, "came to pass")) for each in kinds
+    ]
+    (merge,) = merges(failed, lambda _: ())
+    assert (merge.finding, merge.other) == (failed[0].finding, failed[1].finding)
+    assert merges([replace(each, reduction=None) for each in kinds], lambda _: ()) == [], "nothing was tried"
 
 
 @pytest.mark.parametrize("name", ONE)
