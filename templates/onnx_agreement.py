@@ -30,7 +30,7 @@ def is_sound(proto: Any, inputs: Inputs) -> bool:
 def computed(data: bytes, inputs: Inputs) -> list[Any] | Undefined | None:
     """The outputs of an exported model as ONNX's evaluator computes them; None where it says that they cannot be computed.
 
-    `Undefined` where it computes something, and the page of an operator leaves open what that is.
+    `Undefined` where it computes something, and the page of an operator of the main graph leaves open what that is.
 
     Args:
         data: The onnx.ModelProto.
@@ -65,6 +65,8 @@ def _left_open(node: Any, values: Mapping[str, Any]) -> str | None:
 
     Source: https://onnx.ai/onnx/operators/
     """
+    if node.domain not in ("", "ai.onnx"):
+        return None
     given = [as_array(values[name]) for name in node.input if is_array(values.get(name))]
     if node.op_type == "ReduceMean" and given and is_array(values.get(node.output[0])):
         return "the mean of no numbers" if not given[0].size and as_array(values[node.output[0]]).size else None

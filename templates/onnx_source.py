@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opera.templates.onnx_text import text_lines
 from opera.templates.python_text import array_text, listed, number_text, packed, value_text, wrapped
 
+_ODD = re.compile(r'["\\\n\r]')
+"""What a name may hold that its source text would not."""
 _MANY_LINES = 8
 """Of calls: from so many on, ONNX's own syntax is tried."""
 _READ_LINES = 14
@@ -51,14 +54,27 @@ def expected_source(expected: Sequence[Any]) -> str:
 
 
 def _is_plain(proto: Any) -> bool:
-    """Whether the model is one node whose attributes can be written out."""
-    if len(proto.graph.node) != 1:
+    """Whether the model is one node whose attributes can be written out, and has nothing else."""
+    graph = proto.graph
+    if len(graph.node) != 1 or proto.functions or graph.sparse_initializer:
         return False
-    types = {onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS, onnx.AttributeProto.TYPE_PROTO, onnx.AttributeProto.SPARSE_TENSOR}
-    entries = [*proto.graph.input, *proto.graph.output]
-    return not any(attribute.type in types for attribute in proto.graph.node[0].attribute) and all(
-        entry.type.WhichOneof("value") == "tensor_type" for entry in entries
+    node, entries = graph.node[0], [*graph.input, *graph.output]
+    names = [*node.input, *node.output, *(each.name for each in (*entries, *graph.initializer))]
+    return (
+        all(_can_be_written(attribute) for attribute in node.attribute)
+        and all(entry.type.WhichOneof("value") == "tensor_type" for entry in entries)
+        and not any(_ODD.search(name) for name in names)
     )
+
+
+def _can_be_written(attribute: Any) -> bool:
+    """Whether `onnx.helper` makes the same attribute of the value."""
+    types = onnx.AttributeProto
+    if attribute.ref_attr_name or attribute.type in (types.GRAPH, types.GRAPHS, types.TYPE_PROTO, types.SPARSE_TENSOR):
+        return False
+    strings = [attribute.s] if attribute.type == types.STRING else attribute.strings
+    is_empty = attribute.type in (types.INTS, types.FLOATS, types.STRINGS) and not onnx.helper.get_attribute_value(attribute)
+    return not is_empty and all(each.isascii() for each in strings)
 
 
 def _serialised(proto: Any) -> str:

@@ -31,10 +31,11 @@ def text_lines(proto: Any) -> list[str] | None:
     try:
         lines = _arranged(onnx.printer.to_text(proto).splitlines())
         read = onnx.parser.parse_model("\n".join(lines))
-    except (RuntimeError, ValueError, onnx.parser.ParseError):
+        same = _canonical(read) == _canonical(proto)
+    except Exception:  # what ONNX itself cannot print, read or load
         return None
     plain = not any('"""' in line or "\\" in line for line in lines)
-    return lines if plain and _keeps_elements(read) and _canonical(read) == _canonical(proto) else None
+    return lines if plain and same and _keeps_elements(read) else None
 
 
 def _keeps_elements(read: Any) -> bool:
@@ -48,7 +49,7 @@ def _keeps_elements(read: Any) -> bool:
 def _tensors(message: Any) -> Iterator[Any]:
     for field, value in message.ListFields():
         if field.message_type is not None:
-            for part in value if field.is_repeated else [value]:
+            for part in value if hasattr(value, "__len__") else [value]:
                 if isinstance(part, onnx.TensorProto):
                     yield part
                 yield from _tensors(part)
@@ -88,7 +89,7 @@ def _canonical(proto: Any) -> Any:
 def _simplify(message: Any) -> None:
     for field, value in message.ListFields():
         if field.message_type is not None:
-            for part in value if field.is_repeated else [value]:
+            for part in value if hasattr(value, "__len__") else [value]:
                 _simplify(part)
         elif value == "":
             message.ClearField(field.name)

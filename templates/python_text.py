@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import lzma
 import math
-import textwrap
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -18,6 +18,8 @@ _LITERAL_CHARACTERS = 900
 _UNIFORM_ELEMENTS = 3
 """From so many equal elements on, an array is written as one number and a shape."""
 WIDTH = 120
+_PARTS = re.compile(r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,'"])*(?:, *|$|,)""", re.DOTALL)
+"""The parts of an expression that commas outside of its strings end."""
 
 
 def array_text(array: Array) -> str:
@@ -108,10 +110,18 @@ def _nested(value: Any) -> str:
 
 
 def wrapped(text: str) -> str:
-    """*text*, an expression in brackets, broken after commas where it is too long for a line."""
+    """*text*, an expression in brackets, broken after commas where it is too long for a line; never inside a string."""
     if len(text) <= WIDTH:
         return text
-    return "\n    ".join(textwrap.wrap(text, WIDTH, break_long_words=False, break_on_hyphens=False))
+    parts: list[str] = _PARTS.findall(text)
+    if "".join(parts) != text:
+        return text
+    lines = [""]
+    for part in parts:
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > WIDTH:
+            lines.append("")
+        lines[-1] += part
+    return "\n    ".join(line.rstrip() for line in lines)
 
 
 def listed(name: str, items: Sequence[str], brackets: str = "[]") -> str:

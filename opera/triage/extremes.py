@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 _LARGEST = {
-    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308,
+    "float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4028234663852886e38, "float64": 1.7976931348623157e308
+}  # fmt: skip
+"""The largest finite number of each dtype that holds ordinary numbers."""
+_LARGEST_NARROW = {
     "float8_e4m3fn": 448.0, "float8_e4m3fnuz": 240.0, "float8_e4m3": 240.0, "float8_e5m2": 57344.0, "float8_e5m2fnuz": 57344.0,
     "float8_e3m4": 15.5, "float6_e3m2fn": 28.0, "float6_e2m3fn": 7.5, "float4_e2m1fn": 6.0,
 }  # fmt: skip
-"""The largest finite number of each dtype."""
+"""The same of dtypes to which conversions may saturate."""
 _SPECIAL = frozenset(["inf", "nan"])
-_COMMON = frozenset(["0.0", "0", "1.0", "1", "None", "True", "False"])
-"""What many a wrong computation gives."""
+_ORDINARY = 1000
+"""Below that, multiples of a half are what many a wrong computation gives."""
 
 
 def direction(difference: Mapping[str, Any]) -> str:
@@ -38,15 +41,21 @@ def cut_off_at(difference: Mapping[str, Any], dtypes: Iterable[str] = ()) -> tup
 
 
 def overflows(difference: Mapping[str, Any]) -> bool:
-    """Whether the largest number of its dtype is wanted, and an infinity or a NaN is there."""
-    largest, (wanted, found) = _LARGEST.get(str(difference.get("dtype"))), _magnitudes(difference)
+    """Whether the largest number of a narrow dtype is wanted, and an infinity or a NaN is there."""
+    largest, (wanted, found) = _LARGEST_NARROW.get(str(difference.get("dtype"))), _magnitudes(difference)
     return largest is not None and wanted == repr(largest) and found in _SPECIAL
 
 
 def instead_of_nan(difference: Mapping[str, Any]) -> tuple[str, str] | None:
     """The dtype of a NaN that is missing, and the number that is there, where it is none that anything may come to."""
     wanted, found = _magnitudes(difference)
-    return (str(difference.get("dtype")), found) if wanted == "nan" and found not in _SPECIAL | _COMMON else None
+    if wanted != "nan" or found in _SPECIAL:
+        return None
+    try:
+        number = float(found)
+    except ValueError:
+        return None
+    return None if number < _ORDINARY and (2 * number).is_integer() else (str(difference.get("dtype")), found)
 
 
 def _magnitudes(difference: Mapping[str, Any]) -> tuple[str, str]:

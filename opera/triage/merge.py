@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import permutations
 from typing import Any, cast
 
 from opera.oracles.verdict import Verdict
@@ -82,7 +81,7 @@ def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence
                 found.append(Merge(other.finding, candidate.finding, reason))
     found += _components(candidates)
     for alike in _wrong_alike(candidates).values():
-        found += [*_parts(alike), *_irreducible(alike)]
+        found += _parts(alike)
     return [*found, *_leftovers(candidates)]
 
 
@@ -92,23 +91,18 @@ def _wrong_alike(candidates: Sequence[Candidate]) -> dict[tuple[object, ...], li
     for each in candidates:
         symptom = each.symptom
         if symptom.verdict is Verdict.INCONSISTENT and symptom.kind in ELEMENTS:
-            found[symptom.subject, symptom.converter, _difference(symptom, each.representative)].append(each)
+            found[symptom.subject, symptom.converter, _difference(each)].append(each)
     return found
 
 
 def _parts(alike: Sequence[Candidate]) -> Iterator[Merge]:
-    """What needs certain settings and more is what these settings alone do."""
-    triggers = [(each, set(each.cause.core())) for each in alike if each.cause is not None and settings(each.cause)]
-    for (one, core), (other, more) in permutations(triggers, 2):
-        if core < more:
+    """What needs certain settings and more is what these settings alone do, unless parts of it do different things."""
+    triggers = [(each, frozenset(each.cause.core())) for each in alike if each.cause is not None and settings(each.cause)]
+    for other, more in triggers:
+        parts = sorted(((one, core) for one, core in triggers if core < more), key=lambda each: len(each[1]))
+        if parts and all(parts[0][1] <= core for _, core in parts):
+            one = parts[0][0]
             yield Merge(one.finding, other.finding, f"same converter, wrong elements, and {one.trigger} is part of the other's trigger")
-
-
-def _irreducible(alike: Sequence[Candidate]) -> list[Merge]:
-    """Wrong elements that no smaller instance shows are not told apart: results read from memory that nobody wrote are of this kind."""
-    tried = [each for each in alike if each.reduction is not None and each.reduction.reason is not None]
-    reason = "same converter, wrong elements that no reduced instance shows reliably"
-    return [Merge(tried[0].finding, each.finding, reason) for each in tried[1:]]
 
 
 def _components(candidates: Sequence[Candidate]) -> list[Merge]:
@@ -192,7 +186,7 @@ def _grounds(candidate: Candidate, origin: Origin | None, scene: _Scene) -> Iter
 
 def _by_trigger(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
     symptom = candidate.symptom
-    what = "an exception" if symptom.verdict is Verdict.CRASH else _difference(symptom, candidate.representative)
+    what = "an exception" if symptom.verdict is Verdict.CRASH else _difference(candidate)
     key = (symptom.subject, symptom.verdict, symptom.stage, symptom.converter)
     alike = (candidate.fingerprint, what)
     if candidate.trigger:
@@ -213,16 +207,23 @@ def _by_trigger(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
         yield ("family", *alike, word, said), f"same fingerprint, parameters called {word} matter in the same way"
 
 
-def _difference(symptom: Symptom, result: StoredResult) -> str:
+def _difference(candidate: Candidate) -> str:
     """The kind of difference in words; wrong elements are one kind, but for those at the end of a dtype's range."""
-    if symptom.kind not in ELEMENTS:
-        return symptom.kind
-    difference = _wrong_element(result)
-    return "no saturation" if overflows(difference) else "infinities cut off" if cut_off_at(difference) is not None else "wrong elements"
+    if candidate.symptom.kind not in ELEMENTS:
+        return candidate.symptom.kind
+    if overflows(_wrong_element(candidate)):
+        return "no saturation"
+    return "wrong elements" if _cut_off(candidate) is None else "infinities cut off"
 
 
-def _wrong_element(result: StoredResult) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", result.detail.get("difference", {}))
+def _cut_off(candidate: Candidate) -> tuple[str, str] | None:
+    """Between which dtypes an infinity was cut off."""
+    properties = () if candidate.cause is None else candidate.cause.properties
+    return cut_off_at(_wrong_element(candidate), (str(each.value) for each in properties if each.kind in ("dtype", "type")))
+
+
+def _wrong_element(candidate: Candidate) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", candidate.representative.detail.get("difference", {}))
 
 
 def _of_one_exception(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
@@ -238,8 +239,8 @@ def _of_wrong_results(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
     if symptom.kind == _DTYPE:
         key = (_DTYPE, symptom.subject, symptom.converter, settings(cause))
         yield key, f"same converter {symptom.converter}, a wrong dtype whatever the dtypes"
-    difference = _wrong_element(candidate.representative)
-    cut = cut_off_at(difference, (str(each.value) for each in cause.properties if each.kind in ("dtype", "type")))
+    difference = _wrong_element(candidate)
+    cut = _cut_off(candidate)
     if cut is not None:
         yield ("cut-off", symptom.subject, cut), f"infinities of {cut[0]} become the largest {cut[1]}, whatever the operator"
     if overflows(difference):

@@ -64,6 +64,36 @@ def test_a_models_source_gives_the_same_model_in_the_form_that_is_read_best(made
     assert again.opset_import[0].version == 21
 
 
+ODD = {
+    "strings with spaces and quotes": helper.make_node("Foo", ["x"], ["out0"], domain="d", s="one, two's " * 20, t=["a b", "c, d"] * 9),
+    "an empty list": onnx.NodeProto(op_type="Foo", domain="d", input=["x"], output=["out0"], attribute=[
+        onnx.AttributeProto(name="e", type=onnx.AttributeProto.INTS)
+    ]),
+    "bytes that are no text": helper.make_node("Foo", ["x"], ["out0"], domain="d", t=[b"\xff\xfe", b"a"]),
+    "names with quotes": helper.make_node("Foo", ["x", 'k"y'], ["out0"], domain="d"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_whatever_a_node_holds_its_source_makes_the_same_node(name: str) -> None:
+    made = model(ODD[name])
+    made.opset_import.append(helper.make_opsetid("d", 1))
+    (again,) = read_back(model_source(made, {"x": np.ones((2, 2), np.float32)})).graph.node
+    assert (list(again.input), list(again.output), again.op_type) == (list(ODD[name].input), ["out0"], "Foo")
+    assert {each.name: helper.get_attribute_value(each) for each in again.attribute} == {
+        each.name: helper.get_attribute_value(each) for each in ODD[name].attribute
+    }
+
+
+def test_functions_of_a_model_are_part_of_its_source() -> None:
+    made = model(helper.make_node("Double", ["x"], ["out0"], domain="d"))
+    made.opset_import.append(helper.make_opsetid("d", 1))
+    body = [helper.make_node("Add", ["a", "a"], ["b"])]
+    made.functions.append(helper.make_function("d", "Double", ["a"], ["b"], body, [helper.make_opsetid("", 21)]))
+    again = read_back(model_source(made, {"x": np.ones((2, 2), np.float32)}))
+    assert np.array_equal(outputs(again), outputs(made))
+
+
 def test_constants_of_types_that_importers_read_as_bytes_only_are_not_written_as_text() -> None:
     made = model(SUM, constants={name: value.astype(np.float16) for name, value in CONSTANTS.items()})
     assert "helper.make_node" in model_source(made, {"x": np.ones((2, 2), np.float32)})
