@@ -10,6 +10,8 @@ from typing import Any
 
 from opera.compilers.adapter import Adapter, Route, Stage, Subject, UnsupportedRule
 
+_BACKEND = "inductor"
+
 
 class InductorAdapter(Adapter):
     """torch.compile with the Inductor backend, one graph, one compile thread."""
@@ -29,13 +31,12 @@ class InductorAdapter(Adapter):
         compiler = next((name for name in ("g++", "clang++", "c++") if shutil.which(name)), None)
         if compiler is None:
             raise RuntimeError("Inductor needs a C++ compiler; install g++ (Debian: `apt install g++`)")
-        self._backend = {"default": "inductor", "aot-eager": "aot_eager"}[str(self.options.get("level", "default"))]
-        return {"torch": str(self._torch.__version__), "cxx": compiler, "backend": self._backend}
+        return {"torch": str(self._torch.__version__), "cxx": compiler, "backend": _BACKEND}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         self._torch._dynamo.reset()
         self._torch.manual_seed(1)
-        return self._torch.compile(subject.module.module, backend=self._backend, fullgraph=True)
+        return self._torch.compile(subject.module.module, backend=_BACKEND, fullgraph=True)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")
