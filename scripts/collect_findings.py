@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--compiler")
     parser.add_argument("--frontend")
     parser.add_argument("--output", type=Path, default=OUTPUT)
-    parser.add_argument("--most-lines", type=int, default=60, help="scripts that are longer are left out")
+    parser.add_argument("--most-lines", type=int, default=40, help="scripts that are longer are left out")
     parser.add_argument("--whole", metavar="ID", action="append", default=[], help="finding whose script is not of the reduced instance")
     arguments = parser.parse_args()
     scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]

@@ -20,7 +20,7 @@ from opera.config import Config
 from opera.errors import EnvironmentBroken, UserError
 from opera.models.registry import template_of
 from opera.oracles.tolerance import tolerance_of
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
@@ -131,7 +131,6 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         "title": f"{result.compiler}/{result.frontend}: {result.verdict.value} in {result.converter or 'an unknown converter'}",
         "versions": "Seen with " + ", ".join(f"{name} {version}" for name, version in _flat(versions)) + ".",
         "note": case.note,
-        "expectation": _expectation(result),
         "summary": headline(result.verdict, result.detail).replace('"""', "'''").replace("\\", "/"),
         "compares": result.verdict is Verdict.INCONSISTENT,
         "library_source": source["text"] + ("\n" + source["expected"] if result.verdict is Verdict.INCONSISTENT else ""),
@@ -160,12 +159,6 @@ def _sorted_imports(lines: Iterable[str]) -> str:
     first = sorted(line for line in distinct if line in ("import base64", "import lzma"))
     rest = sorted((line for line in distinct if line not in first), key=lambda line: (line.split()[1], line.startswith("from")))
     return "\n".join([*first, *([""] if first else []), *rest])
-
-
-def _expectation(result: StoredResult) -> str:
-    if result.verdict is Verdict.INCONSISTENT:
-        return "the result of the library"
-    return "a result" if result.stage is Stage.RUN else "a compiled model"
 
 
 def _is_exact(difference: Mapping[str, Any]) -> bool:

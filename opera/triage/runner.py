@@ -22,11 +22,12 @@ from opera.reduction.trigger import trigger_of
 from opera.store import Campaign, Campaigns, StoredResult, Workspace
 from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration
+from opera.triage.candidate import Candidate
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, smallest_first
 from opera.triage.guards import Guards
 from opera.triage.knowledge import knowledge_of
-from opera.triage.merge import Candidate, merges
+from opera.triage.merge import merges
 
 _MOST_ATTEMPTS = 2
 """Tests of a fingerprint that are tried where one cannot be reduced."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,20 +15,34 @@ from opera.reduction.properties import Property, View
 from opera.reduction.trigger import Trigger
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
+from opera.triage.candidate import Candidate
 from opera.triage.fingerprint import symptom_of
-from opera.triage.merge import Candidate, merges
+from opera.triage.merge import merges
 
 CAST, ATTENTION = "ai.onnx.Cast", "ai.onnx.Attention"
 
 
-def wrong(number: int, kind: str, *properties: Property, api: str = CAST, converter: str = "convert", **shown: str) -> Candidate:
+def wrong(number: int, kind: str, *properties: Property, api: str = CAST, converter: str = "convert", **shown: str | int) -> Candidate:
     detail = {"difference": {"kind": kind, "expected": "[2, 1]", "actual": "[1, 2]", **shown}}
     return _candidate(number, Verdict.INCONSISTENT, Stage.COMPARE, detail, Trigger(properties, api, ("x", "y")), converter)
 
 
-def crash(number: int, message: str, *properties: Property, api: str = CAST, error: str = "ValueError") -> Candidate:
-    detail = {"failure": {"type": error, "message": message, "frames": []}}
-    return _candidate(number, Verdict.CRASH, Stage.LOAD, detail, Trigger(properties, api, ("x", "y")))
+def crash(
+    number: int, message: str, *properties: Property, api: str = CAST, stage: Stage = Stage.LOAD, converter: str = "convert", line: int = 0
+) -> Candidate:
+    frames = [["tvm.passes", "tvm/passes.cc", line, "run"]] if line else []
+    detail = {"failure": {"type": "ValueError", "message": message, "frames": frames}}
+    return _candidate(number, Verdict.CRASH, stage, detail, Trigger(properties, api, ("x", "y")), converter)
+
+
+def unreduced(number: int, kind: str, converter: str = "convert") -> Candidate:
+    seen = wrong(number, kind, converter=converter)
+    return replace(seen, reduction=StoredReduction(seen.fingerprint, seen.representative.test, seen.finding, "came to pass"))
+
+
+def blamed(candidate: Candidate, exporter: str) -> Candidate:
+    result = candidate.representative
+    return replace(candidate, representative=replace(result, detail={**result.detail, "exporter": exporter}))
 
 
 def _candidate(
@@ -46,6 +62,8 @@ def setting(name: str, value: object) -> Property:
 SEEN = Property("element-nonzero", "x")
 FROM_FLOAT8, TO_FLOAT8 = Property("dtype", "x", "float8_e5m2"), Property("type", "to", "float8_e5m2")
 FROM_SINGLE, FROM_DOUBLE = Property("dtype", "x", "float32"), Property("dtype", "x", "float64")
+NARROW, INTEGER = Property("dtype", "x", "int2"), Property("dtype-class", "x", "integer")
+MOMENTUM = "the valid momentum range is [0, 1]."
 BROADCAST = "the shapes cannot be broadcast"
 
 ONE = {
@@ -98,6 +116,35 @@ ONE = {
         wrong(1, "nan", FROM_FLOAT8, converter="cast", expected="nan", actual="98304.0", dtype="float32"),
         wrong(2, "nan", SEEN, api="ai.onnx.CastLike", converter="like", expected="nan", actual="98304.0", dtype="float32"),
     ),
+    "a further output is a placeholder": (
+        wrong(1, "dtype", Property("dtype-class", "x", "floating-point"), output=1),
+        wrong(2, "values", Property("several", "x"), output=1),
+    ),
+    "two operators take the mean of nothing": (
+        wrong(1, "nan", Property("empty", "x"), converter="var", expected="nan", actual="-0.0", dtype="float32"),
+        wrong(2, "nan", Property("empty", "x"), api="std", converter="std", expected="nan", actual="0.0", dtype="float32"),
+    ),
+    "one conversion function serves two operators": (
+        wrong(1, "values", Property("is-not", "alpha", 1), converter="_binary(add)"),
+        wrong(2, "values", Property("is-not", "alpha", 1), api="sub", converter="_binary(sub)"),
+    ),
+    "the exporter is at fault, or the compiler": (
+        blamed(wrong(1, "values", Property("given", "divisor")), "torch.onnx"),
+        wrong(2, "values", Property("given", "divisor"), Property("item-above-one", "kernel_size")),
+    ),
+    "the code generator knows no such dtype, whosever code it is": (
+        crash(1, "dtype.bits is no multiple of eight", NARROW, stage=Stage.RUN, converter="cast"),
+        crash(2, "dtype.bits is no multiple of eight", NARROW, stage=Stage.RUN, converter="like", api="ai.onnx.CastLike"),
+    ),
+    "what makes an operator raise is known of another": (
+        crash(1, MOMENTUM, Property("is-not", "momentum", 0.1), stage=Stage.OPTIMIZE, line=7),
+        crash(2, MOMENTUM, stage=Stage.OPTIMIZE, api="torch.native", line=7),
+    ),
+    "elements that come and go": (unreduced(1, "nan"), unreduced(2, "values")),
+    "a dtype that is not promoted is wrong, or refused later": (
+        wrong(1, "dtype", Property("dtype-class", "x", "bool"), expected="float32", actual="bool"),
+        crash(2, "unknown intrinsic", INTEGER, stage=Stage.CODEGEN),
+    ),
 }
 TWO = {
     "other parameters": (wrong(1, "values", setting("antialias", 1)), wrong(2, "values", setting("mode", "cubic"))),
@@ -146,6 +193,31 @@ TWO = {
     "two operators make nothing of a NaN": (
         wrong(1, "nan", FROM_FLOAT8, converter="cast", expected="nan", actual="0.0", dtype="float32"),
         wrong(2, "nan", SEEN, api="ai.onnx.Max", converter="max", expected="nan", actual="0.0", dtype="float32"),
+    ),
+    "the first output is wrong in two ways": (
+        wrong(1, "dtype", Property("dtype-class", "x", "floating-point"), output=0),
+        wrong(2, "values", Property("several", "x"), output=0),
+    ),
+    "a further output is wrong with certain settings only": (
+        wrong(1, "shape", setting("group", 1), output=1),
+        wrong(2, "values", setting("mode", "up"), output=1),
+    ),
+    "two operators make different things of nothing": (
+        wrong(1, "nan", Property("empty", "x"), converter="var", expected="nan", actual="0.0", dtype="float32"),
+        wrong(2, "inf", Property("empty", "x"), api="max", converter="max", expected="-inf", actual="0.0", dtype="float32"),
+    ),
+    "one conversion function is wrong for two reasons": (
+        wrong(1, "values", Property("is-not", "alpha", 1), converter="_binary(add)"),
+        wrong(2, "values", setting("rounding", "floor"), api="div", converter="_binary(div)"),
+    ),
+    "two converters raise with one message": (
+        crash(1, "dtype.bits is no multiple of eight", NARROW, converter="cast", line=3),
+        crash(2, "dtype.bits is no multiple of eight", NARROW, converter="like", api="ai.onnx.CastLike", line=5),
+    ),
+    "elements of two converters come and go": (unreduced(1, "nan", "sum"), unreduced(2, "values", "mean")),
+    "a wrong dtype, and a converter that refuses a dtype": (
+        wrong(1, "dtype", Property("dtype-class", "x", "bool"), expected="float32", actual="bool"),
+        crash(2, "unknown intrinsic", INTEGER),
     ),
     "infinities of two operators are wrong in different ways": (
         wrong(1, "inf", SEEN, api="ai.onnx.Log", converter="log", expected="-inf", actual="-3.4028234663852886e+38", dtype="float64"),

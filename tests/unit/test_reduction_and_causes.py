@@ -20,11 +20,12 @@ from opera.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigge
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
+from opera.triage.candidate import Candidate
 from opera.triage.causes import unions
 from opera.triage.findings import Finding, group
 from opera.triage.fingerprint import symptom_of
 from opera.triage.knowledge import knowledge_of
-from opera.triage.merge import Candidate, merges
+from opera.triage.merge import merges
 from opera.triage.similarity import gist, origin_of
 
 
@@ -215,6 +216,11 @@ def test_a_gist_is_without_the_fields_of_objects_and_their_number() -> None:
     one = "received nothing but empty tensors with args '[[Symbol(name='add1', type=Tensor(INT64), shape=Shape([2]))]]'"
     two = "received nothing but empty tensors with args '[[Symbol(name='mul', type=Tensor(BOOL)), Symbol(name='x', index=1)]]'"
     assert gist(one) == gist(two) == "received nothing but empty tensors with args '[[OBJECT]]'"
+    illegal = "{}: error: failed to legalize operation '{}' that was explicitly marked illegal"
+    assert gist(illegal.format("<stdin>:4:10", "torch.constant.int")) == gist(illegal.format("<unknown>:0", "torch.vtensor.literal"))
+    assert gist(illegal.format("<stdin>:4:10", "torch.constant.int")) != gist(illegal.format("<stdin>:4:10", "torch.aten.fft_fft"))
+    dump = "LLVM ERROR: Unhandled type: {}\nType properties:\n  Is unsigned: {}\nStack dump:\n #0 0x12 main"
+    assert gist(dump.format("ui4", "yes")) == gist(dump.format("si4", "no"))
     assert gist("Shape([2]) is no Type(1)") != gist("Type(1) is no Shape([2])")
 
 

@@ -2,8 +2,7 @@
 
 Seen with torch 2.13.0+cpu, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
 Reduced from test 927c3b2f3442. Fails with: p>0.
-Expected: a result
-Actual:   Fail: float onnxruntime::{anonymous}::GetRatioOrDefault(const onnxruntime::Tensor*) [with T2 = float] 0.0f <= ratio_value && ratio_value < 1.0f was false. ratio must be in the range [0, 1)
+Actual: Fail: float onnxruntime::{anonymous}::GetRatioOrDefault(const onnxruntime::Tensor*) [with T2 = float] 0.0f <= ratio_value && ratio_value < 1.0f was false. ratio must be in the range [0, 1)
 """
 
 import numpy as np

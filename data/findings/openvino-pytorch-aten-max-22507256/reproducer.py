@@ -2,8 +2,7 @@
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from test f17963979b5e. Fails with: rank(input)=0.
-Expected: a compiled model
-Actual:   OpConversionFailure: [PyTorch Frontend] Index: 1 is out of bounds of input list of len: 1
+Actual: OpConversionFailure: [PyTorch Frontend] Index: 1 is out of bounds of input list of len: 1
 """
 
 import numpy as np

@@ -2,8 +2,7 @@
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from test 76261c01defa. Fails with: any call.
-Expected: a compiled model
-Actual:   InternalError: CodeGenVM cannot emit this Relax operator directly. Run the appropriate lowering pass, or route the operator to an external codegen before VM codegen.
+Actual: InternalError: CodeGenVM cannot emit this Relax operator directly. Run the appropriate lowering pass, or route the operator to an external codegen before VM codegen.
 """
 
 import numpy as np
@@ -20,7 +19,6 @@ graph = helper.make_graph([node], "single_operator", entries, results)
 model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 27)], ir_version=13)
 inputs = {"input": np.array([1], np.int64)}
 
-module = from_onnx(model, keep_params_in_input=False)
-machine = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+machine = relax.VirtualMachine(tvm.compile(from_onnx(model, keep_params_in_input=False), "llvm"), tvm.cpu())
 feeds = [inputs[entry.name] for entry in model.graph.input]
 result = machine["main"](*(tuple(map(tvm.runtime.tensor, v)) if isinstance(v, list) else tvm.runtime.tensor(v) for v in feeds))
