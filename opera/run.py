@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from opera.prioritize import DEFAULT_STRATEGY, rank
 from opera.report.tables import print_table
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
+from opera.worker.cores import usable_cores
 
 SCHEMA = "run/1"
 _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": (InputForm.RUNTIME, InputForm.BAKED)}
@@ -52,7 +52,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("--budget", type=Duration(), help="Most wall time, e.g. 30m or 2h; the same command goes on afterwards.")
 @click.option("--maxfail", type=click.IntRange(1), help="Stop after this many findings.")
 @click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Busy child processes.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Busy child processes.")
 @click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Input seeds to try, from --seed on.")
 @click.option("--shard", metavar="I/N", help="Only part I of N of the campaign; `opera combine` joins the parts.")
 @click.option("--nightly", is_flag=True, help="What failed before first, then what is new, then the rest; give it a --budget.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from opera.report.tables import print_table
 from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.database import open_workspace
+from opera.worker.cores import usable_cores
 
 SCHEMA = "evaluate/1"
 _AS_RUN = "(as it ran)"
@@ -43,7 +43,7 @@ _AS_RUN = "(as it ran)"
     help="Recorded campaign whose failures are known beforehand (repeatable): another compiler, or an earlier version.",
 )
 @click.option(
-    "-j", "--jobs", type=click.IntRange(1), default=min(4, os.cpu_count() or 1), show_default="cores, 4 at most", help="Processes."
+    "-j", "--jobs", type=click.IntRange(1), default=lambda: min(4, usable_cores()), show_default="cores, 4 at most", help="Processes."
 )
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the campaign to FILE, and stop.")
 @click.option("--coverage", is_flag=True, help="With --record: measure which statements of the frontend each test runs, too.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -21,6 +20,7 @@ from opera.report.tables import print_table
 from opera.report.text import one_line, plural
 from opera.store import Corpus, Workspace
 from opera.store.database import open_workspace
+from opera.worker.cores import usable_cores
 from opera.worker.process import Limits
 
 SCHEMA = "replay/1"
@@ -33,7 +33,7 @@ _ALL = "all"
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--cap", type=click.IntRange(1), help="Most instances per operator, chosen for variety.")
 @click.option("--limit", type=click.IntRange(1), help="Most instances, chosen for variety.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Worker processes.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Worker processes.")
 @click.option("--timeout", type=Duration(), default=30.0, show_default="30s", help="Deadline of each call.")
 @click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
 @click.option("--show", type=click.IntRange(0), default=30, show_default=True, help="Most causes to print.")

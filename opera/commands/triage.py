@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import statistics
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, group
 from opera.triage.knowledge import knowledge_of
 from opera.triage.runner import Options, Tally, Triage
+from opera.worker.cores import usable_cores
 
 SCHEMA = "triage/1"
 
@@ -34,7 +34,7 @@ SCHEMA = "triage/1"
 @click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Longest time for one reduction.")
 @click.option("--probes", type=click.IntRange(1), default=600, show_default=True, help="Most instances to run for one reduction.")
 @click.option("--causes", type=click.IntRange(1), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=os.cpu_count() or 1, show_default="cores", help="Reductions at a time.")
+@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Reductions at a time.")
 @click.option("--again", is_flag=True, help="Forget earlier reductions of what is selected.")
 @click.option("--arbiters/--no-arbiters", default=True, show_default=True, help="Ask other compilers about wrong results.")
 @click.option("--split", "apart", nargs=2, metavar="A B", help="Two findings have different root causes: never merge them.")

@@ -19,6 +19,11 @@ _MOST_SHARERS = 16
 """Claims on one core; what comes after that works anywhere."""
 
 
+def usable_cores() -> int:
+    """How many cores this process may use, which `taskset` or a container may have made fewer than there are."""
+    return len(os.sched_getaffinity(0))
+
+
 class Seat:
     """The core on which one worker works, with all that it starts.
 

@@ -51,6 +51,11 @@ def seated(*pids: int) -> list[Seat]:
     return seats
 
 
+def test_only_cores_that_may_be_used_count() -> None:
+    code = f"import os; os.sched_setaffinity(0, {{{ALLOWED[-1]}}}); from opera.worker.cores import usable_cores; print(usable_cores())"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
+
+
 def test_each_that_works_has_a_core_of_its_own_and_those_that_are_too_many_share(family: str, sleepers: list[int]) -> None:
     seats = seated(*sleepers)
     assert sorted(map(core_of, sleepers[: len(ALLOWED)])) == ALLOWED
