@@ -88,13 +88,17 @@ def _components(candidates: Sequence[Candidate]) -> list[Merge]:
 
 def _any_call(candidates: Sequence[Candidate], origins: Sequence[Origin | None], scene: Scene) -> Iterator[Merge]:
     """A trigger without a property says nothing of why; what is known of the same exception of another operator does."""
-    first: dict[str, Candidate] = {}
+    known: dict[str, str] = {}
+    unknown: list[Candidate] = []
     for each, origin in zip(candidates, origins, strict=True):
-        if origin is None or each.cause is None or not origin.tells or origin.raised in scene.common:
-            continue
-        other = first.setdefault(each.fingerprint, each)
-        if other is not each and not (each.trigger and other.trigger):
-            yield Merge(other.finding, each.finding, "same fingerprint; what triggers one of them is not known")
+        if origin is not None and each.cause is not None and origin.tells and origin.raised not in scene.common:
+            if each.trigger:
+                known.setdefault(each.fingerprint, each.finding)
+            else:
+                unknown.append(each)
+    for each in unknown:
+        if each.fingerprint in known:
+            yield Merge(known[each.fingerprint], each.finding, "same fingerprint; what triggers one of them is not known")
 
 
 def _unstable(candidates: Sequence[Candidate]) -> Iterator[Merge]:
@@ -110,18 +114,20 @@ def _unstable(candidates: Sequence[Candidate]) -> Iterator[Merge]:
 
 def _promotions(candidates: Sequence[Candidate]) -> Iterator[Merge]:
     """A dtype that the converter should have promoted is a wrong dtype where the compiler goes on, and a crash where it does not."""
-    first: dict[tuple[object, ...], Candidate] = {}
+    wrong: dict[tuple[object, ...], str] = {}
+    crashes: list[tuple[tuple[object, ...], str]] = []
     for each in candidates:
         symptom = each.symptom
         if each.cause is None or {DTYPE} != set(outline(each.cause)):
             continue
-        wrong = symptom.verdict is Verdict.INCONSISTENT and symptom.kind == _DTYPE
-        if not wrong and (symptom.verdict is not Verdict.CRASH or symptom.stage not in LATER):
-            continue
-        tensors = frozenset(part.name for part in each.cause.core())
-        other = first.setdefault((symptom.subject, symptom.converter, tensors), each)
-        if other is not each and other.symptom.verdict is not symptom.verdict:
-            yield Merge(other.finding, each.finding, f"same converter {symptom.converter}, a dtype that is not promoted")
+        key = (symptom.subject, symptom.converter, frozenset(part.name for part in each.cause.core()))
+        if symptom.verdict is Verdict.INCONSISTENT and symptom.kind == _DTYPE:
+            wrong.setdefault(key, each.finding)
+        elif symptom.verdict is Verdict.CRASH and symptom.stage in LATER:
+            crashes.append((key, each.finding))
+    for key, crash in crashes:
+        if key in wrong:
+            yield Merge(wrong[key], crash, f"same converter {key[1]}, a dtype that is not promoted")
 
 
 def _leftovers(candidates: Sequence[Candidate]) -> list[Merge]:

@@ -256,3 +256,15 @@ def test_the_number_of_an_onnx_element_type_is_a_dtype() -> None:
     assert TO_FLOAT8.text() == "to=float8_e5m2"
     (about,) = [each for each in aspects(View(cast, "baked")) if TO_FLOAT8 in each.properties]
     assert {dtype_meant(other.instance, "to", other.values["to"]) for other in about.removals} >= {"float32", "int64", "bool"}
+
+
+def test_what_is_not_known_of_one_operator_does_not_join_two_others() -> None:
+    """Nor does the order matter in which they were found."""
+    known = [
+        crash(number, MOMENTUM, Property("is-not", name, value), stage=Stage.OPTIMIZE, api=name, line=7)
+        for number, name, value in ((2, "momentum", 0.1), (3, "decay", 0.9))
+    ]
+    unknown = crash(1, MOMENTUM, stage=Stage.OPTIMIZE, api="torch.native", line=7)
+    for candidates in ([unknown, *known], [*known, unknown]):
+        (merge,) = merges(candidates, lambda _: ())
+        assert {merge.finding, merge.other} == {known[0].finding, unknown.finding}
