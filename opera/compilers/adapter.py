@@ -129,7 +129,7 @@ class Adapter:
     """dtype to the dtype that the compiler declares to compute it as."""
     environment: ClassVar[Mapping[str, str]] = {}
     project: ClassVar[tuple[str, ...]] = ()
-    """Prefixes of modules and parts of file paths that belong to the compiler: frames worth showing."""
+    """Prefixes of modules and parts of file paths that belong to the compiler: the importer is found by them."""
     levels: ClassVar[tuple[str, ...]] = ()
     """Names of its optimisation levels, the default first; `options["level"]` is one of them."""
     lowest_level: ClassVar[str | None] = None

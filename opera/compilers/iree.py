@@ -86,7 +86,7 @@ class IreeAdapter(Adapter):
     packages = ("iree-base-compiler>=3.9", "iree-base-runtime>=3.9", "onnx>=1.19")
     levels = ("default", "O0")
     fork = Fork.STARTED
-    project = ("torch_mlir", "/compiler/src/")  # the Python package only runs its tools
+    project = ("iree.compiler.extras.",)  # the importer; the rest of the package runs its tools
     unsupported = (
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),
         # by the specification of StableHLO, what a custom call is depends on the implementation: JAX's are jaxlib's own LAPACK

@@ -99,11 +99,6 @@ class Prober:
             self.close()
             raise
 
-    @property
-    def project(self) -> tuple[str, ...]:
-        """Prefixes of modules and parts of paths that belong to the compiler."""
-        return self._rig.adapter.project
-
     def close(self) -> None:
         """Ends the workers."""
         self._rig.crew.close()

@@ -11,6 +11,9 @@ from typing import Any
 from opera.instance import Instance, decode_instance
 from opera.store.database import Workspace
 
+GONE = "its instance, or data of it, is gone"
+"""The reason of what could not even be tried."""
+
 
 @dataclass(frozen=True)
 class StoredReduction:

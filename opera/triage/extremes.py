@@ -14,7 +14,8 @@ _LARGEST_NARROW = {
     "float8_e3m4": 15.5, "float6_e3m2fn": 28.0, "float6_e2m3fn": 7.5, "float4_e2m1fn": 6.0,
 }  # fmt: skip
 """The same of dtypes to which conversions may saturate."""
-_SPECIAL = frozenset(["inf", "nan"])
+SPECIAL = frozenset(["inf", "nan"])
+"""Elements that are no ordinary numbers, without their signs."""
 _ORDINARY = 1000
 """Below that, multiples of a half are what many a wrong computation gives."""
 
@@ -22,9 +23,9 @@ _ORDINARY = 1000
 def direction(difference: Mapping[str, Any]) -> str:
     """Whether an infinity or a NaN was `lost`, `gained` or `exchanged` for the other; empty where neither is there."""
     wanted, found = _magnitudes(difference)
-    if wanted in _SPECIAL:
-        return "exchanged" if found in _SPECIAL else "lost"
-    return "gained" if found in _SPECIAL else ""
+    if wanted in SPECIAL:
+        return "exchanged" if found in SPECIAL else "lost"
+    return "gained" if found in SPECIAL else ""
 
 
 def cut_off_at(difference: Mapping[str, Any], dtypes: Iterable[str] = ()) -> tuple[str, str] | None:
@@ -43,13 +44,13 @@ def cut_off_at(difference: Mapping[str, Any], dtypes: Iterable[str] = ()) -> tup
 def overflows(difference: Mapping[str, Any]) -> bool:
     """Whether the largest number of a narrow dtype is wanted, and an infinity or a NaN is there."""
     largest, (wanted, found) = _LARGEST_NARROW.get(str(difference.get("dtype"))), _magnitudes(difference)
-    return largest is not None and wanted == repr(largest) and found in _SPECIAL
+    return largest is not None and wanted == repr(largest) and found in SPECIAL
 
 
 def instead_of_nan(difference: Mapping[str, Any]) -> tuple[str, str] | None:
     """The dtype of a NaN that is missing, and the number that is there, where it is none that anything may come to."""
     wanted, found = _magnitudes(difference)
-    if wanted != "nan" or found in _SPECIAL:
+    if wanted != "nan" or found in SPECIAL:
         return None
     try:
         number = float(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +11,9 @@ from typing import Any
 from opera.oracles.verdict import Stage, Verdict
 from opera.reduction.trigger import ALWAYS, Trigger
 from opera.triage.candidate import Candidate
-from opera.triage.extremes import instead_of_nan, overflows
-from opera.triage.fingerprint import ELEMENTS, Symptom
-from opera.triage.outline import DTYPE, anonymous_settings, families, input_forms, outline, settings
+from opera.triage.extremes import SPECIAL, instead_of_nan, overflows
+from opera.triage.fingerprint import ELEMENTS
+from opera.triage.outline import DTYPE, anonymous_settings, families, has_parameters, input_forms, is_particular, outline, settings
 from opera.triage.similarity import Origin
 
 _QUOTED = 90
@@ -21,6 +22,10 @@ _MOST_MESSAGES = 3
 _DTYPE = "dtype"
 LATER = frozenset({Stage.OPTIMIZE, Stage.CODEGEN, Stage.RUN})
 """Stages past the converters."""
+_NOTHING = "x0 is empty"
+"""The anonymous trigger of what an operator makes of nothing."""
+_FUNCTION = re.compile(r"(\w+)\([^()+]*\)")
+"""A conversion function that serves several operators, and which of them it was."""
 _ORIGIN, _PLACE = "origin", "place"
 BETWEEN = frozenset({_ORIGIN, _PLACE})
 """What findings of one fingerprint share anyway, so that it puts none of them together again."""
@@ -64,9 +69,9 @@ def grounds(candidate: Candidate, origin: Origin | None, scene: Scene) -> Iterat
         elif candidate.symptom.verdict is Verdict.INCONSISTENT:
             yield from _of_wrong_results(candidate, candidate.cause)
     if origin is not None:
-        yield from _by_origin(candidate.symptom, origin, scene)
+        yield from _by_origin(candidate, origin, scene)
         if candidate.cause is not None:
-            yield from _of_later_stages(candidate, origin, scene)
+            yield from _of_later_stages(candidate, candidate.cause, origin, scene)
 
 
 def _by_trigger(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
@@ -100,12 +105,12 @@ def _of_one_exception(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
         yield ("setting", candidate.fingerprint, alike), f"same fingerprint, parameters of the same value ({candidate.trigger})"
 
 
-def _of_later_stages(candidate: Candidate, origin: Origin, scene: Scene) -> Iterator[Ground]:
+def _of_later_stages(candidate: Candidate, cause: Trigger, origin: Origin, scene: Scene) -> Iterator[Ground]:
     """Past the converters an exception is the compiler's, whosever code it was compiling."""
     symptom = candidate.symptom
-    if symptom.stage in LATER and origin.tells and (candidate.trigger or origin.raised not in scene.common):
+    if symptom.stage in LATER and origin.tells and not origin.vague and (origin.raised not in scene.common or is_particular(cause)):
         key = ("later", symptom.subject, symptom.stage, symptom.kind, origin, candidate.trigger)
-        yield key, f'same message "{_quoted(origin.gist)}" after conversion, same trigger ({candidate.trigger or ALWAYS})'
+        yield key, f'same message "{_quoted(origin.gist)}" past the converters, same trigger ({candidate.trigger or ALWAYS})'
 
 
 def _of_wrong_results(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
@@ -124,35 +129,34 @@ def _of_wrong_results(candidate: Candidate, cause: Trigger) -> Iterator[Ground]:
         yield ("no-nan", symptom.subject, *stray), f"a NaN of {stray[0]} becomes {stray[1]}, whatever the operator"
     if symptom.kind not in ELEMENTS:
         yield ("result", candidate.fingerprint, input_forms(cause)), f"same fingerprint, the {symptom.kind} of results"
-    yield from _of_odd_results(candidate, cause, difference)
+    if symptom.kind in ELEMENTS:
+        yield from _of_wrong_elements(candidate, cause, difference)
     if not cause.properties:
         key = ("always", symptom.subject, symptom.converter, cause.api)
         yield key, f"same converter {symptom.converter}, a wrong result of any call of {cause.api}"
 
 
-def _of_odd_results(candidate: Candidate, cause: Trigger, difference: Mapping[str, Any]) -> Iterator[Ground]:
-    """What tells more than that elements are wrong."""
-    symptom, which = candidate.symptom, settings(cause)
-    output = int(difference.get("output", 0))
-    if output and not which:
-        key = ("further", symptom.subject, symptom.converter, output)
-        yield key, f"same converter {symptom.converter}, its output {output} is wrong whatever the settings"
-    if [each.kind for each in cause.core()] == ["empty"]:
-        wanted, found = str(difference.get("expected")), str(difference.get("actual")).lstrip("-")
-        key = ("of-nothing", symptom.subject, symptom.kind, str(difference.get("dtype")), wanted, found)
+def _of_wrong_elements(candidate: Candidate, cause: Trigger, difference: Mapping[str, Any]) -> Iterator[Ground]:
+    symptom = candidate.symptom
+    wanted, found = (str(difference.get(name)).lstrip("-") for name in ("expected", "actual"))
+    if candidate.trigger == _NOTHING and {wanted, found} & SPECIAL:
+        key = ("of-nothing", symptom.subject, str(difference.get("dtype")), wanted, found)
         yield key, f"{found} for nothing where {wanted} is right, whatever the operator"
-    function, parameter, _ = symptom.converter.partition("(")
-    if which and parameter and not function.endswith(" "):
-        key = ("function", symptom.subject, function, candidate.difference, candidate.trigger)
-        yield key, f"same conversion function {function}, {candidate.difference}, same trigger ({candidate.trigger})"
+    function = _FUNCTION.fullmatch(symptom.converter)
+    if function is not None and has_parameters(cause):
+        key = ("function", symptom.subject, function[1], candidate.difference, candidate.trigger)
+        yield key, f"same conversion function {function[1]}, {candidate.difference}, same trigger ({candidate.trigger})"
 
 
-def _by_origin(symptom: Symptom, origin: Origin, scene: Scene) -> Iterator[Ground]:
+def _by_origin(candidate: Candidate, origin: Origin, scene: Scene) -> Iterator[Ground]:
+    symptom = candidate.symptom
     key = (symptom.subject, symptom.verdict, symptom.stage, symptom.kind)
     if origin.tells:
         anybody = origin.by_entry or (origin.entry and origin.entry not in scene.dispatchers)
         raised, entry = (f" {word} {part}" if part else "" for word, part in (("at", origin.raised), ("in", origin.entry)))
-        yield (_ORIGIN, *key, origin, None if anybody else symptom.converter), f'same message "{_quoted(origin.gist)}"{raised}{entry}'
+        which = candidate.trigger if origin.vague else None
+        reason = f'same message "{_quoted(origin.gist)}"{raised}{entry}'
+        yield (_ORIGIN, *key, origin, None if anybody else symptom.converter, which), reason
     if origin.raised not in scene.common:
         reason = f"same converter {symptom.converter}, same {symptom.kind} at {origin.raised}"
         yield (_PLACE, *key, symptom.converter, origin.raised), reason

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from opera.oracles.verdict import Verdict
-from opera.store.reductions import Merge
+from opera.reduction.trigger import Trigger
+from opera.store.reductions import GONE, Merge
 from opera.triage.candidate import Candidate
+from opera.triage.causes import unions
 from opera.triage.fingerprint import ELEMENTS, Symptom
 from opera.triage.grounds import BETWEEN, LATER, Scene, grounds, scene_of
-from opera.triage.outline import DTYPE, outline, settings
+from opera.triage.outline import has_parameters, is_of_integers, settings
 from opera.triage.similarity import Origin
 
 _DTYPE, _JOINT = "dtype", "+"
@@ -38,34 +40,68 @@ def merges(candidates: Sequence[Candidate], project_of: Callable[[str], Sequence
                 joined.add(other.finding)
                 found.append(Merge(other.finding, candidate.finding, reason))
     found += _components(candidates)
-    found += _any_call(candidates, origins, scene)
     found += _unstable(candidates)
-    found += _promotions(candidates)
+    found += _promotions(candidates, origins)
+    found += _placeholders(candidates)
     for alike in _wrong_alike(candidates).values():
         found += _parts(alike)
+    found += _blamed_otherwise(candidates)
+    found += _any_call(candidates, origins, scene, unions([each.finding for each in candidates], found))
     return [*found, *_leftovers(candidates)]
 
 
 def _wrong_alike(candidates: Sequence[Candidate]) -> dict[tuple[object, ...], list[Candidate]]:
-    """The wrong elements of each converter, whoever is at fault: one bug may be the exporter's in one test and nobody's in another."""
+    """The wrong elements of each converter of each subject."""
     found: dict[tuple[object, ...], list[Candidate]] = defaultdict(list)
     for each in candidates:
         symptom = each.symptom
         if symptom.verdict is Verdict.INCONSISTENT and symptom.kind in ELEMENTS:
-            result = each.representative
-            found[result.compiler, result.frontend, symptom.converter, each.difference].append(each)
+            found[symptom.subject, symptom.converter, each.difference].append(each)
     return found
 
 
 def _parts(alike: Sequence[Candidate]) -> Iterator[Merge]:
     """What needs certain settings and more is what these settings alone do, unless parts of it do different things."""
     triggers = [(each, frozenset(each.cause.core())) for each in alike if each.cause is not None and settings(each.cause)]
-    for place, (other, more) in enumerate(triggers):
-        earlier = [each for each in triggers[:place] if each[1] == more]
-        parts = sorted([each for each in triggers if each[1] < more] or earlier, key=lambda each: len(each[1]))
+    for other, more in triggers:
+        parts = sorted(((one, core) for one, core in triggers if core < more), key=lambda each: len(each[1]))
         if parts and all(parts[0][1] <= core for _, core in parts):
             one = parts[0][0]
-            yield Merge(one.finding, other.finding, f"same converter, wrong elements, and {one.trigger} is part of the other's trigger")
+            reason = f"same converter, {other.difference}, and {one.trigger} is part of the other's trigger"
+            yield Merge(one.finding, other.finding, reason)
+
+
+def _blamed_otherwise(candidates: Sequence[Candidate]) -> Iterator[Merge]:
+    """One bug may be the exporter's in one test and the compiler's in another: with one converter and parameters that matter to both."""
+    known = [
+        (each, frozenset(each.cause.core()), "exporter" in each.representative.detail)
+        for each in candidates
+        if each.cause is not None and has_parameters(each.cause) and each.symptom.kind in ELEMENTS
+    ]
+    for one, core, exported in known:
+        key = (one.representative.compiler, one.symptom.converter, one.difference)
+        partners = [
+            other
+            for other, more, theirs in known
+            if exported and not theirs and (core <= more or more <= core)
+            and key == (other.representative.compiler, other.symptom.converter, other.difference)
+        ]  # fmt: skip
+        if len(partners) == 1:
+            yield Merge(one.finding, partners[0].finding, f"same converter {key[1]}, {key[2]}, the exporter at fault or the compiler")
+
+
+def _placeholders(candidates: Sequence[Candidate]) -> Iterator[Merge]:
+    """An output after the first that is wrong in any call explains what else is wrong with it, where no setting matters."""
+    wrong: dict[tuple[object, ...], list[tuple[Candidate, Trigger]]] = defaultdict(list)
+    for each in candidates:
+        output = each.wrong_element.get("output")
+        if each.cause is not None and isinstance(output, int) and output > 0 and not settings(each.cause):
+            wrong[each.symptom.subject, each.symptom.converter, output].append((each, each.cause))
+    for (_, converter, output), alike in wrong.items():
+        always = next((each for each, cause in alike if not cause.core()), None)
+        for other, _ in alike:
+            if always is not None and other is not always:
+                yield Merge(always.finding, other.finding, f"same converter {converter}, whose output {output} is wrong in any call")
 
 
 def _components(candidates: Sequence[Candidate]) -> list[Merge]:
@@ -86,48 +122,57 @@ def _components(candidates: Sequence[Candidate]) -> list[Merge]:
     return found
 
 
-def _any_call(candidates: Sequence[Candidate], origins: Sequence[Origin | None], scene: Scene) -> Iterator[Merge]:
-    """A trigger without a property says nothing of why; what is known of the same exception of another operator does."""
-    known: dict[str, str] = {}
+def _any_call(candidates: Sequence[Candidate], origins: Sequence[Origin | None], scene: Scene, roots: Mapping[str, str]) -> Iterator[Merge]:
+    """A trigger without a property says nothing of why; what is known of the same exception of other operators does, if it is one thing."""
+    known: dict[str, set[str]] = defaultdict(set)
     unknown: list[Candidate] = []
     for each, origin in zip(candidates, origins, strict=True):
         if origin is not None and each.cause is not None and origin.tells and origin.raised not in scene.common:
             if each.trigger:
-                known.setdefault(each.fingerprint, each.finding)
+                known[each.fingerprint].add(roots[each.finding])
             else:
                 unknown.append(each)
     for each in unknown:
-        if each.fingerprint in known:
-            yield Merge(known[each.fingerprint], each.finding, "same fingerprint; what triggers one of them is not known")
+        if len(known[each.fingerprint]) == 1:
+            (one,) = known[each.fingerprint]
+            yield Merge(one, each.finding, "same fingerprint; what triggers one of them is not known")
 
 
 def _unstable(candidates: Sequence[Candidate]) -> Iterator[Merge]:
     """Wrong elements that come and go, so that no reduction holds, are read from memory that nobody wrote."""
-    first: dict[tuple[str, str], str] = {}
+    reduced = {each.fingerprint for each in candidates if each.cause is not None}
+    first: dict[tuple[object, ...], str] = {}
     for each in candidates:
         symptom = each.symptom
-        if symptom.verdict is Verdict.INCONSISTENT and symptom.kind in ELEMENTS and each.reduction is not None and each.cause is None:
-            other = first.setdefault((symptom.subject, symptom.converter), each.finding)
-            if other != each.finding:
-                yield Merge(other, each.finding, f"same converter {symptom.converter}, wrong elements, neither could be reduced")
+        if symptom.kind not in ELEMENTS or each.fingerprint in reduced or each.reduction is None or each.reduction.reason == GONE:
+            continue
+        other = first.setdefault((symptom.subject, symptom.converter, each.difference), each.finding)
+        if other != each.finding:
+            yield Merge(other, each.finding, f"same converter {symptom.converter}, {each.difference}, none of which could be reduced")
 
 
-def _promotions(candidates: Sequence[Candidate]) -> Iterator[Merge]:
-    """A dtype that the converter should have promoted is a wrong dtype where the compiler goes on, and a crash where it does not."""
+def _promotions(candidates: Sequence[Candidate], origins: Sequence[Origin | None]) -> Iterator[Merge]:
+    """A dtype that the converter should have promoted is a wrong dtype where the compiler goes on, and a crash where it does not.
+
+    A crash in which other converters share is the compiler's own.
+    """
     wrong: dict[tuple[object, ...], str] = {}
-    crashes: list[tuple[tuple[object, ...], str]] = []
-    for each in candidates:
+    crashes: list[tuple[tuple[object, ...], Candidate, tuple[object, ...]]] = []
+    converters: dict[tuple[object, ...], set[str]] = defaultdict(set)
+    for each, origin in zip(candidates, origins, strict=True):
         symptom = each.symptom
-        if each.cause is None or {DTYPE} != set(outline(each.cause)):
+        raised = (symptom.subject, symptom.stage, symptom.kind, origin)
+        converters[raised].add(symptom.converter)
+        if each.cause is None or not is_of_integers(each.cause):
             continue
         key = (symptom.subject, symptom.converter, frozenset(part.name for part in each.cause.core()))
         if symptom.verdict is Verdict.INCONSISTENT and symptom.kind == _DTYPE:
             wrong.setdefault(key, each.finding)
         elif symptom.verdict is Verdict.CRASH and symptom.stage in LATER:
-            crashes.append((key, each.finding))
-    for key, crash in crashes:
-        if key in wrong:
-            yield Merge(wrong[key], crash, f"same converter {key[1]}, a dtype that is not promoted")
+            crashes.append((key, each, raised))
+    for key, crash, raised in crashes:
+        if key in wrong and converters[raised] == {crash.symptom.converter}:
+            yield Merge(wrong[key], crash.finding, f"same converter {key[1]}, a dtype that is not promoted")
 
 
 def _leftovers(candidates: Sequence[Candidate]) -> list[Merge]:

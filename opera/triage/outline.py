@@ -12,6 +12,8 @@ from opera.reduction.trigger import Trigger
 DTYPE = "some dtype"
 """In place of whose dtype it is, and which."""
 _DTYPES = frozenset({"dtype", "dtype-class", "dtype-not", "type", "type-class"})
+_PROMOTED = frozenset({"integer", "bool", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))})
+"""Dtypes, and classes of them, that libraries promote."""
 _SAME = {
     "rank-differs": "shape-differs", "item-above-one": "above-one", "item-positive": "positive", "item-negative": "negative",
 }  # fmt: skip
@@ -40,6 +42,17 @@ def settings(trigger: Trigger) -> tuple[str, ...]:
 def has_parameters(trigger: Trigger) -> bool:
     """Whether a parameter matters that is no tensor."""
     return any(each.name != WHOLE and each.name not in trigger.tensors for each in trigger.properties)
+
+
+def is_particular(trigger: Trigger) -> bool:
+    """Whether a parameter or one certain dtype matters: what few operators have in common."""
+    return has_parameters(trigger) or any(each.kind in ("dtype", "type") for each in trigger.core())
+
+
+def is_of_integers(trigger: Trigger) -> bool:
+    """Whether nothing but the dtype of tensors matters, and all are integers or truth values of the usual widths."""
+    dtypes = [each for each in trigger.core() if each.kind != "dtype-not"]
+    return bool(dtypes) and all(each.kind in _DTYPES and str(each.value) in _PROMOTED for each in dtypes)
 
 
 def input_forms(trigger: Trigger) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from opera.reduction.prober import Prober, Trial
 from opera.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.reduction.trigger import trigger_of
 from opera.store import Campaign, Campaigns, StoredResult, Workspace
-from opera.store.reductions import Reductions, StoredReduction
+from opera.store.reductions import GONE, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration
 from opera.triage.candidate import Candidate
 from opera.triage.causes import finding_id
@@ -227,7 +227,7 @@ class Triage:
             test, instance = _first_readable(left, known)
             if test is None or instance is None:
                 fingerprint = str(left[0].fingerprint)
-                self._keep(StoredReduction(fingerprint, left[0].test, fingerprint, "its instance, or data of it, is gone"), "")
+                self._keep(StoredReduction(fingerprint, left[0].test, fingerprint, GONE), "")
                 return
             reduction = yield test, instance
             failed += reduction.reason is not None

@@ -14,11 +14,12 @@ _CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
 _OBJECT = re.compile(r"\b[A-Z]\w*\(\w+=(?:[^()]|\([^()]*\))*\)")
 """An object as Python prints it: a class, and fields by name."""
 _OBJECTS = re.compile(r"OBJECT(?:, OBJECT)+")
-_DUMP = re.compile(r" Type properties: .*| Please report issues to .*| Stack dump: .*")
-"""What LLVM prints of a type, of itself and of its stack after the message."""
+_DUMP = re.compile(r"(LLVM ERROR: .*?) (?:Type properties: |Please report issues to |Stack dump: ).*")
+"""What LLVM prints of a type, of itself and of its stack after its message."""
 _LOCATION = re.compile(r"<(?:stdin|unknown)>:N(?::N)?: ")
-_OPERAND = re.compile(r"'torch\.(?:constant\.\w+|vtensor\.literal|prim\.ListConstruct)'")
-"""Operands that MLIR calls illegal because it could not legalise what uses them: which of them comes first is chance."""
+_OPERAND = re.compile(r"failed to legalize operation 'torch\.(?:DTYPE|constant\.\w+|vtensor\.literal|prim\.ListConstruct)'")
+"""An operand that MLIR calls illegal because it could not legalise what uses it: which of them comes first is chance."""
+_VAGUE = "failed to legalize OPERAND"
 _TELLING = 20
 """Characters of a gist that says something on its own."""
 _NOWHERE = ("<unknown>", "")
@@ -41,6 +42,11 @@ class Origin:
     entry: str
     callers: tuple[str, ...] = field(default=(), compare=False)
     by_entry: bool = field(default=False, compare=False)
+
+    @property
+    def vague(self) -> bool:
+        """Whether the message says what was in the way, and not what it was in the way of."""
+        return _VAGUE in self.gist
 
     @property
     def tells(self) -> bool:
@@ -68,7 +74,7 @@ def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
 
 def gist(message: str) -> str:
     """What *message* says, without the arguments of calls and the fields of objects that it quotes."""
-    text = _OPERAND.sub("OPERAND", _LOCATION.sub("", _DUMP.sub("", template(message))))
+    text = _OPERAND.sub(_VAGUE, _LOCATION.sub("", _DUMP.sub(r"\1", template(message))))
     while (shorter := _OBJECT.sub("OBJECT", _CALL.sub("CALL", text))) != text:
         text = shorter
     return _OBJECTS.sub("OBJECT", text)

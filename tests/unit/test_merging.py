@@ -35,8 +35,8 @@ def crash(
     return _candidate(number, Verdict.CRASH, stage, detail, Trigger(properties, api, ("x", "y")), converter)
 
 
-def unreduced(number: int, kind: str, converter: str = "convert") -> Candidate:
-    seen = wrong(number, kind, converter=converter)
+def unreduced(number: int, kind: str, converter: str = "convert", **shown: str) -> Candidate:
+    seen = wrong(number, kind, converter=converter, **shown)
     return replace(seen, reduction=StoredReduction(seen.fingerprint, seen.representative.test, seen.finding, "came to pass"))
 
 
@@ -214,6 +214,43 @@ TWO = {
         crash(1, "dtype.bits is no multiple of eight", NARROW, converter="cast", line=3),
         crash(2, "dtype.bits is no multiple of eight", NARROW, converter="like", api="ai.onnx.CastLike", line=5),
     ),
+    "elements that come and go do so in two ways": (
+        unreduced(1, "nan"),
+        unreduced(2, "inf", expected="57344.0", actual="inf", dtype="float8_e5m2"),
+    ),
+    "two narrow dtypes are wrong, or refused later": (
+        wrong(1, "dtype", Property("dtype-class", "x", "bool"), expected="float32", actual="bool"),
+        crash(2, "cannot select float8", FROM_FLOAT8, stage=Stage.CODEGEN),
+    ),
+    "a dtype is refused in other converters as well": (
+        wrong(1, "dtype", Property("dtype-class", "x", "bool"), expected="float32", actual="bool"),
+        crash(2, "unknown intrinsic", INTEGER, stage=Stage.CODEGEN, line=4),
+        crash(3, "unknown intrinsic", setting("axis", 1), stage=Stage.CODEGEN, line=4, converter="gelu"),
+    ),
+    "a further output is wrong for two reasons": (
+        wrong(1, "values", Property("given", "x"), output=1),
+        wrong(2, "shape", Property("empty", "y"), output=1),
+    ),
+    "two operators give a wrong shape for nothing": (
+        wrong(1, "shape", Property("empty", "x"), converter="gather", expected="[0]", actual="[1]"),
+        wrong(2, "shape", Property("empty", "x"), api="cat", converter="cat", expected="[0]", actual="[1]"),
+    ),
+    "two operators give an ordinary number for nothing": (
+        wrong(1, "values", Property("empty", "x"), converter="prod", expected="1.0", actual="0.0", dtype="float32"),
+        wrong(2, "values", Property("empty", "x"), api="resize", converter="resize", expected="1.0", actual="0.0", dtype="float32"),
+    ),
+    "what two models have of one conversion function": (
+        wrong(1, "values", setting("dim", 1), converter="_unary(abs)+softmax"),
+        wrong(2, "values", setting("dim", 1), api="norm", converter="_unary(exp)+layer_norm"),
+    ),
+    "one conversion function, and only the input form matters": (
+        wrong(1, "values", Property("form", "", "runtime"), converter="_unary(round)"),
+        wrong(2, "values", Property("form", "", "runtime"), api="tan", converter="_unary(tan)"),
+    ),
+    "the exporter is at fault, or the compiler, and only the input form matters to both": (
+        blamed(wrong(1, "values", Property("form", "", "runtime")), "torch.onnx"),
+        wrong(2, "values", Property("form", "", "runtime"), setting("mode", "edge")),
+    ),
     "elements of two converters come and go": (unreduced(1, "nan", "sum"), unreduced(2, "values", "mean")),
     "a wrong dtype, and a converter that refuses a dtype": (
         wrong(1, "dtype", Property("dtype-class", "x", "bool"), expected="float32", actual="bool"),
@@ -259,12 +296,37 @@ def test_the_number_of_an_onnx_element_type_is_a_dtype() -> None:
 
 
 def test_what_is_not_known_of_one_operator_does_not_join_two_others() -> None:
-    """Nor does the order matter in which they were found."""
+    """Whatever the order in which they were found."""
     known = [
         crash(number, MOMENTUM, Property("is-not", name, value), stage=Stage.OPTIMIZE, api=name, line=7)
         for number, name, value in ((2, "momentum", 0.1), (3, "decay", 0.9))
     ]
     unknown = crash(1, MOMENTUM, stage=Stage.OPTIMIZE, api="torch.native", line=7)
     for candidates in ([unknown, *known], [*known, unknown]):
-        (merge,) = merges(candidates, lambda _: ())
-        assert {merge.finding, merge.other} == {known[0].finding, unknown.finding}
+        assert merges(candidates, lambda _: ()) == []
+
+
+def test_a_rest_that_no_reduction_covers_joins_no_two_bugs_that_were_reduced() -> None:
+    cubic, antialias = wrong(1, "values", setting("mode", "cubic")), wrong(2, "nan", setting("antialias", 1))
+    rests = [replace(each, finding=each.fingerprint) for each in (unreduced(3, "values"), unreduced(4, "nan"))]
+    joined = merges([cubic, antialias, *rests], lambda _: ())
+    assert {(each.finding, each.other) for each in joined} == {
+        (cubic.finding, rests[0].finding),
+        (antialias.finding, rests[1].finding),
+    }
+
+
+def test_an_exporters_finding_joins_no_two_of_the_compiler() -> None:
+    ceil = setting("ceil_mode", 1)
+    compilers = [wrong(1, "values", ceil, setting("divisor", 3)), wrong(2, "nan", ceil, setting("stride", 2))]
+    assert merges([*compilers, blamed(wrong(3, "values", ceil), "torch.onnx")], lambda _: ()) == []
+
+
+@pytest.mark.parametrize("operand", ["torch.constant.int", "torch.constant.bool", "torch.vtensor.literal", "torch.prim.ListConstruct"])
+def test_an_operand_that_is_not_legal_says_nothing_of_other_converters(operand: str) -> None:
+    form = Property("form", "", "runtime")
+    pad = crash(1, f"failed to legalize operation '{operand}'", form, stage=Stage.CODEGEN, converter="pad", line=3)
+    alike = crash(2, "failed to legalize operation 'torch.constant.float'", form, stage=Stage.CODEGEN, converter="pad", line=3)
+    other = crash(3, "failed to legalize operation 'torch.constant.float'", form, stage=Stage.CODEGEN, converter="conv", line=3)
+    (merge,) = merges([pad, alike, other], lambda _: ())
+    assert {merge.finding, merge.other} == {pad.finding, alike.finding}
