@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
-from opera.errors import EnvironmentBroken, Exit, OperaError
+from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -109,6 +109,9 @@ def explain(error: BaseException) -> OperaError | None:
         return error
     if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
         return EnvironmentBroken("no space left where the workspace lies; free some and run the same command again")
+    if isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error):
+        way = "move it away or choose another --workspace; `sqlite3 opera.db .recover` prints what can be read of it"
+        return UserError(f"the workspace's opera.db is damaged ({error}); {way}")
     if isinstance(error, OSError) and error.errno == 28:
         where = f" while writing {error.filename}" if error.filename else ""
         return EnvironmentBroken(f"no space left on the device{where}; free some and run the same command again")

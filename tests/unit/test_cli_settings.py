@@ -175,6 +175,7 @@ def test_a_malformed_file_is_the_users_error_and_is_named(tmp_path: Path, text: 
         (KeyboardInterrupt(), Exit.INTERRUPTED, "the same command continues"),
         (OSError(28, "No space left on device", "file"), Exit.BROKEN_ENVIRONMENT, "no space left"),
         (sqlite3.OperationalError("database or disk is full"), Exit.BROKEN_ENVIRONMENT, "no space left"),
+        (sqlite3.DatabaseError("database disk image is malformed"), Exit.USER_ERROR, "opera.db is damaged"),
         (PermissionError(13, "Permission denied", "folder"), Exit.BROKEN_ENVIRONMENT, "--workspace"),
     ],
 )
