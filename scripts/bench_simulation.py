@@ -31,10 +31,10 @@ def compare(subject: Scaled, folder: Path, cores: str) -> None:
     """Runs the subject's campaign, predicts it, and prints both."""
     workspace = folder / "ws"
     extract(workspace, subject)
-    pace_of(workspace, subject, 2, cores)
+    pace_of(workspace, subject, 2, cores, subject.limit)
     forget(workspace)
     other = Path(shutil.copytree(workspace, folder / "other"))
-    paces = {1: pace_of(workspace, subject, 1, cores), 2: pace_of(other, subject, 2, cores)}
+    paces = {1: pace_of(workspace, subject, 1, cores, subject.limit), 2: pace_of(other, subject, 2, cores, subject.limit)}
     recording = recorded(workspace, None, None, start=0.0)
     for jobs, pace in paces.items():
         real = pace.tests / pace.rate
