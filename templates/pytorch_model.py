@@ -7,6 +7,7 @@ import io
 import types
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ torch: Any = importlib.import_module("torch")
 
 _HEADS = ("torch", "builtins", "math", "operator")
 _NARROW_INTEGERS = frozenset({torch.int8, torch.int16, torch.int32})
+_INTEGERS = _NARROW_INTEGERS | {torch.uint8, torch.int64}
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
 _VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
 
@@ -81,6 +83,15 @@ class PyTorchModel:
     def run_once(self) -> list[Any]:
         """Every tensor of one call; raises `Invalid` where the library rejects it."""
         return _outputs(self.module, self._tensors, seed=1)
+
+    def number_of_outputs_varies(self) -> bool:
+        """Whether other integers among the inputs, larger or smaller by one, make another number of output tensors."""
+        counts = {len(self.run_once())}
+        for step in (1, -1):
+            tensors = [tensor + step if tensor.dtype in _INTEGERS else tensor for tensor in self.fresh_tensors()]
+            with suppress(Invalid):
+                counts.add(len(_outputs(self.module, tensors, seed=1)))
+        return len(counts) > 1
 
     def reference(self) -> Reference:
         outputs = self._run(self.module, self.fresh_tensors(), seed=1)

@@ -13,6 +13,10 @@ from opera.compilers.adapter import Adapter, Route, Stage, Subject, UnsupportedR
 _BACKEND = "inductor"
 
 
+class NotOneGraph(Exception):
+    """How many outputs there are depends on values, which no graph expresses; in a full graph PyTorch says so in several ways."""
+
+
 class InductorAdapter(Adapter):
     """torch.compile with the Inductor backend, one graph, one compile thread."""
 
@@ -23,6 +27,7 @@ class InductorAdapter(Adapter):
     unsupported = (
         UnsupportedRule(("torch._dynamo.exc.Unsupported",), "dynamo", stages=("load", "codegen")),
         UnsupportedRule(("torch._dynamo.exc.UserError",), "dynamo", stages=("load", "codegen")),
+        UnsupportedRule((f"{__name__}.NotOneGraph",), "data-dependent", stages=("codegen",)),
     )
 
     def start(self) -> Mapping[str, str]:
@@ -40,8 +45,13 @@ class InductorAdapter(Adapter):
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")
-        with self._torch.no_grad():
-            loaded(*subject.module.fresh_tensors())
+        try:
+            with self._torch.no_grad():
+                loaded(*subject.module.fresh_tensors())
+        except Exception as error:
+            if "data-dependent" in str(error) and subject.module.number_of_outputs_varies():
+                raise NotOneGraph("the number of outputs depends on values of the inputs") from error
+            raise
         return loaded
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:

@@ -59,6 +59,10 @@ TENSORFLOW = (
     tf_call("tf.signal.fft", tensor([1, 2, 3 + 1j], "complex64")),
     tf_call("tf.cast", tensor([1 + 2j], "complex64"), DType("float32")),
 )
+NOT_ONE_GRAPH = (
+    torch_call("torch.tensor_split", tensor(np.arange(6)), tensor(3, "int64")),
+    torch_call("torch.atan2", tensor([0.0, -0.0]), tensor([-0.0, -1.0])),
+)
 MEAN = tf_call("tf.math.reduce_mean", tensor([2**30] * 3, "int32"))
 NOISE = (Argument("inputs", tensor(np.ones((2, 3)))), Argument("training", True, keyword=True))
 KERAS = (
@@ -77,6 +81,7 @@ KERAS = (
         ("openvino", "onnx", NODES),
         ("onnxruntime", "onnx", NODES),
         ("openvino", "pytorch", CALLS),
+        ("inductor", "pytorch", NOT_ONE_GRAPH),
         ("xla", "tensorflow", (*TENSORFLOW, MEAN)),
         ("openvino", "tensorflow", (*TENSORFLOW, MEAN)),
         ("litert", "tensorflow", TENSORFLOW),

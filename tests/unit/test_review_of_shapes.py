@@ -54,3 +54,16 @@ def test_outputs_that_are_alike_on_all_devices_have_one_shape() -> None:
 
 def test_a_shape_that_depends_on_values_is_no_excuse() -> None:
     assert reason(torch_call("torch.nonzero", tensor([0, 1, 2])), [3, 1]) is None
+
+
+@pytest.mark.parametrize(
+    ("api", "integers", "varies"),
+    [
+        ("torch.tensor_split", 3, True),
+        ("torch.tensor_split", [2, 4], False),
+        ("torch.take", 3, False),
+    ],
+)
+def test_an_operator_is_no_graph_where_values_decide_how_many_outputs_it_has(api: str, integers: object, *, varies: bool) -> None:
+    model = PyTorchTemplate().build(torch_call(api, counting(6), tensor(integers, "int64")), "k", 0)
+    assert model.number_of_outputs_varies() is varies
