@@ -144,11 +144,11 @@ class KerasModel:
         except Exception:
             return None
 
-    def exact(self) -> list[Array] | None:
+    def exact(self, dtype: str) -> list[Array] | None:
         try:
             with settings(self.instance):
                 operator, _ = self._ready()
-                return self._run(operator, [wide_integers(array) for array in self._arrays], self._seed)
+                return self._run(operator, [wide_integers(array, dtype) for array in self._arrays], self._seed)
         except Exception:
             return None
 

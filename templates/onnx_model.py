@@ -88,10 +88,10 @@ class OnnxModel:
         except Invalid:
             return None
 
-    def exact(self) -> list[Any] | None:
-        feeds = {name: wide_integers(as_array(value)) if is_array(value) else value for name, value in self.inputs}
+    def exact(self, dtype: str) -> list[Any] | None:
+        feeds = {name: wide_integers(as_array(value), dtype) if is_array(value) else value for name, value in self.inputs}
         try:
-            return self._evaluate(with_wide_integers(self.proto), feeds)
+            return self._evaluate(with_wide_integers(self.proto, dtype), feeds)
         except Invalid:
             return None
 

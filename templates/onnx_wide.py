@@ -27,13 +27,13 @@ def widened(proto: Any) -> Any:
     return copy
 
 
-def with_wide_integers(proto: Any) -> Any:
-    """A copy of a model whose initializers of narrower signed integers are int64."""
+def with_wide_integers(proto: Any, dtype: str) -> Any:
+    """A copy of a model whose initializers of narrower integers are of *dtype*, as `wide_integers` makes them."""
     copy = onnx.ModelProto()
     copy.CopyFrom(proto)
     for tensor in copy.graph.initializer:
         array = as_array(onnx.numpy_helper.to_array(tensor))
-        if array is not (wide := wide_integers(array)):
+        if array is not (wide := wide_integers(array, dtype)):
             tensor.CopyFrom(onnx.numpy_helper.from_array(wide, tensor.name))
     return copy
 

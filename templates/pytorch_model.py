@@ -28,8 +28,9 @@ from opera.templates.pytorch_source import expected_source, module_source
 torch: Any = importlib.import_module("torch")
 
 _HEADS = ("torch", "builtins", "math", "operator")
-_NARROW_INTEGERS = frozenset({torch.int8, torch.int16, torch.int32})
-_INTEGERS = _NARROW_INTEGERS | {torch.uint8, torch.int64}
+_SIGNED = (torch.int8, torch.int16, torch.int32)
+"""Narrower than int64."""
+_INTEGERS = (*_SIGNED, torch.uint8, torch.int64)
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
 _VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
 
@@ -163,10 +164,11 @@ class PyTorchModel:
         except Exception:
             return None
 
-    def exact(self) -> list[Array] | None:
+    def exact(self, dtype: str) -> list[Array] | None:
         try:
             model = PyTorchModel(self.instance, self._key, self._seed)
-            tensors = [tensor.to(torch.int64) if tensor.dtype in _NARROW_INTEGERS else tensor for tensor in model.fresh_tensors()]
+            narrow = _SIGNED if dtype == "int64" else (*_SIGNED, torch.uint8)
+            tensors = [tensor.to(getattr(torch, dtype)) if tensor.dtype in narrow else tensor for tensor in model.fresh_tensors()]
             return [to_numpy(item) for item in self._run(model.module, tensors, seed=1)]
         except Exception:
             return None

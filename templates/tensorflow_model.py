@@ -114,9 +114,9 @@ class TensorFlowModel:
         except Invalid:
             return None
 
-    def exact(self) -> list[Array] | None:
+    def exact(self, dtype: str) -> list[Array] | None:
         try:
-            return self._run([wide_integers(array) for array in self._arguments.inputs], self._seed)
+            return self._run([wide_integers(array, dtype) for array in self._arguments.inputs], self._seed)
         except Invalid:
             return None
 

@@ -40,8 +40,8 @@ def reviewed(
         wide = [value.astype({"f": "float64", "c": "complex128"}.get(value.dtype.kind, value.dtype)) for value in arrays]
         return outputs([nudged(value, scale, draw, place) for place, value in enumerate(wide)])
 
-    def exact() -> list[Any]:
-        return outputs([wide_integers(value) for value in arrays])
+    def exact(dtype: str) -> list[Any]:
+        return outputs([wide_integers(value, dtype) for value in arrays])
 
     expected = outputs(arrays)
     given = actual if isinstance(actual, tuple) else (actual,)

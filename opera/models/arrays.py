@@ -82,9 +82,10 @@ def as_array(value: Any) -> Array:
     return cast(Array, value) if isinstance(value, np.ndarray) else np.asarray(value)
 
 
-def wide_integers(array: Array) -> Array:
-    """*array* in int64 where its elements are narrower signed integers, else as it is."""
-    return array.astype(np.int64) if array.dtype.kind == "i" and array.dtype.itemsize < 8 else array
+def wide_integers(array: Array, dtype: str = "int64") -> Array:
+    """*array* in *dtype* where its elements are narrower integers, for int64 signed ones, for float64 any; else as it is."""
+    kinds = "i" if dtype == "int64" else "iu"
+    return array.astype(dtype) if array.dtype.kind in kinds and array.dtype.itemsize < 8 else array
 
 
 def pack(array: Array) -> bytes:

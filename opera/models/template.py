@@ -89,8 +89,11 @@ class Model(Protocol):
         """
         ...
 
-    def exact(self) -> Sequence[Any] | None:
-        """The outputs where all narrower signed integers are int64, so that few overflow; None where the library does not take these."""
+    def exact(self, dtype: str) -> Sequence[Any] | None:
+        """The outputs where all narrower integers are *dtype*; None where the library does not take these.
+
+        As int64, which signed ones become, few overflow; as float64 nothing is rounded.
+        """
         ...
 
     def shapes_elsewhere(self) -> Sequence[tuple[int, ...]] | None:

@@ -18,6 +18,8 @@ from opera.oracles.precision import next_to_singular, past_range, same_when_roun
 
 _WIDTH = 8
 _COORDINATES = 2
+_HALF = 0.5 + 2.0**-6
+"""Half of the distance of integers, and what single precision adds to weights and places of a large image."""
 _LARGEST_BFLOAT16 = (2 - 2.0**-7) * 2.0**127
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
 """Largest relative error of one rounding."""
@@ -317,6 +319,15 @@ def _fractional_length(evidence: Evidence) -> Array:
     return evidence.everywhere(any(bool((np.abs(each - np.rint(each)) > 1e-4).any()) for each in products))
 
 
+def _to_the_nearest(evidence: Evidence) -> Array:
+    """Where the compiler's integer is nearest to what the library gives for the same numbers as doubles."""
+    actual = evidence.actual
+    real = evidence.exact("float64") if actual is not None and actual.dtype.kind in "iu" else None
+    if actual is None or real is None or real.dtype.kind != "f":
+        return evidence.nowhere()
+    return np.abs(actual.astype(np.float64) - real) <= _HALF
+
+
 CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "always": _always,
     "given": _given,
@@ -352,6 +363,7 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "computed-step": _computed_step,
     "half-pixel": _half_pixel,
     "fractional-length": _fractional_length,
+    "to-the-nearest": _to_the_nearest,
 }
 OF_INPUTS = frozenset(
     {"integer-zero", "least-by-minus-one", "index-out-of-range", "negative-exponent", "shift-past-width", "unrepresentable"}

@@ -24,7 +24,7 @@ class Evidence:
         results: The compiler's; None where it gave none.
         index: The output in question.
         crossed: Where a rounding error of the inputs takes the library from its own result to the compiler's, exactly on a step as well.
-        exact: The output where narrower signed integers are int64; None where it cannot be had.
+        exact: The output where narrower integers are int64 or float64; None where it cannot be had.
         computes_as: The dtypes that the compiler declares to compute as others.
     """
 
@@ -35,7 +35,7 @@ class Evidence:
     results: Sequence[Any] | None
     index: int
     crossed: Callable[[], Array]
-    exact: Callable[[], Array | None]
+    exact: Callable[[str], Array | None]
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property

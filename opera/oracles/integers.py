@@ -49,7 +49,7 @@ def wraps(evidence: Evidence) -> Array:
         return evidence.nowhere()
     limits, found = np.iinfo(narrow.dtype), evidence.nowhere()
     at_an_end = (narrow == limits.min) | (narrow == limits.max)
-    wide = evidence.exact() if narrow.dtype.itemsize < np.dtype(np.int64).itemsize else None
+    wide = evidence.exact("int64") if narrow.dtype.itemsize < np.dtype(np.int64).itemsize else None
     if wide is not None and wide.dtype.kind == "i":
         widest = np.iinfo(wide.dtype)
         at_an_end &= (wide != widest.min) & (wide != widest.max)

@@ -48,7 +48,7 @@ _SLOPES = 4.0
 """How many times as far as the library's own results in the neighbourhood a compiler's may lie."""
 
 Nearby = Callable[[float, int], "Sequence[Any] | None"]
-Exact = Callable[[], "Sequence[Any] | None"]
+Exact = Callable[[str], "Sequence[Any] | None"]
 Elsewhere = Callable[[], "Sequence[tuple[int, ...]] | None"]
 
 
@@ -71,7 +71,7 @@ class Case:
         actual: The compiler's; None when it gave none, because it raised or died.
         nearby: The library's outputs in double precision with floating-point inputs changed by a relative amount; the number says in which
             directions. None where they cannot be had.
-        exact: Its outputs where narrower signed integers are int64; None where they cannot be had.
+        exact: Its outputs where narrower integers are int64 or float64; None where they cannot be had.
         shapes_elsewhere: The shapes of its outputs on another kind of device; None where it does not say.
         computes_as: The dtypes that the compiler declares to compute as others: their rounding errors are those of the others.
     """
@@ -81,7 +81,7 @@ class Case:
     expected: Sequence[Any]
     actual: Sequence[Any] | None
     nearby: Nearby
-    exact: Exact = lambda: None
+    exact: Exact = lambda _: None
     shapes_elsewhere: Elsewhere = lambda: None
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
@@ -147,8 +147,8 @@ def _evidence(case: Case, row: Filter, index: int, neighbourhood: Callable[[], _
             return np.zeros(expected.shape, dtype=bool)
         return neighbourhood().covers(index, expected, as_array(case.actual[index]), on_a_step=True)
 
-    def exact() -> Array | None:
-        outputs = _outputs([case.exact()], index, as_array(case.expected[index]).shape)
+    def exact(dtype: str) -> Array | None:
+        outputs = _outputs([case.exact(dtype)], index, as_array(case.expected[index]).shape)
         return outputs[0] if outputs else None
 
     return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed, exact, case.computes_as)

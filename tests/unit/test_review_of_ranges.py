@@ -201,3 +201,20 @@ def test_a_quantised_result_stops_at_the_ends_of_its_type() -> None:
 
     operands = np.int8([[100, 2], [1, 1]]), np.int8([[100, 1], [1, 1]])
     assert reviewed("ai.onnx.QLinearMatMul", operands, multiplied, [[18, 102], [101, 2]]) is None
+
+
+def test_interpolated_integers_may_be_rounded_after_each_axis_or_at_the_end() -> None:
+    def halved(image: Any) -> Any:
+        rows = (image[::2] + image[1::2].astype("float64")) / 2
+        rows = rows if image.dtype == np.float64 else np.rint(rows)
+        return ((rows[:, ::2] + rows[:, 1::2]) / 2 if image.dtype == np.float64 else np.rint((rows[:, ::2] + rows[:, 1::2]) / 2)).astype(
+            image.dtype
+        )
+
+    image = np.uint8([[0, 8], [3, 3]])
+    assert halved(image) == [[4]]
+    assert halved(image.astype("float64")) == [[3.5]]
+    for name in ("torch.nn.functional.interpolate", "torch.ops.aten._upsample_bilinear2d_aa", "ai.onnx.Resize"):
+        assert reviewed(name, [image], halved, [[3]]) == "rounded-inside"
+        assert reviewed(name, [image], halved, [[2]]) is None, "cut off where rounding was due"
+    assert reviewed("torch.nn.functional.avg_pool2d", [image], halved, [[3]]) is None
