@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opera.instance import Instance
-from opera.reduction.properties import Property, View, property_of
+from opera.reduction.properties import Property, View, dtype_class, property_of
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
 ALWAYS = "any call"
@@ -99,6 +99,10 @@ def _implies(one: Property, other: Property) -> bool:
         return False
     if other.kind == "given":
         return True
+    if other.kind == "dtype-not":
+        return one.value != other.value if one.kind == "dtype" else one.kind == "dtype-class" and one.value != dtype_class(other.value)
+    if other.kind == "dtype-class":
+        return one.kind == "dtype" and dtype_class(one.value) == other.value
     if other.kind == "rank-at-least":
         if one.kind == "rank":
             return one.value >= other.value

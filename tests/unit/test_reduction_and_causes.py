@@ -99,6 +99,19 @@ def test_the_trigger_is_the_most_general_set_that_tells_failures_from_passes() -
     assert trigger_of(trigger.document()) == trigger
 
 
+@pytest.mark.parametrize(
+    ("properties", "text"),
+    [
+        ((("dtype-class", "integer"), ("dtype-not", "float32")), "dtype(x) is integer"),
+        ((("dtype", "uint8"), ("dtype-class", "integer"), ("dtype-not", "float32")), "dtype(x)=uint8"),
+        ((("dtype-class", "floating-point"), ("dtype-not", "float32")), "dtype(x) is floating-point, dtype(x)≠float32"),
+    ],
+)
+def test_a_trigger_says_of_a_dtype_only_what_the_rest_does_not_say(properties: tuple[tuple[str, str], ...], text: str) -> None:
+    trigger = Trigger(canonical({Property(kind, "x", value) for kind, value in properties}), "torch.f", ("x",))
+    assert trigger.text() == text
+
+
 def test_a_trigger_holds_for_another_operator_by_the_places_of_its_tensors() -> None:
     trigger = Trigger((Property("dtype-differs", "X", "Y"),), "ai.onnx.Pow", ("X", "Y"))
     other = Instance("onnx", "ai.onnx.Mod", Kind.NODE, call=(Argument("A", tensor(1.0)), Argument("B", tensor(1, "int32"))))
