@@ -32,7 +32,10 @@ NODES = (
     node("Equal", 13, A=tensor([1, 1], "float64"), B=tensor([1 + 1e-12, 2], "float64")),
     node("TopK", 11, {"sorted": 0}, X=tensor([3, 1, 2, 5, 4]), K=tensor([3], "int64")),
     node("RandomUniformLike", 1, {"dtype": 1}, input=tensor([1, 2, 3])),
+    node("Range", 11, start=tensor(0), limit=tensor(0.3), delta=tensor(0.1)),
+    node("Resize", 19, {"mode": "linear"}, X=tensor(np.arange(25).reshape(1, 1, 5, 5)), roi=tensor([]), scales=tensor([1, 1, 1.4, 1.4])),
 )
+IMAGE = np.random.default_rng(0).integers(0, 256, (1, 3, 27, 27))
 CALLS = (
     torch_call("torch.atan2", tensor([0.0, -0.0, 0.0, -0.0]), tensor([-0.0, -0.0, 0.0, -1.0])),
     torch_call("torch.abs", tensor([-128, 5], "int8")),
@@ -40,6 +43,7 @@ CALLS = (
     torch_call("torch.remainder", tensor([1e10]), tensor([0.3])),
     torch_call("torch.empty_like", tensor([1, 2])),
     torch_call("torch.nn.functional.grid_sample", tensor(np.ones((1, 1, 4, 4))), tensor([[[[NAN, 0.0], [0.1, 0.1]]]])),
+    torch_call("torch.nn.functional.interpolate", tensor(IMAGE, "uint8"), size=(13, 13), mode="bilinear"),
 )
 TENSORFLOW = (
     tf_call("tf.math.floordiv", tensor([7, -7, -128], "int8"), tensor([2, 2, -1], "int8")),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 from instances import counting, tensor, torch_call
+from reviewing import reviewed
 
 from opera.instance import Instance
 from opera.models.arrays import as_array
@@ -50,6 +52,22 @@ def test_what_else_is_wrong_with_such_a_result_stays_wrong() -> None:
 def test_outputs_that_are_alike_on_all_devices_have_one_shape() -> None:
     assert reason(normalised(training=True), None, [0], [0]) is None
     assert reason(torch_call("torch.neg", counting(2)), [3]) is None
+
+
+def counted(start: Any, limit: Any, step: Any) -> Any:
+    return np.arange(start.item(), limit.item(), step.item(), dtype=start.dtype)
+
+
+def test_a_length_next_to_a_whole_number_may_be_either() -> None:
+    ends = [np.float32(0), np.float32(0.3), np.float32(0.1)]
+    assert counted(*ends).shape == (4,)
+    assert reviewed("ai.onnx.Range", ends, counted, np.float32([0, 0.1, 0.2])) == "ill-conditioned"
+    assert reviewed("ai.onnx.Range", ends, counted, np.float32([0, 0.1])) is None
+    assert reviewed("ai.onnx.Range", [np.float32(0), np.float32(0.5), np.float32(0.125)], counted, np.zeros(5, "float32")) is None, "exact"
+
+
+def test_equal_elements_are_no_accident_of_rounding() -> None:
+    assert reviewed("ai.onnx.Unique", [np.float32([2, 1, 1])], np.unique, np.float32([1, 1, 2])) is None
 
 
 def test_a_shape_that_depends_on_values_is_no_excuse() -> None:
