@@ -84,14 +84,19 @@ def may_fail(operator: str) -> bool:
     return any(each.is_of_inputs and each.scope.operators.fullmatch(operator) for each in filters())
 
 
+def lengths_are_computed(instance: Instance) -> bool:
+    """Whether the lengths of the output are computed from floating-point numbers: a rounding error may make another whole number."""
+    return any(scope.applies(instance) for scope in _scopes("computed-length"))
+
+
 def order_is_specified(instance: Instance) -> bool:
     """Whether the library says which of several equal elements its indices name, so that there are no ties."""
-    return any(scope.applies(instance) for scope in _specified())
+    return any(scope.applies(instance) for scope in _scopes("first-of-equals"))
 
 
 @cache
-def _specified() -> tuple[Scope, ...]:
-    return tuple(_scope(row) for row in _rows("first-of-equals"))
+def _scopes(table: str) -> tuple[Scope, ...]:
+    return tuple(_scope(row) for row in _rows(table))
 
 
 def _rows(table: str) -> list[dict[str, Any]]:

@@ -66,8 +66,15 @@ def test_a_length_next_to_a_whole_number_may_be_either() -> None:
     assert reviewed("ai.onnx.Range", [np.float32(0), np.float32(0.5), np.float32(0.125)], counted, np.zeros(5, "float32")) is None, "exact"
 
 
-def test_equal_elements_are_no_accident_of_rounding() -> None:
+def test_how_many_elements_are_left_is_no_accident_of_rounding() -> None:
     assert reviewed("ai.onnx.Unique", [np.float32([2, 1, 1])], np.unique, np.float32([1, 1, 2])) is None
+
+    def above(values: Any, threshold: Any) -> Any:
+        return values[values.astype("float32") > threshold.astype("float32")]
+
+    operands = np.float32([1 / 7, 1]), np.float32(1 / 7)
+    assert above(*operands).shape == (1,)
+    assert reviewed("ai.onnx.NonMaxSuppression", operands, above, np.float32([1 / 7, 1])) is None, "greater is not greater or equal"
 
 
 def test_a_shape_that_depends_on_values_is_no_excuse() -> None:
