@@ -234,14 +234,14 @@ class Triage:
             if reduction.trigger is None:
                 left.remove(test)
                 continue
-            covered = [each for each in left if self._covers(reduction, each, known)]
+            covered = [each for each in left if _is_same_call(each, test) or self._covers(reduction, each, known)]
             self._store.assign([each.test for each in covered], reduction.finding)
             left = [each for each in left if each not in covered]
 
     def _covers(self, reduction: StoredReduction, test: StoredResult, known: Knowledge) -> bool:
         assert reduction.trigger is not None
         trigger = trigger_of(reduction.trigger)
-        if test.test == reduction.test or not trigger.properties:
+        if not trigger.properties:
             return True
         instance = known.instance_of(test.instance)
         return instance is not None and trigger.holds(instance, test.form)
@@ -317,6 +317,11 @@ def _project(compiler: str) -> Sequence[str]:
         return plugin(compiler).load().project
     except OperaError:
         return ()
+
+
+def _is_same_call(one: StoredResult, other: StoredResult) -> bool:
+    """Whether two tests differ in the seed of their inputs only: of one fingerprint, they have one cause."""
+    return (one.instance, one.form) == (other.instance, other.form)
 
 
 def _first_readable(tests: Sequence[StoredResult], known: Knowledge) -> tuple[StoredResult | None, Instance | None]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from instances import tensor
 
+from opera.config import Config
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.verdict import Stage, Verdict
 from opera.reduction.aspects import aspects
@@ -26,6 +30,7 @@ from opera.triage.findings import Finding, group
 from opera.triage.fingerprint import symptom_of
 from opera.triage.knowledge import knowledge_of
 from opera.triage.merge import merges
+from opera.triage.runner import Options, Triage
 from opera.triage.similarity import gist, origin_of
 
 
@@ -179,6 +184,32 @@ def test_a_trigger_splits_a_fingerprint_and_the_rest_keeps_it(workspace: Workspa
     assert found.keys() == {"f" * 16, one.fingerprint}
     assert found["f" * 16].trigger == "dtype(X)≠dtype(Y)"
     assert [test.test for test in found[str(one.fingerprint)].tests] == [two.test]
+
+
+class Slipping(Triage):
+    """Reduces every test to a call of a dtype that the test did not have."""
+
+    def __init__(self, space: Workspace) -> None:
+        super().__init__(space, Config({}), Options(arbiters=False), lambda _reduction, _api: None)
+        self.asked: list[str] = []
+
+    def _place(self, bench: object, stack: object) -> Any:
+        return SimpleNamespace(cancel=lambda: None)
+
+    def _reduced(self, place: object, test: StoredResult, instance: Instance) -> StoredReduction:
+        self.asked.append(test.test)
+        return reduced(test, "f" * 16, Trigger((Property("dtype", "X", "int64"),), instance.api, ("X", "Y")))
+
+
+def test_other_seeds_of_a_call_that_was_reduced_are_not_reduced_again(workspace: Workspace) -> None:
+    call = pow_of(FLOAT, INTEGER)
+    one = crash("a", call, "bad")
+    fill(workspace, *((replace(one, test=f"{name}{'0' * 63}", seed=seed), call) for seed, name in enumerate("abc")))
+    triage = Slipping(workspace)
+    triage.run()
+    triage.run()
+    assert len(triage.asked) == 1
+    assert [(each.id, len(each.tests)) for each in findings(workspace)] == [("f" * 16, 3)]
 
 
 def test_one_message_raised_at_one_place_is_one_finding_until_a_person_says_otherwise(workspace: Workspace) -> None:
