@@ -24,6 +24,7 @@ from pathlib import Path
 
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
+from opera.store.reductions import Reductions
 from opera.triage.findings import group
 from opera.triage.knowledge import knowledge_of
 
@@ -49,7 +50,7 @@ def main() -> None:
         fill(copy, arguments.results, arguments.failures)
         page = Path(scratch) / "report.html"
         print(f"grouping: {median(arguments.repetitions, lambda: grouped(copy)):}")
-        print(f"opera triage, nothing left to reduce: {median(arguments.repetitions, lambda: opera(copy, 'triage', '--limit', '1')):}")
+        print(f"opera triage, nothing left to reduce: {median(arguments.repetitions, lambda: opera(copy, 'triage')):}")
         print(f"opera report --html: {median(arguments.repetitions, lambda: opera(copy, 'report', '--html', str(page))):}")
         print(f"page: {page.stat().st_size / 1e6:.2f} MB")
         if shutil.which(arguments.browser):
@@ -60,14 +61,22 @@ def main() -> None:
 
 
 def fill(workspace: Path, results: int, failures: int) -> None:
-    """Copies results under other seeds, failures and others apart."""
+    """Copies results under other seeds, failures and others apart; a copy has the finding of its original."""
     with open_workspace(workspace, write=True) as space:
         store = Campaigns(space)
         campaign = store.all()[-1].id
         there = list(store.results(campaign))
         failing = [each for each in there if each.fingerprint is not None]
         passing = [each for each in there if each.fingerprint is None]
-        made = [*copies(failing, failures), *copies(passing, results - failures)]
+        failed = copies(failing, failures)
+        made = [*failed, *copies(passing, results - failures)]
+        found = knowledge_of(space).causes.assignments
+        assigned: dict[str, list[str]] = {}
+        for original, each in zip(cycle(failing), failed, strict=False):
+            if original.test in found:
+                assigned.setdefault(found[original.test], []).append(each.test)
+        for finding, tests in assigned.items():
+            Reductions(space).assign(tests, finding)
         store.write(campaign, list(enumerate(made, start=len(there))))
 
 
