@@ -14,7 +14,7 @@ from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.decompositions import is_decomposition
 from opera.oracles.evidence import Evidence
 from opera.oracles.integers import wraps
-from opera.oracles.precision import next_to_singular, overflows_inside, past_range, same_when_rounded
+from opera.oracles.precision import next_to_singular, overflows_on_the_way, past_range, same_when_rounded
 
 _WIDTH = 8
 _COORDINATES = 2
@@ -346,7 +346,7 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "no-code": _no_code,
     "subnormal": _subnormal,
     "past-range": past_range,
-    "overflows-inside": overflows_inside,
+    "overflows-on-the-way": overflows_on_the_way,
     "same-when-rounded": same_when_rounded,
     "next-to-singular": next_to_singular,
     "input-nan": _input_nan,

@@ -8,8 +8,6 @@ from opera.models.arrays import Array, dtype_name, numpy_dtype
 from opera.oracles.evidence import Evidence
 
 _MATRIX = 2
-_SQUARING = ("l2", "norm", "square")
-"""Parts of the names of operators that add up squares."""
 _NEXT_TO_THE_END = 0.99
 _ROUNDED = 1e-6
 """How far from one the quotient of two largest numbers may be: some compilers multiply by the reciprocal."""
@@ -52,20 +50,16 @@ def past_range(evidence: Evidence) -> Array:
     return found
 
 
-def overflows_inside(evidence: Evidence) -> Array:
-    """Where the compiler alone gives no finite number, and some order of adding or multiplying in the dtype gives none either."""
-    expected, actual, floats = evidence.expected, evidence.actual, evidence.arrays("f")
-    if actual is None or not floats or expected.dtype.kind != "f" or actual.dtype.kind != "f":
+def overflows_on_the_way(evidence: Evidence) -> Array:
+    """Where the compiler alone gives no finite number, and the library's running result is none elsewhere along an axis."""
+    expected, actual = evidence.expected, evidence.actual
+    finite = all(bool(np.isfinite(array).all()) for array in evidence.arrays("f"))
+    if actual is None or not finite or expected.dtype.kind != "f" or actual.dtype.kind != "f":
         return evidence.nowhere()
-    name = evidence.instance.operator.lower()
-    largest = float(np.finfo(expected.dtype).max)
-    sizes = np.abs(floats[0][np.isfinite(floats[0])].astype(np.float64))
-    with np.errstate(all="ignore"):
-        if "prod" in name:
-            most = float(np.prod(np.maximum(sizes, 1.0)))
-        else:
-            most = float((sizes**2 if any(part in name for part in _SQUARING) else sizes).sum())
-    return evidence.everywhere(most > largest) & np.isfinite(expected) & ~np.isfinite(actual)
+    past, found = ~np.isfinite(expected), evidence.nowhere()
+    for axis in range(expected.ndim):
+        found = found | past.any(axis=axis, keepdims=True)
+    return found & ~past & ~np.isfinite(actual)
 
 
 def _comes_of_an_end(expected: Array, actual: Array) -> Array:

@@ -169,12 +169,12 @@ class _Neighbourhood:
         self._near = [case.nearby(max(sizes), draw) for draw in range(_DRAWS)] if self._base is not None else []
 
     def has_shape(self, index: int, shape: tuple[int, ...]) -> bool:
-        """Whether the library may give the output *index* each length of *shape* that is not its own; one that is exactly on a step is."""
-        still, near = (_shapes(runs, index) for runs in ((self._base, *self._still), self._near))
-        if {len(each) for each in (*still, *near)} != {len(shape)}:
+        """Whether the library may give the output *index* each length of *shape* that is not its own, without being exactly on a step."""
+        base, still, near = (_shapes(runs, index) for runs in ((self._base,), (self._base, *self._still), self._near))
+        if not base or {len(each) for each in (*still, *near)} != {len(shape)}:
             return False
         lengths = [({each[axis] for each in still}, {each[axis] for each in near}, length) for axis, length in enumerate(shape)]
-        own = _shapes((self._base,), index).pop()
+        (own,) = base
         return all(length == own[axis] or (len(exact) == 1 and length in near) for axis, (exact, near, length) in enumerate(lengths))
 
     def covers(self, index: int, expected: Array, actual: Array, *, on_a_step: bool = False) -> Array:
