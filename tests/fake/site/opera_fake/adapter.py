@@ -132,6 +132,19 @@ class WrongAdapter(FakeAdapter):
         return [subject.inputs["input"]]
 
 
+class ColdAdapter(FakeAdapter):
+    """Takes too long over the first model of all."""
+
+    name = "fake-cold"
+
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+        from opera_fake.behaviour import first_time
+
+        if first_time("cold"):
+            time.sleep(60)
+        return super().run(compiled, subject, stage)
+
+
 class SlowAdapter(FakeAdapter):
     """Takes its time to start."""
 
