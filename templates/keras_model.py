@@ -17,7 +17,7 @@ from opera.models.arrays import Array, dtype_name, wide_integers
 from opera.models.blame import Undefined
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
-from opera.oracles.compare import Policy, compare
+from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import filled
 from opera.templates.keras_arguments import WIDER, Arguments, resolve, widened
 from opera.templates.keras_artefacts import makers, run_exported, run_saved
@@ -69,8 +69,7 @@ class KerasModel:
         with settings(self.instance):
             first, weights = self._ready()
             outputs = self._run(first, self._arrays, self._seed)
-        agrees = all(compare(outputs, None, other, Policy({})) is None for other in self._other_runs(weights, first.draws))
-        return Reference(outputs, self._precise(len(outputs)), None if agrees else "library-disagrees-with-itself")
+        return Reference(outputs, self._precise(len(outputs)), disagreement(outputs, self._other_runs(weights, first.draws)))
 
     def _other_runs(self, weights: Sequence[Array], draws: bool) -> Iterator[list[Array]]:
         """Runs of operators with other seeds and kernels; several where the operator draws numbers, which may be alike by chance."""
@@ -129,9 +128,9 @@ class KerasModel:
         backend = f'import os\n\nos.environ["KERAS_BACKEND"] = "{keras.config.backend()}"  # Keras reads it when it is imported'
         return Source(tuple(imports_of(text)), f"{backend}\nimport keras\n\n{text}", expected)
 
-    def nearby(self, scale: float, draw: int) -> list[Array] | None:
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         arrays = widened(self._arrays) or self._arrays
-        arrays = [nudged(array, scale, draw, place) for place, array in enumerate(arrays)]
+        arrays = [nudged(array, scale, draw, place, computes_as) for place, array in enumerate(arrays)]
         instance = _in_double(self.instance)
         try:
             with settings(self.instance):

@@ -77,10 +77,10 @@ class OnnxModel:
         other = self._evaluate(_reseeded(self.proto))
         return Reference(outputs, undefined=None if _same(outputs, other) else "nondeterministic")
 
-    def nearby(self, scale: float, draw: int) -> list[Any] | None:
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Any] | None:
         own = self._rounds_inside(scale, draw)
         amount = 0.0 if own and draw == 1 else scale
-        feeds = {name: self._nudged(value, amount, draw, place) for place, (name, value) in enumerate(self.inputs)}
+        feeds = {name: self._nudged(value, amount, draw, place, computes_as) for place, (name, value) in enumerate(self.inputs)}
         try:
             if own:
                 return self._evaluate(self.proto, {name: _like(value, feeds[name]) for name, value in self.inputs})
@@ -99,12 +99,12 @@ class OnnxModel:
         """Whether a draw keeps the model's own precision: values between nodes may be rounded or not. The first keeps the inputs."""
         return self.instance.kind is Kind.GRAPH and scale >= _VISIBLE and draw % 2 == 1
 
-    def _nudged(self, value: Any, scale: float, draw: int, place: int) -> Any:
+    def _nudged(self, value: Any, scale: float, draw: int, place: int, computes_as: Mapping[str, str] | None) -> Any:
         if isinstance(value, list):
-            return [self._nudged(item, scale, draw, place) for item in cast("list[Any]", value)]
+            return [self._nudged(item, scale, draw, place, computes_as) for item in cast("list[Any]", value)]
         if not is_array(value) or dtype_name(as_array(value).dtype) not in (*NARROW, "float64"):
             return value
-        return nudged(as_array(value).astype("float64"), scale, draw, place)
+        return nudged(as_array(value).astype("float64"), scale, draw, place, computes_as)
 
     def shapes_elsewhere(self) -> None:
         return None

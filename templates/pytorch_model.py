@@ -17,7 +17,7 @@ from opera.models.arrays import Array
 from opera.models.blame import Undefined
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
-from opera.oracles.compare import Policy, compare
+from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import CallArguments, filled
 from opera.templates.onnx_agreement import computed, is_sound
 from opera.templates.python_text import imports_of
@@ -98,8 +98,7 @@ class PyTorchModel:
         outputs = self._run(self.module, self.fresh_tensors(), seed=1)
         arrays = [to_numpy(item) for item in outputs]
         again = [to_numpy(item) for item in self._other_run()]
-        undefined = None if compare(arrays, None, again, Policy({})) is None else "library-disagrees-with-itself"
-        return Reference(arrays, self._precise(len(outputs)), undefined)
+        return Reference(arrays, self._precise(len(outputs)), disagreement(arrays, [again]))
 
     def artefact(self, kind: str, form: str) -> Artefact:
         if kind == "onnx":
@@ -151,15 +150,15 @@ class PyTorchModel:
         outputs = self.nearby(0.0, 0)
         return outputs if outputs is not None and len(outputs) == count else None
 
-    def nearby(self, scale: float, draw: int) -> list[Array] | None:
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         try:
             wide = PyTorchModel(self.instance, self._key, self._seed)
             for module in wide.module.modules():
                 module.to(torch.float64)
             tensors = [tensor.to(_widened(tensor.dtype)) for tensor in wide.fresh_tensors()]
             for place, tensor in enumerate(tensors):
-                if scale:
-                    tensor.copy_(torch.from_numpy(np.asarray(nudged(to_numpy(tensor), scale, draw, place))))
+                if scale or computes_as:
+                    tensor.copy_(torch.from_numpy(np.asarray(nudged(to_numpy(tensor), scale, draw, place, computes_as))))
             return [to_numpy(item) for item in self._run(wide.module, tensors, seed=1)]
         except Exception:
             return None

@@ -15,7 +15,7 @@ from opera.models.arrays import Array, wide_integers
 from opera.models.blame import Undefined
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
-from opera.oracles.compare import Policy, compare
+from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import filled
 from opera.templates.keras_arguments import Arguments, resolve, widened
 from opera.templates.python_text import imports_of
@@ -68,8 +68,7 @@ class TensorFlowModel:
     def reference(self) -> Reference:
         outputs = self._run(self._arguments.inputs, self._seed)
         again = self._run(self._arguments.inputs, self._seed + 1)
-        undefined = None if compare(outputs, None, again, Policy({})) is None else "library-disagrees-with-itself"
-        return Reference(outputs, self._precise(len(outputs)), undefined)
+        return Reference(outputs, self._precise(len(outputs)), disagreement(outputs, [again]))
 
     def artefact(self, kind: str, form: str) -> Artefact:
         if kind not in KINDS:
@@ -107,10 +106,10 @@ class TensorFlowModel:
             raise Invalid("no-tensor-output")
         return [_array(item) for item in outputs]
 
-    def nearby(self, scale: float, draw: int) -> list[Array] | None:
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         arrays = widened(self._arguments.inputs) or self._arguments.inputs
         try:
-            return self._run([nudged(array, scale, draw, place) for place, array in enumerate(arrays)], self._seed)
+            return self._run([nudged(array, scale, draw, place, computes_as) for place, array in enumerate(arrays)], self._seed)
         except Invalid:
             return None
 

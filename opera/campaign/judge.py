@@ -8,7 +8,7 @@ from typing import Any
 
 from opera.campaign.plan import Test
 from opera.models.exporters import converter_of_exporter
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import SHAPE_VARIES, Stage, Verdict
 from opera.triage.fingerprint import Symptom, symptom_of
 from opera.triage.normalise import summary
 from opera.worker.process import Done, Lost, Raised
@@ -21,8 +21,8 @@ _READERS = {
     ("onnx", "load_model_from_string"): "onnx",
 }
 """Functions with which a library reads what it captured, and the capture: where they raise, no compiler has seen the model."""
-_VALUE_DIFFERENCES = frozenset({"values", "nan", "inf", "shape"})
-"""Differences that mean nothing when the library does not agree with itself."""
+_VALUE_DIFFERENCES = frozenset({"values", "nan", "inf"})
+"""Differences that mean nothing when the library does not agree with itself; of shapes, only where its own differ."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,14 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
             return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, seconds=event.seconds)
         return Judgement(Verdict.PASS, seconds=event.seconds)
     detail = {"difference": difference}
-    excuse = difference.get("explained") or (undefined if difference["kind"] in _VALUE_DIFFERENCES else None)
+    excuse = difference.get("explained") or (undefined if _says_nothing(difference["kind"], undefined) else None)
     if excuse is not None:
         return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), result["converter"], detail, event.seconds)
     return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds, suspect, result.get("outputs"))
+
+
+def _says_nothing(kind: str, undefined: str | None) -> bool:
+    return kind in _VALUE_DIFFERENCES or (kind == "shape" and undefined == SHAPE_VARIES)
 
 
 def _raised(result: Mapping[str, Any], seconds: Mapping[str, float], suspect: str | None) -> Judgement:

@@ -10,8 +10,10 @@ from typing import Any
 
 from opera.instance import decode_instance
 from opera.models import bundle
+from opera.models.arrays import as_array, is_array
 from opera.models.blame import blames
 from opera.models.exporters import is_exporter
+from opera.models.sampling import with_single_parameters
 from opera.models.template import ExportFailed, Invalid, Model, Template
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
@@ -103,8 +105,16 @@ class Materialiser:
             policy = Policy(task["computes_as"])
             if found is not None and blames(found[1], expected, tree["precise"], actual, policy, exported=is_exporter(found[0])):
                 answer["culprit"] = found[0]
-        inputs = list(tree["inputs"].values())
-        excuse = review(Case(instance, inputs, expected, actual, model.nearby, model.exact, model.shapes_elsewhere, task["computes_as"]))
+
+        def shapes_rounded() -> list[tuple[int, ...]] | None:
+            outputs = self._template.build(with_single_parameters(instance), task["key"], task["seed"]).nearby(0.0, 0)
+            return None if outputs is None or not all(map(is_array, outputs)) else [as_array(each).shape for each in outputs]
+
+        case = Case(
+            instance, list(tree["inputs"].values()), expected, actual, model.nearby, model.exact, model.shapes_elsewhere, shapes_rounded,
+            task["computes_as"],
+        )  # fmt: skip
+        excuse = review(case)
         if excuse is not None:
             answer.update(reason=excuse.reason, why=excuse.why)
         return answer

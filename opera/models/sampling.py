@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 
-from opera.instance import Constraint, Tensor
+from opera.instance import Constraint, Instance, Tensor
 from opera.instance.values import DTYPE_BITS
 from opera.models.arrays import Array, numpy_dtype, tensor_array
 
@@ -36,7 +39,7 @@ def sample(tensor: Tensor, key: str, seed: int) -> Array:
     return draw(tensor, generator)
 
 
-def nudged(array: Array, scale: float, draw: int, place: int) -> Array:
+def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mapping[str, str] | None = None) -> Array:
     """*array* with every element off by the relative amount *scale*; integers stay as they are.
 
     Args:
@@ -45,13 +48,34 @@ def nudged(array: Array, scale: float, draw: int, place: int) -> Array:
         draw: 0 for all up, 1 for all down, 2 and 3 for inputs at even and at odd places in opposite directions, else the seed of
             directions drawn at random.
         place: Of the input among the inputs; each has directions of its own.
+        computes_as: Dtypes and those that a compiler computes them as, to which they are rounded first.
     """
+    narrow = (computes_as or {}).get(array.dtype.name)
+    if narrow is not None and array.dtype.kind == "f":
+        with np.errstate(all="ignore"):
+            array = array.astype(numpy_dtype(narrow)).astype(array.dtype)
     if scale == 0.0 or array.dtype.kind not in "fc":
         return array
     if draw < len(_DIRECTIONS):
         return array * (1.0 + _DIRECTIONS[draw][place % 2] * scale)
     signs = np.random.default_rng([draw, place]).integers(0, 2, array.shape) * 2 - 1
     return array * (1.0 + signs * scale)
+
+
+def with_single_parameters(instance: Instance) -> Instance:
+    """*instance* with every floating-point parameter rounded to float32, as which formats keep them."""
+    init, call = (tuple(replace(each, value=_single(each.value)) for each in side) for side in (instance.init, instance.call))
+    return replace(instance, init=init, call=call)
+
+
+def _single(value: Any) -> Any:
+    if isinstance(value, float):
+        with np.errstate(all="ignore"):
+            return float(np.float32(value))
+    if isinstance(value, (list, tuple)):
+        items = [_single(item) for item in cast("list[Any]", value)]
+        return tuple(items) if isinstance(value, tuple) else items
+    return value
 
 
 def is_inexact(dtype: str) -> bool:

@@ -82,10 +82,11 @@ class Model(Protocol):
         """Runs the library; raises `Invalid` where it rejects the instance."""
         ...
 
-    def nearby(self, scale: float, draw: int) -> Sequence[Any] | None:
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> Sequence[Any] | None:
         """The outputs in double precision for floating-point inputs that are off by the relative amount *scale*; None where they fail.
 
         *draw* says in which directions: all up, all down, or at random. Of a graph, some draws are computed in its own precision.
+        *computes_as* names dtypes to which the inputs are rounded before.
         """
         ...
 

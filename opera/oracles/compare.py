@@ -5,7 +5,7 @@ Runs in the compiler's worker, on numpy arrays. The first difference in that ord
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ import numpy as np
 from opera.models.arrays import Array, as_array, as_text, dtype_name, is_array
 from opera.oracles.ties import select_the_same
 from opera.oracles.tolerance import Tolerance, tolerance_of
+from opera.oracles.verdict import SHAPE_VARIES
 
 _MOSTLY = 0.5
 """Share of the elements at which the library may be astray before the rest of an output is no reference either (numbers drawn anew)."""
@@ -65,6 +66,15 @@ class Policy:
 
     computes_as: dict[str, str]
     chebyshev: float | None = None
+
+
+def disagreement(outputs: Sequence[Any], others: Iterable[Sequence[Any]]) -> str | None:
+    """Why the library's *outputs* are no reference, where *others* of its runs give others; None where all agree."""
+    for other in others:
+        difference = compare(outputs, None, other, Policy({}))
+        if difference is not None:
+            return SHAPE_VARIES if difference.kind == "shape" else "library-disagrees-with-itself"
+    return None
 
 
 def compare(

@@ -14,12 +14,12 @@ from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.decompositions import is_decomposition
 from opera.oracles.evidence import Evidence
 from opera.oracles.integers import wraps
-from opera.oracles.precision import next_to_singular, overflows_on_the_way, past_range, same_when_rounded
+from opera.oracles.interpolation import fractional_length, half_pixel, to_the_nearest
+from opera.oracles.precision import as_when_rounded, next_to_singular, overflows_on_the_way, past_range
 
 _WIDTH = 8
 _COORDINATES = 2
-_HALF = 0.5 + 2.0**-6
-"""Half of the distance of integers, and what single precision adds to weights and places of a large image."""
+_PAST_INT32 = 2.0**31
 _LARGEST_BFLOAT16 = (2 - 2.0**-7) * 2.0**127
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
 """Largest relative error of one rounding."""
@@ -108,6 +108,11 @@ def _sum_wraps(evidence: Evidence) -> Array:
     return evidence.everywhere(float(np.abs(source.astype(np.float64)).sum()) > np.iinfo(source.dtype).max)
 
 
+def _empty(evidence: Evidence) -> Array:
+    """Everywhere, where the input has no elements."""
+    return evidence.everywhere(evidence.input is not None and not evidence.input.size)
+
+
 def _of_nothing(evidence: Evidence) -> Array:
     """Where the input is empty: a mean is NaN or zero; the least of all numbers is an infinity or the largest finite one of its sign."""
     pair = _real_pair(evidence)
@@ -180,6 +185,18 @@ def _input_nan(evidence: Evidence) -> Array:
     return evidence.everywhere(bool(np.isnan(array.astype(np.complex128)).any()))
 
 
+def _chosen_beside_nan(evidence: Evidence) -> Array:
+    """Where the input holds a NaN, and the compiler gives one, or a number of some input, or what is no floating-point number."""
+    actual = evidence.actual
+    if actual is None or actual.dtype.kind in "OSU" or not _input_nan(evidence).any():
+        return evidence.nowhere()
+    if actual.dtype.kind not in "fcV":
+        return evidence.everywhere(True)
+    numbers = np.concatenate([array.reshape(-1).astype(np.complex128) for array in evidence.arrays("fcV")])
+    wide = actual.astype(np.complex128)
+    return np.isnan(wide) | np.isin(wide, numbers)
+
+
 def _nan_there(evidence: Evidence) -> Array:
     """Where an element of an input that belongs to this element of the output is no number."""
     found = evidence.nowhere()
@@ -191,8 +208,12 @@ def _nan_there(evidence: Evidence) -> Array:
     return found
 
 
-def _library_nan(evidence: Evidence) -> Array:
-    return np.isnan(evidence.expected) if evidence.expected.dtype.kind in "fc" else evidence.nowhere()
+def _nan_or_zero(evidence: Evidence) -> Array:
+    """Where the library gives NaN, or zero and the compiler NaN."""
+    expected, actual = evidence.expected, evidence.actual
+    if expected.dtype.kind not in "fc" or actual is None or actual.dtype.kind not in "fc":
+        return evidence.nowhere()
+    return np.isnan(expected) | ((expected == 0) & np.isnan(actual))
 
 
 def _same_elements(evidence: Evidence) -> Array:
@@ -252,7 +273,7 @@ def _branch_cut(evidence: Evidence) -> Array:
     """Where an input lies on the real axis, and the results lie on the two sides of a cut along it.
 
     That is a complex number without an imaginary part, or the first of two real inputs, which stands for one, where it is zero. Where both
-    are, their signs alone decide.
+    are, their signs alone decide which number it is.
     """
     source, expected, actual = evidence.input, evidence.expected, evidence.actual
     if source is None or actual is None or source.dtype.kind not in "fc" or source.shape != expected.shape:
@@ -267,7 +288,7 @@ def _branch_cut(evidence: Evidence) -> Array:
     pair = evidence.arrays("f")
     if len(pair) < _COORDINATES:
         return evidence.nowhere()
-    return (source == 0) & (mirror | evidence.spread(pair[1] == 0))
+    return (source == 0) & (mirror | (evidence.spread(pair[1] == 0) & np.isfinite(actual)))
 
 
 def _branch_point(evidence: Evidence) -> Array:
@@ -298,34 +319,19 @@ def _computed_step(evidence: Evidence) -> Array:
     return evidence.crossed()
 
 
-def _half_pixel(evidence: Evidence) -> Array:
-    """Where a point of a sampling grid lies halfway between two pixels: image `(n, c, *lengths)`, grid `(n, *points, dimensions)`."""
-    image, grid = evidence.inputs[0] if evidence.inputs else None, evidence.input
-    if not is_array(image) or grid is None or grid.ndim < 3 or as_array(image).ndim != grid.shape[-1] + 2:
+def _cut_off(evidence: Evidence) -> Array:
+    """Where the compiler gives the end of its integers' range beyond which the input lies, divided by the second one, a scale.
+
+    Only what no int32 can hold counts: so far, zero points and rounding do not matter.
+    """
+    actual, scales = evidence.actual, evidence.inputs[1] if len(evidence.inputs) > 1 else None
+    if evidence.input is None or actual is None or actual.dtype.kind not in "iu" or not is_array(scales) or as_array(scales).size != 1:
         return evidence.nowhere()
-    lengths = np.asarray(as_array(image).shape[:1:-1], np.float64)
-    wide = grid.astype(np.float64)
-    aligned = any(each.name == "align_corners" and each.value in (True, 1) for each in evidence.instance.arguments())
-    places = (wide + 1) / 2 * (lengths - 1) if aligned else ((wide + 1) * lengths - 1) / 2
-    halves = (np.abs(places - np.floor(places) - 0.5) < 1e-5).any(axis=-1)
-    return evidence.spread(np.expand_dims(halves, 1))
-
-
-def _fractional_length(evidence: Evidence) -> Array:
-    """Everywhere, where the lengths of the first input times the factors among the others are no whole numbers."""
-    shape = as_array(evidence.inputs[0]).shape if evidence.inputs and is_array(evidence.inputs[0]) else ()
-    factors = [as_array(value).reshape(-1) for value in evidence.inputs[1:] if is_array(value)]
-    products = [shape[-each.size :] * each.astype(np.float64) for each in factors if each.dtype.kind == "f" and 0 < each.size <= len(shape)]
-    return evidence.everywhere(any(bool((np.abs(each - np.rint(each)) > 1e-4).any()) for each in products))
-
-
-def _to_the_nearest(evidence: Evidence) -> Array:
-    """Where the compiler's integer is nearest to what the library gives for the same numbers as doubles."""
-    actual = evidence.actual
-    real = evidence.exact("float64") if actual is not None and actual.dtype.kind in "iu" else None
-    if actual is None or real is None or real.dtype.kind != "f":
-        return evidence.nowhere()
-    return np.abs(actual.astype(np.float64) - real) <= _HALF
+    with np.errstate(all="ignore"):
+        steps = evidence.input.astype(np.float64) / float(as_array(scales).astype(np.float64).reshape(()))
+    limits = np.iinfo(actual.dtype)
+    above, below = evidence.spread(steps >= _PAST_INT32), evidence.spread(steps <= -_PAST_INT32)
+    return (above & (actual == limits.max)) | (below & (actual == limits.min))
 
 
 CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
@@ -341,17 +347,19 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "unrepresentable": _unrepresentable,
     "wraps": wraps,
     "sum-wraps": _sum_wraps,
+    "empty": _empty,
     "of-nothing": _of_nothing,
     "end-of-range": _end_of_range,
     "no-code": _no_code,
     "subnormal": _subnormal,
     "past-range": past_range,
     "overflows-on-the-way": overflows_on_the_way,
-    "same-when-rounded": same_when_rounded,
+    "as-when-rounded": as_when_rounded,
     "next-to-singular": next_to_singular,
     "input-nan": _input_nan,
+    "chosen-beside-nan": _chosen_beside_nan,
     "nan-there": _nan_there,
-    "library-nan": _library_nan,
+    "nan-or-zero": _nan_or_zero,
     "seeded": _seeded,
     "unsorted": _unsorted,
     "same-elements": _same_elements,
@@ -362,9 +370,10 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "branch-point": _branch_point,
     "accumulated": _accumulated,
     "computed-step": _computed_step,
-    "half-pixel": _half_pixel,
-    "fractional-length": _fractional_length,
-    "to-the-nearest": _to_the_nearest,
+    "half-pixel": half_pixel,
+    "fractional-length": fractional_length,
+    "to-the-nearest": to_the_nearest,
+    "cut-off": _cut_off,
 }
 OF_INPUTS = frozenset(
     {"integer-zero", "least-by-minus-one", "index-out-of-range", "negative-exponent", "shift-past-width", "unrepresentable"}

@@ -25,6 +25,7 @@ class Evidence:
         index: The output in question.
         crossed: Where a rounding error of the inputs takes the library from its own result to the compiler's, exactly on a step as well.
         exact: The output where narrower integers are int64 or float64; None where it cannot be had.
+        rounded: The output where the inputs are rounded to the dtypes that the compiler declares to compute in; None as above.
         computes_as: The dtypes that the compiler declares to compute as others.
     """
 
@@ -36,6 +37,7 @@ class Evidence:
     index: int
     crossed: Callable[[], Array]
     exact: Callable[[str], Array | None]
+    rounded: Callable[[], Array | None]
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from opera.models.arrays import Array, dtype_name, numpy_dtype
 from opera.oracles.evidence import Evidence
+from opera.oracles.tolerance import apart, tolerance_of
 
 _MATRIX = 2
 _NEXT_TO_THE_END = 0.99
@@ -13,11 +16,6 @@ _ROUNDED = 1e-6
 """How far from one the quotient of two largest numbers may be: some compilers multiply by the reciprocal."""
 _NEXT_TO_INFINITE = 0.1
 """Condition numbers from this part of 1/epsilon on are infinite but for rounding errors."""
-_OF_EQUALS = {
-    **dict.fromkeys(("equal", "eq", "lessequal", "lessorequal", "le", "greaterequal", "greaterorequal", "ge"), True),
-    **dict.fromkeys(("notequal", "ne", "less", "lt", "greater", "gt"), False),
-}
-"""What comparisons say of equal numbers, by their names in lower case without underscores."""
 
 
 def past_range(evidence: Evidence) -> Array:
@@ -75,18 +73,17 @@ def _comes_of_an_end(expected: Array, actual: Array) -> Array:
     return (actual == 0) | (actual == limits.min) | (actual == limits.max)
 
 
-def same_when_rounded(evidence: Evidence) -> Array:
-    """Where two inputs differ that are the same in the dtype that the compiler declares to compute in, and it says what holds of equals."""
-    pair = [array for array in evidence.arrays("f") if _limits(evidence, array) is not None]
-    of_equals, actual = _OF_EQUALS.get(evidence.instance.operator.lower().replace("_", "")), evidence.actual
-    if of_equals is None or actual is None or actual.dtype.kind != "b" or len(pair) != len(("one", "other")):
+def as_when_rounded(evidence: Evidence) -> Array:
+    """Where the compiler gives what the library does, of inputs rounded to the dtype that the compiler declares to compute in."""
+    actual = evidence.actual
+    if actual is None or all(_limits(evidence, array) is None for array in evidence.arrays("f")):
         return evidence.nowhere()
-    with np.errstate(all="ignore"):
-        one, other = (array.astype(_computed(evidence, array)) for array in pair)
-    try:
-        return np.broadcast_to((one == other) & (pair[0] != pair[1]), evidence.expected.shape) & (actual == of_equals)
-    except ValueError:  # not compared element by element
+    rounded = evidence.rounded()
+    if rounded is None or rounded.dtype.kind not in "fciub":
         return evidence.nowhere()
+    name = dtype_name(actual.dtype)
+    tolerance = tolerance_of(evidence.computes_as.get(name, name))
+    return np.asarray(rounded == actual) if tolerance is None else ~apart(rounded, actual, replace(tolerance, of_largest=0.0))
 
 
 def next_to_singular(evidence: Evidence) -> Array:

@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from opera.instance import Instance
-from opera.models.arrays import Array, as_array, dtype_name, is_array
+from opera.models.arrays import Array, as_array, dtype_name, is_array, numpy_dtype
 from opera.oracles.evidence import Evidence
 from opera.oracles.filters import Filter, filters, lengths_are_computed
 from opera.oracles.tolerance import apart, differ, tolerance_of
@@ -37,8 +37,6 @@ _ROUNDING = {
 """Relative size of a few rounding errors of each dtype."""
 _HARDLY = 2.0**-46
 """Relative size of a change that only matters exactly on a step."""
-_NEXT = 2.0**-51
-"""The same of a double that the compiler computes as a narrower number: what is farther from a step is not on it."""
 _SLOPE = 2.0**-8
 """What such a change does beside a rounding error, at most, where there is no step but a steep slope."""
 _STILL = 6
@@ -47,9 +45,15 @@ _DRAWS = 12
 _SLOPES = 4.0
 """How many times as far as the library's own results in the neighbourhood a compiler's may lie."""
 
-Nearby = Callable[[float, int], "Sequence[Any] | None"]
+
+class Nearby(Protocol):
+    """The library's outputs in double precision, for other inputs; see `opera.models.template.Model.nearby`."""
+
+    def __call__(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None, /) -> Sequence[Any] | None: ...
+
+
 Exact = Callable[[str], "Sequence[Any] | None"]
-Elsewhere = Callable[[], "Sequence[tuple[int, ...]] | None"]
+Shapes = Callable[[], "Sequence[tuple[int, ...]] | None"]
 
 
 @dataclass(frozen=True)
@@ -73,6 +77,8 @@ class Case:
             directions. None where they cannot be had.
         exact: Its outputs where narrower integers are int64 or float64; None where they cannot be had.
         shapes_elsewhere: The shapes of its outputs on another kind of device; None where it does not say.
+        shapes_rounded: Their shapes where floating-point parameters are rounded to float32, as which formats keep them; None where they
+            cannot be had.
         computes_as: The dtypes that the compiler declares to compute as others: their rounding errors are those of the others.
     """
 
@@ -82,7 +88,8 @@ class Case:
     actual: Sequence[Any] | None
     nearby: Nearby
     exact: Exact = lambda _: None
-    shapes_elsewhere: Elsewhere = lambda: None
+    shapes_elsewhere: Shapes = lambda: None
+    shapes_rounded: Shapes = lambda: None
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -99,13 +106,11 @@ def review(case: Case) -> Excuse | None:
         if not (is_array(one) and is_array(other)):
             return None
         expected, actual = as_array(one), as_array(other)
-        if expected.shape != actual.shape and _has_that_shape_elsewhere(case, index, actual):
-            reasons[DEVICE_DEPENDENT] += 1
+        excuse = None if expected.shape == actual.shape else _excuse_of_shape(case, index, actual, neighbourhood)
+        if excuse is not None:
+            reasons[excuse] += 1
             continue
-        if expected.shape != actual.shape and lengths_are_computed(case.instance) and neighbourhood().has_shape(index, actual.shape):
-            reasons[ILL_CONDITIONED] += 1
-            continue
-        if expected.shape != actual.shape or expected.dtype.kind in "OSU":
+        if expected.shape != actual.shape or expected.dtype.kind in "OSU" or not _has_its_dtype(expected, actual, case.computes_as):
             return None
         left = differ(expected, actual)
         for each in filters():
@@ -126,8 +131,24 @@ def review(case: Case) -> Excuse | None:
     return None if reason is None else Excuse(reason, whys[reason])
 
 
-def _has_that_shape_elsewhere(case: Case, index: int, actual: Array) -> bool:
-    shapes = case.shapes_elsewhere()
+def _has_its_dtype(expected: Array, actual: Array, computes_as: Mapping[str, str]) -> bool:
+    """Whether *actual* has the library's dtype, or the one that the compiler declares to compute that one as."""
+    return actual.dtype in (expected.dtype, numpy_dtype(computes_as.get(dtype_name(expected.dtype), dtype_name(expected.dtype))))
+
+
+def _excuse_of_shape(case: Case, index: int, actual: Array, neighbourhood: Callable[[], _Neighbourhood]) -> str | None:
+    """Why the output *index* may have the shape of *actual*, which is not the library's."""
+    if _has_that_shape(case, case.shapes_elsewhere(), index, actual):
+        return DEVICE_DEPENDENT
+    if not lengths_are_computed(case.instance):
+        return None
+    if neighbourhood().has_shape(index, actual.shape) or _has_that_shape(case, case.shapes_rounded(), index, actual):
+        return ILL_CONDITIONED
+    return None
+
+
+def _has_that_shape(case: Case, shapes: Sequence[tuple[int, ...]] | None, index: int, actual: Array) -> bool:
+    """Whether *shapes*, one for each output, have that of *actual*, which has the library's dtype."""
     if shapes is None or len(shapes) != len(case.expected):
         return False
     return tuple(shapes[index]) == actual.shape and as_array(case.expected[index]).dtype == actual.dtype
@@ -151,10 +172,16 @@ def _evidence(case: Case, row: Filter, index: int, neighbourhood: Callable[[], _
         return neighbourhood().covers(index, expected, as_array(case.actual[index]), on_a_step=True)
 
     def exact(dtype: str) -> Array | None:
-        outputs = _outputs([case.exact(dtype)], index, as_array(case.expected[index]).shape)
+        return output_of(case.exact(dtype))
+
+    def rounded() -> Array | None:
+        return output_of(case.nearby(0.0, 0, case.computes_as))
+
+    def output_of(results: Sequence[Any] | None) -> Array | None:
+        outputs = _outputs([results], index, as_array(case.expected[index]).shape)
         return outputs[0] if outputs else None
 
-    return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed, exact, case.computes_as)
+    return Evidence(case.instance, case.inputs, row.input, case.expected, case.actual, index, crossed, exact, rounded, case.computes_as)
 
 
 class _Neighbourhood:
@@ -164,8 +191,7 @@ class _Neighbourhood:
         dtypes = [dtype_name(as_array(value).dtype) for value in case.inputs if is_array(value)]
         sizes = [_ROUNDING[name] for name in (case.computes_as.get(each, each) for each in dtypes) if name in _ROUNDING]
         self._base = case.nearby(0.0, 0) if sizes else None
-        hardly = _NEXT if "float64" in dtypes and "float64" in case.computes_as else _HARDLY
-        self._still = [case.nearby(hardly, draw) for draw in range(_STILL)] if self._base is not None else []
+        self._still = [case.nearby(_HARDLY, draw) for draw in range(_STILL)] if self._base is not None else []
         self._near = [case.nearby(max(sizes), draw) for draw in range(_DRAWS)] if self._base is not None else []
 
     def has_shape(self, index: int, shape: tuple[int, ...]) -> bool:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import enum
 
+SHAPE_VARIES = "shape-varies"
+"""Why outputs are no reference of which the library itself gives now one shape, now another."""
+
 
 class Stage(enum.Enum):
     """Where a test stopped."""

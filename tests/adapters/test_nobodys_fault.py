@@ -34,8 +34,13 @@ NODES = (
     node("RandomUniformLike", 1, {"dtype": 1}, input=tensor([1, 2, 3])),
     node("Range", 11, start=tensor(0), limit=tensor(0.3), delta=tensor(0.1)),
     node("Resize", 19, {"mode": "linear"}, X=tensor(np.arange(25).reshape(1, 1, 5, 5)), roi=tensor([]), scales=tensor([1, 1, 1.4, 1.4])),
+    node("QuantizeLinear", 13, x=tensor([1e10, -INFINITY, 2.5]), y_scale=tensor(1), y_zero_point=tensor(0, "uint8")),
+    node("ReduceMean", 18, {"keepdims": 0}, data=tensor(np.zeros(0))),
+    node("ReduceMax", 18, {"keepdims": 0}, data=tensor([1, NAN, 2])),
+    node("Clip", 13, input=tensor([NAN, 5]), min=tensor(0), max=tensor(1)),
 )
 IMAGE = np.random.default_rng(0).integers(0, 256, (1, 3, 27, 27))
+ROWS = tensor([[[[1, 2], [3, -1]]]])
 CALLS = (
     torch_call("torch.atan2", tensor([0.0, -0.0, 0.0, -0.0]), tensor([-0.0, -0.0, 0.0, -1.0])),
     torch_call("torch.abs", tensor([-128, 5], "int8")),
@@ -44,6 +49,11 @@ CALLS = (
     torch_call("torch.empty_like", tensor([1, 2])),
     torch_call("torch.nn.functional.grid_sample", tensor(np.ones((1, 1, 4, 4))), tensor([[[[NAN, 0.0], [0.1, 0.1]]]])),
     torch_call("torch.nn.functional.interpolate", tensor(IMAGE, "uint8"), size=(13, 13), mode="bilinear"),
+    torch_call("torch.nn.functional.interpolate", tensor(IMAGE, "uint8"), size=(13, 40), mode="bicubic"),
+    torch_call("torch.nn.functional.scaled_dot_product_attention", ROWS, ROWS, ROWS, attn_mask=tensor([[False] * 2, [True] * 2], "bool")),
+    torch_call("torch.remainder", tensor([7.5, 3], "float64"), tensor([0.3, 2], "float64")),
+    torch_call("torch.floor", tensor([1 - 1e-12, 2.5], "float64")),
+    torch_call("torch.arange", start=1.0, end=2.2, step=0.3),
 )
 TENSORFLOW = (
     tf_call("tf.math.floordiv", tensor([7, -7, -128], "int8"), tensor([2, 2, -1], "int8")),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from opera.campaign.judge import Judgement, judge_compilation
 from opera.campaign.plan import Test
 from opera.models.forms import InputForm
-from opera.oracles.compare import Difference, Policy, compare
+from opera.oracles.compare import Difference, Policy, compare, disagreement
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
 from opera.worker.process import Done, Lost
@@ -310,6 +310,32 @@ def test_integers_that_the_compiler_cannot_hold_excuse_what_it_makes_of_them() -
         assert found is not None
         assert found.explained == explained
     assert compare([i64(1)], None, [i64(0)], STRICT, [i64(2**40, 5)], ordered=True) is not None
+
+
+# References that are none.
+
+
+@pytest.mark.parametrize(
+    ("kind", "undefined", "verdict"),
+    [
+        ("values", "library-disagrees-with-itself", Verdict.UNDEFINED),
+        ("nan", "library-disagrees-with-itself", Verdict.UNDEFINED),
+        ("shape", "library-disagrees-with-itself", Verdict.INCONSISTENT),
+        ("shape", "shape-varies", Verdict.UNDEFINED),
+        ("dtype", "shape-varies", Verdict.INCONSISTENT),
+        ("shape", None, Verdict.INCONSISTENT),
+    ],
+)
+def test_random_values_say_nothing_of_the_shape_that_they_have(kind: str, undefined: str | None, verdict: Verdict) -> None:
+    answer = {"status": "compared", "difference": {"kind": kind, "expected": "1", "actual": "2"}, "converter": "dropout"}
+    assert judge_compilation(Done(answer, {}), JOB, undefined).verdict is verdict
+
+
+def test_the_library_disagrees_with_itself_in_values_or_in_shapes() -> None:
+    one = f32([1, 2])
+    assert disagreement([one], [[one], [one]]) is None
+    assert disagreement([one], [[one], [one + 1]]) == "library-disagrees-with-itself"
+    assert disagreement([one], [[f32([1])]]) == "shape-varies"
 
 
 # Whose fault an exception is.

@@ -159,14 +159,27 @@ def test_an_order_is_excused_where_none_is_promised() -> None:
     assert reviewed("keras.ops.argpartition", [FLOATS], lambda x: np.argsort(x), [1, 0, 2, 3]) == "unspecified-order"
 
 
-def test_attention_over_nothing_is_excused_only_where_the_library_says_nan() -> None:
+def test_attention_over_nothing_is_nan_or_zero_whichever_of_them_the_library_gives() -> None:
     def attend(value: Any) -> Any:
         return np.array([np.nan, 1.0])
 
     api = "torch.nn.functional.scaled_dot_product_attention"
     assert reviewed(api, [FLOATS], attend, [0.0, 1.0]) == "nothing-to-attend-to"
     assert reviewed(api, [FLOATS], attend, [0.0, 2.0]) is None
+    assert reviewed(api, [FLOATS], lambda x: np.array([0.0, 2.0]), [np.nan, 2.0]) == "nothing-to-attend-to"
     assert reviewed(api, [FLOATS], lambda x: np.array([1.0, 2.0]), [np.nan, 2.0]) is None
+    assert reviewed(api, [FLOATS], lambda x: np.array([0.0, 2.0]), [1.0, 2.0]) is None
+    assert reviewed("torch.softmax", [FLOATS], lambda x: np.array([0.0, 2.0]), [np.nan, 2.0]) is None
+
+
+def test_no_excuse_of_values_covers_another_dtype() -> None:
+    small = np.array([100], "int8")
+    assert reviewed("torch.matmul", [small, small], np.multiply, np.array([127], "int8")) == "integer-overflow"
+    assert reviewed("torch.matmul", [small, small], np.multiply, np.array([10000], "float32"), as_given=True) is None
+    double = np.array([1 - 1e-12])
+    for narrow, reason in (({"float64": "float32"}, "precision-policy"), ({}, None)):
+        given = np.array([1.0], "float32")
+        assert reviewed("torch.floor", [double], np.floor, given, as_given=True, computes_as=narrow) == reason
 
 
 def test_a_smooth_function_has_no_excuse() -> None:
@@ -203,6 +216,10 @@ def test_nan_has_no_place_in_an_order_that_does_not_mention_it() -> None:
     assert reviewed("ai.onnx.ArgMax", [values], np.argmax, 2) == "order-of-nan"
     assert reviewed("ai.onnx.ArgMax", [values[::2]], np.argmax, 0) is None
     assert reviewed("torch.argmax", [values], np.argmax, 2) is None
+    assert reviewed("ai.onnx.ReduceMax", [values], np.max, 3.0) == "order-of-nan"
+    assert reviewed("ai.onnx.ReduceMax", [values], np.max, -np.inf) is None, "which is none of the numbers"
+    assert reviewed("ai.onnx.Clip", [values], lambda x: np.clip(x, 0, 2), [1.0, 0.0, 2.0]) == "order-of-nan"
+    assert reviewed("ai.onnx.Clip", [values], lambda x: np.clip(x, 0, 2), [1.0, 0.0, 3.0]) is None, "beside the NaN"
 
 
 def test_boxes_of_the_same_score_come_in_any_order() -> None:
@@ -263,6 +280,7 @@ def test_the_sign_of_a_zero_decides_an_angle() -> None:
     assert reviewed("torch.atan2", [zero, back], np.arctan2, [right[0], -right[1]]) is None
     assert reviewed("torch.atan2", [zero, back], np.arctan2, [0.0, right[1]]) is None
     assert reviewed("torch.atan2", [zero, np.array([-0.0, -1.0], "float32")], np.arctan2, [0.0, right[1]]) == "branch-cut"
+    assert reviewed("torch.atan2", [zero, np.array([-0.0, -1.0], "float32")], np.arctan2, [np.nan, right[1]]) is None
 
 
 def test_a_coordinate_that_is_no_number_has_no_pixel() -> None:

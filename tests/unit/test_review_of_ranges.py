@@ -220,6 +220,48 @@ def test_interpolated_integers_may_be_rounded_after_each_axis_or_at_the_end() ->
     assert reviewed("torch.nn.functional.avg_pool2d", [image], halved, [[3]]) is None
 
 
+def test_what_is_interpolated_beyond_the_range_is_cut_off_at_its_end() -> None:
+    """PyTorch cuts off after each axis, which spoils the next one by much more than a rounding error."""
+
+    def overshooting(image: Any) -> Any:
+        steep = image * image.dtype.type(2) if image.dtype == np.float64 else np.uint8([[240]])
+        return steep[:1, :1]
+
+    image = np.uint8([[150]])
+    assert reviewed("torch.nn.functional.interpolate", [image], overshooting, [[255]]) == "rounded-inside"
+    assert reviewed("torch.nn.functional.interpolate", [image], overshooting, [[44]]) is None, "300 modulo 256"
+    assert reviewed("torch.nn.functional.interpolate", [image], overshooting, [[0]]) is None
+
+
+def test_what_is_quantised_beyond_int32_is_cut_off_at_the_right_end() -> None:
+    """ONNX's evaluator makes the least number of everything past int32."""
+
+    def evaluated(numbers: Any, scale: Any) -> Any:
+        steps = np.rint(numbers.astype("float64") / scale)
+        steps[np.abs(steps) >= 2.0**31] = -(2.0**31)
+        return np.clip(steps, -128, 127).astype("int8")
+
+    given = np.array([1e10, -1e10, 2.5, 300], "float32"), np.float32(1)
+    assert evaluated(*given).tolist() == [-128, -128, 2, 127]
+    assert reviewed("ai.onnx.QuantizeLinear", given, evaluated, [127, -128, 2, 127]) == "disputed-reference"
+    for wrong in ([0, -128, 2, 127], [127, 127, 2, 127], [127, -128, 3, 127], [127, -128, 2, -128]):
+        assert reviewed("ai.onnx.QuantizeLinear", given, evaluated, wrong) is None
+
+
+def test_the_mean_of_nothing_is_anything_where_the_page_says_so() -> None:
+    empty = np.zeros(0, "float32")
+
+    def mean(values: Any) -> Any:
+        return values.sum() / values.dtype.type(values.size)
+
+    assert reviewed("ai.onnx.ReduceMean", [empty], mean, np.inf) == "reduction-of-nothing"
+    assert reviewed("ai.onnx.ReduceMean", [np.float32([1, 3])], mean, 0) is None
+    assert reviewed("torch.mean", [empty], mean, 0) is None, "PyTorch's page gives an example"
+    assert reviewed("ai.onnx.ReduceMax", [empty], lambda x: np.float32(-np.inf), np.nan) is None, "this page says what comes out"
+    large = np.array([2**30] * 3, "int32")
+    assert reviewed("ai.onnx.ReduceMean", [large], lambda x: np.int32(-357913941), 2**30) == "integer-overflow"
+
+
 def test_a_running_result_past_the_end_need_not_come_back() -> None:
     def product(values: Any) -> Any:
         with np.errstate(over="ignore"):

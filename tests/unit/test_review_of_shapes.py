@@ -12,6 +12,7 @@ from reviewing import reviewed
 
 from opera.instance import Instance
 from opera.models.arrays import as_array
+from opera.models.sampling import with_single_parameters
 from opera.oracles.review import Case, review
 from opera.templates.pytorch_model import PyTorchTemplate
 
@@ -31,7 +32,11 @@ def reason(instance: Instance, *shapes: Sequence[int] | None, scale: float = 1.0
         as_array(own) * np.float32(scale) if shape is None else np.zeros(shape, dtype) for own, shape in zip(expected, shapes, strict=True)
     ]
     inputs = [value for _, value in model.inputs]
-    found = review(Case(instance, inputs, expected, actual, model.nearby, model.exact, model.shapes_elsewhere))
+
+    def rounded() -> list[tuple[int, ...]]:
+        return [as_array(each).shape for each in PyTorchTemplate().build(with_single_parameters(instance), "k", 0).reference().outputs]
+
+    found = review(Case(instance, inputs, expected, actual, model.nearby, model.exact, model.shapes_elsewhere, rounded))
     return None if found is None else found.reason
 
 
@@ -64,6 +69,14 @@ def test_a_length_next_to_a_whole_number_may_be_either() -> None:
     assert reviewed("ai.onnx.Range", ends, counted, np.float32([0, 0.1, 0.2])) == "ill-conditioned"
     assert reviewed("ai.onnx.Range", ends, counted, np.float32([0, 0.1])) is None
     assert reviewed("ai.onnx.Range", [np.float32(0), np.float32(0.5), np.float32(0.125)], counted, np.zeros(5, "float32")) is None, "exact"
+
+
+def test_a_length_may_be_computed_from_parameters_in_single_precision() -> None:
+    """2.2 - 1 is four times 0.3 and a little more in double precision, and a little less than that in single."""
+    assert reason(torch_call("torch.arange", start=1.0, end=2.2, step=0.3), [4]) == "ill-conditioned"
+    assert reason(torch_call("torch.arange", start=1.0, end=2.2, step=0.3), [6]) is None
+    assert reason(torch_call("torch.arange", start=1.0, end=2.25, step=0.25), [4]) is None, "these are the same in any precision"
+    assert reason(torch_call("torch.linspace", start=1.0, end=2.2, steps=5), [4]) is None
 
 
 def test_how_many_elements_are_left_is_no_accident_of_rounding() -> None:

@@ -12,6 +12,9 @@ def quantized(value: Any) -> Any:
     return np.rint(value / (np.float32(0.1) if value.dtype == "float32" else np.float64(np.float32(0.1)))).astype("int8")
 
 
+AS_FLOAT32 = {"float64": "float32"}
+
+
 def test_a_step_is_excused_a_rounding_error_away_from_it() -> None:
     """0.35 / 0.1 is 3.5 within float32, and lies on neither side of it for sure."""
     near = np.array([0.35, 0.2], "float32")
@@ -19,18 +22,19 @@ def test_a_step_is_excused_a_rounding_error_away_from_it() -> None:
     assert reviewed("ai.onnx.QuantizeLinear", [near], quantized, quantized(near) + np.array([0, 1], "int8")) is None
 
 
-def test_a_step_is_as_near_as_the_dtype_that_the_compiler_computes_in() -> None:
-    """0.99999999 is 1 in float32: a compiler that declares to compute float64 as float32 may round it down to 1, another may not."""
+def test_a_compiler_that_declares_to_compute_as_less_gives_what_the_library_gives_of_rounded_inputs() -> None:
+    """0.99999999 is 1 in float32, and 7.5 modulo 0.3 is next to 0.3 or to 0: another compiler may not round it."""
     near = np.array([1 - 1e-8, 0.5])
-    assert reviewed("torch.floor", [near], np.floor, [1.0, 0.0], computes_as={"float64": "float32"}) == "ill-conditioned"
+    assert reviewed("torch.floor", [near], np.floor, [1.0, 0.0], computes_as=AS_FLOAT32) == "precision-policy"
     assert reviewed("torch.floor", [near], np.floor, [1.0, 0.0]) is None
-    assert reviewed("torch.floor", [near], np.floor, [1.0, 1.0], computes_as={"float64": "float32"}) is None
-
-
-def test_a_double_next_to_a_step_is_on_it_where_the_compiler_computes_in_less() -> None:
-    narrow = {"float64": "float32"}
-    assert reviewed("ai.onnx.Ceil", [np.array([6 + 4e-15])], np.ceil, [6], computes_as=narrow) == "ill-conditioned"
-    assert reviewed("ai.onnx.Ceil", [np.array([6.0])], np.ceil, [7], computes_as=narrow) is None
+    assert reviewed("torch.floor", [near], np.floor, [1.0, 1.0], computes_as=AS_FLOAT32) is None
+    assert reviewed("ai.onnx.Ceil", [np.array([6 + 4e-15])], np.ceil, [6], computes_as=AS_FLOAT32) == "precision-policy"
+    assert reviewed("ai.onnx.Ceil", [np.array([6.0])], np.ceil, [7], computes_as=AS_FLOAT32) is None
+    numbers, by = np.array([7.5, 7.5]), np.array([0.3, 2.5])
+    assert reviewed("torch.remainder", [numbers, by], np.mod, [0.2999997, 0.0], computes_as=AS_FLOAT32) == "precision-policy"
+    assert reviewed("torch.remainder", [numbers, by], np.mod, [0.2999997, 0.0]) is None
+    assert reviewed("torch.remainder", [numbers, by], np.mod, [0.2999997, 2.5], computes_as=AS_FLOAT32) is None, "0.3 is odd, 2.5 is not"
+    assert reviewed("torch.remainder", [numbers, by], np.mod, [0.15, 0.0], computes_as=AS_FLOAT32) is None
 
 
 def test_exactly_on_a_step_the_result_is_specified() -> None:

@@ -1,0 +1,42 @@
+"""Conditions on images that are taken at other places than their pixels: which pixel is the nearest, and how a result is rounded."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from opera.models.arrays import Array, as_array, is_array
+from opera.oracles.evidence import Evidence
+
+_HALF = 0.5 + 2.0**-6
+"""Half of the distance of integers, and what single precision adds to weights and places of a large image."""
+
+
+def half_pixel(evidence: Evidence) -> Array:
+    """Where a point of a sampling grid lies halfway between two pixels: image `(n, c, *lengths)`, grid `(n, *points, dimensions)`."""
+    image, grid = evidence.inputs[0] if evidence.inputs else None, evidence.input
+    if not is_array(image) or grid is None or grid.ndim < 3 or as_array(image).ndim != grid.shape[-1] + 2:
+        return evidence.nowhere()
+    lengths = np.asarray(as_array(image).shape[:1:-1], np.float64)
+    wide = grid.astype(np.float64)
+    aligned = any(each.name == "align_corners" and each.value in (True, 1) for each in evidence.instance.arguments())
+    places = (wide + 1) / 2 * (lengths - 1) if aligned else ((wide + 1) * lengths - 1) / 2
+    halves = (np.abs(places - np.floor(places) - 0.5) < 1e-5).any(axis=-1)
+    return evidence.spread(np.expand_dims(halves, 1))
+
+
+def fractional_length(evidence: Evidence) -> Array:
+    """Everywhere, where the lengths of the first input times the factors among the others are no whole numbers."""
+    shape = as_array(evidence.inputs[0]).shape if evidence.inputs and is_array(evidence.inputs[0]) else ()
+    factors = [as_array(value).reshape(-1) for value in evidence.inputs[1:] if is_array(value)]
+    products = [shape[-each.size :] * each.astype(np.float64) for each in factors if each.dtype.kind == "f" and 0 < each.size <= len(shape)]
+    return evidence.everywhere(any(bool((np.abs(each - np.rint(each)) > 1e-4).any()) for each in products))
+
+
+def to_the_nearest(evidence: Evidence) -> Array:
+    """Where the compiler's integer is nearest to what the library gives for the same numbers as doubles, cut off at the type's ends."""
+    actual = evidence.actual
+    real = evidence.exact("float64") if actual is not None and actual.dtype.kind in "iu" else None
+    if actual is None or real is None or real.dtype.kind != "f":
+        return evidence.nowhere()
+    limits = np.iinfo(actual.dtype)
+    return np.abs(actual.astype(np.float64) - np.clip(real, float(limits.min), float(limits.max))) <= _HALF
