@@ -3,11 +3,11 @@
 python scripts/bench_grouping.py [--workspaces DIR] [--subject tvm/onnx ...] [--budget 60]
 python scripts/bench_grouping.py --campaign WORKSPACE ...
 
-Three figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), false alarms
-that are reported, and the pairwise precision and recall of grouping: of the pairs of failing tests of one subject that triage calls one
-finding, how many have one root cause by their labels, and of the pairs with the same root cause how many are called one finding. With
---workspaces the campaigns are kept there, and the same command continues. With --campaign, nothing is run: the findings of these
-workspaces, whole campaigns that were triaged, are held against the causes of all their failing tests.
+Figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), false alarms that
+are reported, by the filter's reason as well, and the pairwise precision and recall of grouping: of the pairs of failing tests of one
+subject that triage calls one finding, how many have one root cause by their labels, and of the pairs with the same root cause how many
+are called one finding. With --workspaces the campaigns are kept there, and the same command continues. With --campaign, nothing is run:
+the findings of these workspaces, whole campaigns that were triaged, are held against the causes of all their failing tests.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from opera.instance import Occurrence, decode_instance
+from opera.oracles.filters import filters
+from opera.oracles.verdict import Verdict
+from opera.report.tables import print_table
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 from opera.triage.findings import group
@@ -40,13 +43,17 @@ FALSE = ("false-alarm", "library-bug")
 class Score:
     """Counts of one subject or several.
 
-    *together*, *cause* and *shared* are sets of pairs of labelled failures: those that are one finding, those whose causes are the same,
-    and those that share a cause. The last two differ where a test has several: which of them its failure shows, nobody said.
+    *excused* are tests that were found to be nobody's fault, by reason and whether they are labelled bugs; *within* are labelled bugs of
+    the operators that the filters of a reason are about. *together*, *cause* and *shared* are sets of pairs of labelled failures: those
+    that are one finding, those whose causes are the same, and those that share a cause. The last two differ where a test has several:
+    which of them its failure shows, nobody said.
     """
 
     bugs: int = 0
     swallowed: list[str] = field(default_factory=list[str])
     false: int = 0
+    excused: Counter[tuple[str, bool]] = field(default_factory=Counter[tuple[str, bool]])
+    within: Counter[str] = field(default_factory=Counter[str])
     reported: list[str] = field(default_factory=list[str])
     together: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     cause: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
@@ -58,6 +65,8 @@ class Score:
         self.false += other.false
         self.swallowed += other.swallowed
         self.reported += other.reported
+        self.excused += other.excused
+        self.within += other.within
         self.together |= other.together
         self.cause |= other.cause
         self.shared |= other.shared
@@ -101,6 +110,10 @@ def main() -> None:
             print(f"{subject}: {score.text()}", flush=True)
             total.add(score)
     print(f"all: {total.text()}")
+    header = ("reason", "false alarms excused", "bugs of its operators", "bugs swallowed")
+    reasons = sorted({reason for reason, _ in total.excused} | set(total.within))
+    rows_of = [(reason, total.excused[reason, False], total.within[reason], total.excused[reason, True]) for reason in reasons]
+    print_table(header, [[str(cell) for cell in row] for row in rows_of])
 
 
 def _share(pairs: set[tuple[str, str]], right: set[tuple[str, str]]) -> str:
@@ -182,8 +195,12 @@ def judge(workspace: Path, labelled: list[dict[str, Any]], *, verbose: bool) -> 
         result = results.get((row["instance_id"], row["form"]))
         fails = result is not None and result.fingerprint is not None
         name = f"{row['subject']} {row['converter']} ({row['cause']})"
+        if result is not None and result.verdict is Verdict.UNDEFINED and row["label"] in (*BUGS, *FALSE):
+            score.excused[str(result.reason), row["label"] in BUGS] += 1
         if row["label"] in BUGS:
             score.bugs += 1
+            instance = decode_instance(row["instance"])
+            score.within.update({each.reason for each in filters() if each.scope.applies(instance)})
             if result is not None and fails:
                 failing.append((row, finding_of[result.test]))
             else:
@@ -196,12 +213,14 @@ def judge(workspace: Path, labelled: list[dict[str, Any]], *, verbose: bool) -> 
     wrong: Counter[str] = Counter()
     for (one, finding), (other, second) in combinations(failing, 2):
         pair = one["id"], other["id"]
+        causes = [{row["cause"], *row.get("also", ())} for row in (one, other)]
         if finding == second:
             score.together.add(pair)
-        if one["cause"] == other["cause"]:
-            score.cause.add(pair)
+        if causes[0] & causes[1]:
             score.shared.add(pair)
-        if (finding == second) != (one["cause"] == other["cause"]):
+        if causes[0] == causes[1]:
+            score.cause.add(pair)
+        if (finding == second) != bool(causes[0] & causes[1]):
             what = "joined" if finding == second else "apart"
             wrong[f"{what}: {one['converter']} ({one['cause']}) and {other['converter']} ({other['cause']})"] += 1
     if verbose:
