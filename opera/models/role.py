@@ -107,7 +107,10 @@ class Materialiser:
                 answer["culprit"] = found[0]
 
         def shapes_rounded() -> list[tuple[int, ...]] | None:
-            outputs = self._template.build(with_single_parameters(instance), task["key"], task["seed"]).nearby(0.0, 0)
+            try:
+                outputs = self._template.build(with_single_parameters(instance), task["key"], task["seed"]).nearby(0.0, 0)
+            except Invalid:
+                return None
             return None if outputs is None or not all(map(is_array, outputs)) else [as_array(each).shape for each in outputs]
 
         case = Case(
