@@ -1,6 +1,6 @@
 """How well failures are judged and grouped: runs the labelled failures again, triages them, and holds the result against the labels.
 
-python scripts/bench_grouping.py [--workspaces DIR] [--subject tvm/onnx ...] [--budget 60]
+python scripts/bench_grouping.py [--workspaces DIR] [--subject tvm/onnx ...] [--budget 60s | --filters]
 python scripts/bench_grouping.py --campaign WORKSPACE ...
 
 Figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), false alarms that
@@ -90,6 +90,7 @@ def main() -> None:
     parser.add_argument("--workspaces", type=Path)
     parser.add_argument("--subject", action="append")
     parser.add_argument("--budget", default="60s", help="of each reduction")
+    parser.add_argument("--filters", action="store_true", help="only what is swallowed and what is reported: nothing is triaged")
     parser.add_argument("--verbose", action="store_true", help="list what was swallowed, reported, wrongly joined and wrongly kept apart")
     parser.add_argument("--campaign", type=Path, nargs="+", help="workspaces of whole campaigns")
     arguments = parser.parse_args()
@@ -105,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for (subject, route), labelled in rows.items():
             workspace = (arguments.workspaces or Path(scratch)) / subject.replace("/", "-")
-            run(workspace, subject, route, labelled, arguments.budget)
+            run(workspace, subject, route, labelled, None if arguments.filters else arguments.budget)
             score = judge(workspace, labelled, verbose=arguments.verbose)
             print(f"{subject}: {score.text()}", flush=True)
             total.add(score)
@@ -164,15 +165,13 @@ def _subject(test: StoredResult) -> str:
     return f"{test.detail.get('exporter', test.compiler)}/{test.frontend}"
 
 
-def run(workspace: Path, subject: str, route: str, labelled: list[dict[str, Any]], budget: str) -> None:
-    """The campaign and its triage."""
+def run(workspace: Path, subject: str, route: str, labelled: list[dict[str, Any]], budget: str | None) -> None:
+    """The campaign and its triage, where there is a budget for it."""
     with open_workspace(workspace, write=True) as space:
         Corpus(space).add((decode_instance(row["instance"]), Occurrence("labelled", row["id"])) for row in labelled)
     compiler, frontend = subject.split("/")
-    for command in (
-        ["run", "--compiler", compiler, "--frontend", frontend, "--route", route, "-j", "2", "--quiet", "--exit-zero"],
-        ["triage", "--budget", budget],
-    ):
+    campaign = ["run", "--compiler", compiler, "--frontend", frontend, "--route", route, "-j", "2", "--quiet", "--exit-zero"]
+    for command in (campaign, *([] if budget is None else [["triage", "--budget", budget]])):
         done = subprocess.run(
             [sys.executable, "-m", "opera", *command, "--workspace", str(workspace)],
             stdout=subprocess.DEVNULL,

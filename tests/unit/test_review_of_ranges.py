@@ -220,6 +220,15 @@ def test_interpolated_integers_may_be_rounded_after_each_axis_or_at_the_end() ->
     assert reviewed("torch.nn.functional.avg_pool2d", [image], halved, [[3]]) is None
 
 
+def test_interpolated_integers_may_be_off_by_one_now_up_and_now_down() -> None:
+    image = np.arange(200, dtype="uint8").reshape(1, 200)
+    off, api = np.zeros((1, 200)), "torch.nn.functional.interpolate"
+    off[0, [3, 80]], off[0, [60, 90]] = 1, -1
+    assert reviewed(api, [image], lambda x: x, image + off) == "rounded-inside"
+    assert reviewed(api, [image], lambda x: x, image + 2 * off) is None
+    assert reviewed(api, [image], lambda x: x, image - (image % 2)) is None, "always down"
+
+
 def test_what_is_interpolated_beyond_the_range_is_cut_off_at_its_end() -> None:
     """PyTorch cuts off after each axis, which spoils the next one by much more than a rounding error."""
 
