@@ -208,12 +208,16 @@ def _nan_there(evidence: Evidence) -> Array:
     return found
 
 
-def _nan_or_zero(evidence: Evidence) -> Array:
-    """Where the library gives NaN, or zero and the compiler NaN."""
+def _library_nan(evidence: Evidence) -> Array:
+    return np.isnan(evidence.expected) if evidence.expected.dtype.kind in "fc" else evidence.nowhere()
+
+
+def _nan_for_zero(evidence: Evidence) -> Array:
+    """Where the library gives zero, and the compiler NaN."""
     expected, actual = evidence.expected, evidence.actual
     if expected.dtype.kind not in "fc" or actual is None or actual.dtype.kind not in "fc":
         return evidence.nowhere()
-    return np.isnan(expected) | ((expected == 0) & np.isnan(actual))
+    return (expected == 0) & np.isnan(actual)
 
 
 def _same_elements(evidence: Evidence) -> Array:
@@ -359,7 +363,8 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "input-nan": _input_nan,
     "chosen-beside-nan": _chosen_beside_nan,
     "nan-there": _nan_there,
-    "nan-or-zero": _nan_or_zero,
+    "library-nan": _library_nan,
+    "nan-for-zero": _nan_for_zero,
     "seeded": _seeded,
     "unsorted": _unsorted,
     "same-elements": _same_elements,

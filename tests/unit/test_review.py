@@ -170,6 +170,8 @@ def test_attention_over_nothing_is_nan_or_zero_whichever_of_them_the_library_giv
     assert reviewed(api, [FLOATS], lambda x: np.array([1.0, 2.0]), [np.nan, 2.0]) is None
     assert reviewed(api, [FLOATS], lambda x: np.array([0.0, 2.0]), [1.0, 2.0]) is None
     assert reviewed("torch.softmax", [FLOATS], lambda x: np.array([0.0, 2.0]), [np.nan, 2.0]) is None
+    assert reviewed("ai.onnx.Attention", [FLOATS], lambda x: np.array([0.0, 2.0]), [np.nan, 2.0]) is None, "ONNX says zero"
+    assert reviewed("ai.onnx.Attention", [FLOATS], attend, [0.0, 1.0]) == "nothing-to-attend-to"
 
 
 def test_no_excuse_of_values_covers_another_dtype() -> None:
