@@ -78,10 +78,11 @@ class Score:
         wide = f", {_share(self.shared, self.together)} where tests with several causes count with each"
         return text + (wide if self.shared != self.cause else "")
 
-    def text(self) -> str:
-        """One line."""
+    def text(self, *, triaged: bool) -> str:
+        """One line, with the pairs where findings were *triaged*."""
         swallowed = f"bugs swallowed {len(self.swallowed)} of {self.bugs}"
-        return f"{swallowed}, false alarms reported {len(self.reported)} of {self.false}, {self.pairs()}"
+        text = f"{swallowed}, false alarms reported {len(self.reported)} of {self.false}"
+        return f"{text}, {self.pairs()}" if triaged else text
 
 
 def main() -> None:
@@ -107,10 +108,10 @@ def main() -> None:
         for (subject, route), labelled in rows.items():
             workspace = (arguments.workspaces or Path(scratch)) / subject.replace("/", "-")
             run(workspace, subject, route, labelled, None if arguments.filters else arguments.budget)
-            score = judge(workspace, labelled, verbose=arguments.verbose)
-            print(f"{subject}: {score.text()}", flush=True)
+            score = judge(workspace, labelled, triaged=not arguments.filters, verbose=arguments.verbose)
+            print(f"{subject}: {score.text(triaged=not arguments.filters)}", flush=True)
             total.add(score)
-    print(f"all: {total.text()}")
+    print(f"all: {total.text(triaged=not arguments.filters)}")
     header = ("reason", "false alarms excused", "bugs of its operators", "bugs swallowed")
     reasons = sorted({reason for reason, _ in total.excused} | set(total.within))
     rows_of = [(reason, total.excused[reason, False], total.within[reason], total.excused[reason, True]) for reason in reasons]
@@ -182,7 +183,7 @@ def run(workspace: Path, subject: str, route: str, labelled: list[dict[str, Any]
             sys.exit(f"opera {' '.join(command)}: {done.stderr}")
 
 
-def judge(workspace: Path, labelled: list[dict[str, Any]], *, verbose: bool) -> Score:
+def judge(workspace: Path, labelled: list[dict[str, Any]], *, triaged: bool, verbose: bool) -> Score:
     """Holds what triage found against the labels."""
     score = Score()
     with open_workspace(workspace, write=False) as space:
@@ -223,7 +224,8 @@ def judge(workspace: Path, labelled: list[dict[str, Any]], *, verbose: bool) -> 
             what = "joined" if finding == second else "apart"
             wrong[f"{what}: {one['converter']} ({one['cause']}) and {other['converter']} ({other['cause']})"] += 1
     if verbose:
-        for line in (*(f"swallowed: {each}" for each in score.swallowed), *(f"reported: {each}" for each in score.reported), *wrong):
+        pairs = wrong if triaged else ()
+        for line in (*(f"swallowed: {each}" for each in score.swallowed), *(f"reported: {each}" for each in score.reported), *pairs):
             print(f"  {line}")
     return score
 
