@@ -15,13 +15,17 @@ from __future__ import annotations
 
 import base64
 import math
-from typing import Any, Callable, Dict, List, Union, cast
+from typing import Any, Callable, Dict, List, Optional, Union, cast
 
 Json = Union[None, bool, int, float, str, List["Json"], Dict[str, "Json"]]
 Foreign = Callable[[Any], Json]
-Build = Callable[[str, Any], Any]
+Build = Callable[[str, object, int], Any]
 
 MAX_DEPTH = 32
+MAX_BITS = 256
+"""Of an integer."""
+MAX_TEXT = 1000
+"""Characters of a name."""
 
 
 class Unrecordable(Exception):
@@ -67,42 +71,112 @@ def encode_float(value: float) -> Json:
     return {"float": "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"}
 
 
-def decode(tree: Any, build: Build) -> Any:
-    """Inverse of `encode`; *build(tag, content)* makes the values of the tags that this module does not know.
+def decode(tree: object, build: Build, depth: int = 0) -> Any:
+    """Inverse of `encode`; *build(tag, content, depth)* makes the values of the tags that this module does not know.
 
     Raises:
-        ValueError: the tree is not of the specified form.
+        ValueError: the tree is not of the specified form, or is nested deeper than `MAX_DEPTH`.
     """
-    if tree is None or isinstance(tree, (bool, int, float, str)):
+    if depth > MAX_DEPTH:
+        raise ValueError(f"nested deeper than {MAX_DEPTH}")
+    kind = type(tree)
+    if tree is None or kind is bool or kind is str:
         return tree
-    if isinstance(tree, list):
-        return [decode(item, build) for item in cast("list[Any]", tree)]
-    if not isinstance(tree, dict) or len(cast("dict[str, Any]", tree)) != 1:
-        raise ValueError(f"a value is a scalar, a list or an object with one tag, not {str(cast(object, tree))[:80]}")
-    ((tag, content),) = cast("dict[str, Any]", tree).items()
+    if kind is int:
+        return bounded(cast(int, tree))
+    if kind is float:
+        return finite(tree)
+    if kind is list:
+        return [decode(item, build, depth + 1) for item in cast("List[object]", tree)]
+    if kind is not dict or len(cast("Dict[str, object]", tree)) != 1:
+        raise ValueError(f"a value is a scalar, a list or an object with one tag, not {str(tree)[:80]}")
+    ((tag, content),) = cast("Dict[str, object]", tree).items()
     try:
-        return _decode_tagged(tag, content, build)
-    except (TypeError, KeyError, IndexError) as error:
-        raise ValueError(f"malformed {tag!r} value: {error}") from error
+        return _decode_tagged(tag, content, build, depth + 1)
+    except (TypeError, KeyError, IndexError, AttributeError) as error:
+        raise ValueError(f"malformed {tag[:40]!r} value: {error}") from error
 
 
-def _decode_tagged(tag: str, content: Any, build: Build) -> Any:
+def _decode_tagged(tag: str, content: object, build: Build, depth: int) -> Any:
     if tag == "float":
-        return float(content)
+        return _NOT_FINITE[cast(str, content)]
     if tag == "complex":
-        real, imag = (decode(part, build) for part in content)
-        return complex(real, imag)
+        real, imag = (decode(part, build, depth) for part in items_of(content, 2))
+        return complex(number(real), number(imag))
     if tag == "tuple":
-        return tuple(decode(item, build) for item in content)
+        return tuple([decode(item, build, depth) for item in items_of(content)])
     if tag == "dict":
-        return {decode(k, build): decode(v, build) for k, v in content}
+        pairs = (items_of(pair, 2) for pair in items_of(content))
+        return {decode(key, build, depth): decode(value, build, depth) for key, value in pairs}
     if tag == "slice":
-        start, stop, step = (decode(end, build) for end in content)
+        start, stop, step = (decode(end, build, depth) for end in items_of(content, 3))
         return slice(start, stop, step)
     if tag == "range":
-        return range(*content)
+        start, stop, step = (integer(end) for end in items_of(content, 3))
+        return range(start, stop, step)
     if tag == "bytes":
-        return base64.b64decode(content)
+        return decode_bytes(content)
     if tag == "ellipsis":
         return Ellipsis
-    return build(tag, content)
+    return build(tag, content, depth)
+
+
+_NOT_FINITE: Dict[str, float] = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
+
+
+def items_of(content: object, count: Optional[int] = None) -> List[object]:
+    """*content*, which has to be a list, of *count* items where that is given; raises ValueError."""
+    if not isinstance(content, list):
+        raise ValueError(f"expected a list, found {str(content)[:40]}")
+    found = cast("List[object]", content)
+    if count is not None and len(found) != count:
+        raise ValueError(f"expected {count} items, found {len(found)}")
+    return found
+
+
+def integer(content: object) -> int:
+    """*content*, which has to be an integer of at most `MAX_BITS` bits; raises ValueError."""
+    if type(content) is not int:
+        raise ValueError(f"expected an integer, found {str(content)[:40]}")
+    return bounded(content)
+
+
+def bounded(value: int) -> int:
+    """*value*; raises ValueError where it has more than `MAX_BITS` bits."""
+    if value.bit_length() > MAX_BITS:
+        raise ValueError(f"an integer of {value.bit_length()} bits, where {MAX_BITS} are allowed")
+    return value
+
+
+def number(content: object) -> float:
+    """*content*, which has to be a number; raises ValueError."""
+    if type(content) is int:
+        return float(bounded(content))
+    if type(content) is not float:
+        raise ValueError(f"expected a number, found {str(content)[:40]}")
+    return content
+
+
+def finite(content: object) -> float:
+    """*content*, which has to be a finite number; raises ValueError."""
+    value = number(content)
+    if not math.isfinite(value):
+        raise ValueError("a number that is not finite is written with a tag")
+    return value
+
+
+def text(content: object, most: int = MAX_TEXT) -> str:
+    """*content*, which has to be a text of 1 to *most* characters that can be written as UTF-8; raises ValueError."""
+    if not isinstance(content, str) or not content:
+        raise ValueError(f"expected a text that is not empty, found {str(content)[:40]}")
+    if len(content) > most:
+        raise ValueError(f"a text of {len(content)} characters, where {most} are allowed")
+    content.encode("utf-8")
+    return content
+
+
+def decode_bytes(content: object) -> bytes:
+    """The bytes that base64 text stands for; raises ValueError for any other character."""
+    if not isinstance(content, str):
+        raise ValueError(f"expected base64, found {str(content)[:40]}")
+    return base64.b64decode(content, validate=True)

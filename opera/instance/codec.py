@@ -7,7 +7,7 @@ the name to write instead, and `decode_*` ask *get* for them.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from opera.instance.instance import Argument, Instance, Kind, Outcome
@@ -35,13 +35,13 @@ def encode_value(value: Any, put: Put | None = None) -> Json:
     return wire.encode(value, foreign)
 
 
-def decode_value(tree: Any, get: Get | None = None) -> Any:
+def decode_value(tree: object, get: Get | None = None, depth: int = 0) -> Any:
     """Inverse of `encode_value`; raises ValueError for anything that is not of the specified form."""
 
-    def build(tag: str, content: Any) -> Any:
-        return _build_foreign(tag, content, get)
+    def build(tag: str, content: object, depth: int) -> Any:
+        return _build_foreign(tag, content, get, depth)
 
-    return wire.decode(tree, build)
+    return wire.decode(tree, build, depth)
 
 
 def encode_instance(instance: Instance, put: Put | None = None) -> dict[str, Json]:
@@ -68,39 +68,77 @@ def encode_instance(instance: Instance, put: Put | None = None) -> dict[str, Jso
     return document
 
 
-def decode_instance(document: Any, get: Get | None = None) -> Instance:
-    """Inverse of `encode_instance`.
+def decode_instance(document: object, get: Get | None = None) -> Instance:
+    """Inverse of `encode_instance`. Nothing in *document* is trusted.
 
     Raises:
         ValueError: *document* is not an `instance/1` document; the message names the part that is wrong.
     """
     if not isinstance(document, dict):
         raise ValueError("an instance is a JSON object")
-    parts = cast("dict[str, Any]", document)
+    parts = cast("dict[str, object]", document)
     if parts.get("schema") != SCHEMA:
-        raise ValueError(f"expected schema {SCHEMA!r}, found {parts.get('schema')!r}")
+        raise ValueError(f"expected schema {SCHEMA!r}, found {str(parts.get('schema'))[:40]!r}")
+    part = ""
     try:
-        expected = parts.get("expected")
-        return Instance(
-            library=_text(parts["library"]),
-            api=_text(parts["api"]),
-            kind=Kind(parts["kind"]),
-            init=tuple(_decode_argument(item, get) for item in parts.get("init", ())),
-            call=tuple(_decode_argument(item, get) for item in parts["call"]),
-            context=tuple((name, decode_value(value, get)) for name, value in parts.get("context", ())),
-            defaults=tuple((name, decode_value(value, get)) for name, value in parts.get("defaults", ())),
-            outcome=Outcome(parts.get("outcome", "unknown")),
-            exception=parts.get("exception"),
-            expected=None if expected is None else tuple(decode_value(value, get) for value in expected),
-        )
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"malformed instance document: {error!r}") from error
+        found: dict[str, Any] = {}
+        for part, decode in _PARTS.items():
+            if part in parts:
+                found[part] = decode(parts[part], get)
+            elif part in _REQUIRED:
+                raise ValueError("it is missing")
+        return Instance(**found)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"malformed instance, {part}: {error}") from error
 
 
-def _text(value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError(f"expected a name, found {value!r}")
-    return value
+def _decode_name(value: object, get: Get | None) -> str:
+    return wire.text(value)
+
+
+def _decode_arguments(value: object, get: Get | None) -> tuple[Argument, ...]:
+    return tuple([_decode_argument(item, get) for item in wire.items_of(value)])
+
+
+def _decode_argument(document: object, get: Get | None) -> Argument:
+    if not isinstance(document, dict):
+        raise ValueError("an argument is an object with a name and a value")
+    parts = cast("dict[str, object]", document)
+    if "value" not in parts:
+        raise ValueError("an argument without a value")
+    keyword = parts.get("keyword", False)
+    if not isinstance(keyword, bool):
+        raise ValueError("`keyword` is true or false")
+    return Argument(wire.text(parts.get("name")), decode_value(parts["value"], get), keyword)
+
+
+def _decode_facts(value: object, get: Get | None) -> tuple[tuple[str, Any], ...]:
+    """Pairs of a name and a value."""
+    pairs = (wire.items_of(pair, 2) for pair in wire.items_of(value))
+    return tuple([(wire.text(name), decode_value(item, get)) for name, item in pairs])
+
+
+def _decode_expected(value: object, get: Get | None) -> tuple[Any, ...] | None:
+    return None if value is None else tuple([decode_value(item, get) for item in wire.items_of(value)])
+
+
+def _decode_exception(value: object, get: Get | None) -> str | None:
+    return None if value is None else wire.text(value)
+
+
+_PARTS: Mapping[str, Callable[[object, Get | None], Any]] = {
+    "library": _decode_name,
+    "api": _decode_name,
+    "kind": lambda value, get: Kind(value),
+    "init": _decode_arguments,
+    "call": _decode_arguments,
+    "context": _decode_facts,
+    "defaults": _decode_facts,
+    "outcome": lambda value, get: Outcome(value),
+    "exception": _decode_exception,
+    "expected": _decode_expected,
+}
+_REQUIRED = frozenset({"library", "api", "kind", "call"})
 
 
 def _encode_argument(argument: Argument, put: Put | None) -> Json:
@@ -108,10 +146,6 @@ def _encode_argument(argument: Argument, put: Put | None) -> Json:
     if argument.keyword:
         document["keyword"] = True
     return document
-
-
-def _decode_argument(document: Any, get: Get | None) -> Argument:
-    return Argument(_text(document["name"]), decode_value(document["value"], get), bool(document.get("keyword", False)))
 
 
 def _encode_foreign(value: Any, put: Put | None) -> Json:
@@ -140,12 +174,12 @@ def _encode_bytes(data: bytes, put: Put | None) -> dict[str, Json]:
     return {"data": base64.b64encode(data).decode("ascii")}
 
 
-def _decode_bytes(content: Any, get: Get | None) -> bytes | None:
+def _decode_bytes(content: Mapping[str, object], get: Get | None) -> bytes | None:
     if "blob" in content:
         if get is None:
             raise ValueError("the document refers to a blob, and no blob store was given")
-        return get(content["blob"])
-    return base64.b64decode(content["data"]) if "data" in content else None
+        return get(wire.text(content["blob"]))
+    return wire.decode_bytes(content["data"]) if "data" in content else None
 
 
 def _encode_tensor(tensor: Tensor, put: Put | None) -> Json:
@@ -172,46 +206,58 @@ def _encode_constraint(constraint: Constraint) -> Json:
     return content
 
 
-def _build_foreign(tag: str, content: Any, get: Get | None) -> Any:
+def _build_foreign(tag: str, content: object, get: Get | None, depth: int) -> Any:
     if tag == "tensor":
-        return _build_tensor(content, get)
+        return _build_tensor(_object(content), get)
     if tag == "dtype":
-        return DType(_text(content))
+        return DType(wire.text(content))
     if tag == "device":
-        return Device(_text(content))
+        return Device(wire.text(content))
     if tag == "enum":
-        path, member = content
-        return Enum(_text(path), _text(member))
+        path, member = wire.items_of(content, 2)
+        return Enum(wire.text(path), wire.text(member))
     if tag == "name":
-        return Named(_text(content))
+        return Named(wire.text(content))
     if tag == "call":
-        api, arguments = content
-        return Call(_text(api), tuple((name, decode_value(value, get)) for name, value in arguments))
+        api, arguments = wire.items_of(content, 2)
+        pairs = (wire.items_of(pair, 2) for pair in wire.items_of(arguments))
+        return Call(wire.text(api), tuple([(_optional_name(name), decode_value(value, get, depth + 1)) for name, value in pairs]))
     if tag == "graph":
-        return Graph(_text(content["format"]), _decode_bytes(content, get) or b"")
+        parts = _object(content)
+        return Graph(wire.text(parts.get("format")), _decode_bytes(parts, get) or b"")
     if tag == "opaque":
-        kind, reason = content
-        return Opaque(_text(kind), str(reason))
-    raise ValueError(f"unknown value tag {tag!r}")
+        kind, reason = wire.items_of(content, 2)
+        return Opaque(wire.text(kind), "" if reason == "" else wire.text(reason))
+    raise ValueError(f"unknown value tag {tag[:40]!r}")
 
 
-def _build_tensor(content: Any, get: Get | None) -> Tensor:
+def _object(content: object) -> Mapping[str, object]:
+    if not isinstance(content, dict):
+        raise ValueError(f"expected an object, found {str(content)[:40]}")
+    return cast("dict[str, object]", content)
+
+
+def _optional_name(name: object) -> str | None:
+    return None if name is None else wire.text(name)
+
+
+def _build_tensor(content: Mapping[str, object], get: Get | None) -> Tensor:
     strides = content.get("strides")
     limits = content.get("constraint")
-    constraint = None
-    if limits is not None:
-        constraint = Constraint(
-            low=limits.get("low"),
-            high=limits.get("high"),
-            nan=bool(limits.get("nan", False)),
-            inf=bool(limits.get("inf", False)),
-            structure=tuple(limits.get("structure", ())),
-        )
     return Tensor(
-        shape=tuple(int(dim) for dim in content["shape"]),
-        dtype=content["dtype"],
+        shape=tuple([wire.integer(dim) for dim in wire.items_of(content.get("shape"))]),
+        dtype=wire.text(content.get("dtype")),
         data=_decode_bytes(content, get),
-        strides=None if strides is None else tuple(int(step) for step in strides),
-        layout=content.get("layout", "strided"),
-        constraint=constraint,
+        strides=None if strides is None else tuple([wire.integer(step) for step in wire.items_of(strides)]),
+        layout=wire.text(content.get("layout", "strided")),
+        constraint=None if limits is None else _build_constraint(_object(limits)),
     )
+
+
+def _build_constraint(limits: Mapping[str, object]) -> Constraint:
+    low, high = (None if limits.get(name) is None else wire.finite(limits[name]) for name in ("low", "high"))
+    nan, inf = limits.get("nan", False), limits.get("inf", False)
+    if not isinstance(nan, bool) or not isinstance(inf, bool):
+        raise ValueError("`nan` and `inf` of a constraint are true or false")
+    structure = tuple([wire.text(item) for item in wire.items_of(limits.get("structure", []))])
+    return Constraint(low, high, nan, inf, structure)

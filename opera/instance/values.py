@@ -19,6 +19,19 @@ DTYPE_BITS: dict[str, int] = {
 }  # fmt: skip
 """Width of one element of every dtype that a tensor may have. Data are kept one element per byte (or more), never bit-packed."""
 
+STRUCTURES = frozenset(
+    ["constant", "integral", "lower-triangular", "positive-definite", "probabilities", "sorted", "symmetric", "upper-triangular"]
+)
+"""What can be known of a tensor's values beside their bounds."""
+LAYOUTS = frozenset(
+    ["strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "nested", "jagged", "_mkldnn", "mkldnn"]
+)
+"""How a tensor's elements may lie in memory."""
+MOST_DIMS = 64
+"""As many dimensions as numpy and PyTorch allow."""
+_WORD = 2**63
+"""Sizes and strides are smaller in absolute value."""
+
 
 @dataclass(frozen=True)
 class Constraint:
@@ -29,8 +42,7 @@ class Constraint:
         high: Largest finite value; None when there is none.
         nan: Whether a NaN occurs.
         inf: Whether an infinity occurs.
-        structure: Any of `integral`, `sorted`, `symmetric`, `positive-definite`, `probabilities`, `constant`, `lower-triangular`,
-            `upper-triangular`, in alphabetical order.
+        structure: Any of `STRUCTURES`, in alphabetical order.
     """
 
     low: float | None
@@ -38,6 +50,13 @@ class Constraint:
     nan: bool = False
     inf: bool = False
     structure: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"a constraint whose smallest value {self.low} exceeds its largest, {self.high}")
+        for name in self.structure:
+            if name not in STRUCTURES:
+                raise ValueError(f"unknown structure {name[:40]!r} of a tensor's values")
 
 
 @dataclass(frozen=True)
@@ -64,8 +83,15 @@ class Tensor:
     def __post_init__(self) -> None:
         if self.dtype not in DTYPE_BITS:
             raise ValueError(f"unknown tensor dtype {self.dtype!r}")
-        if any(dim < 0 for dim in self.shape):
-            raise ValueError(f"negative dimension in shape {self.shape}")
+        if self.layout not in LAYOUTS:
+            raise ValueError(f"unknown tensor layout {self.layout[:40]!r}")
+        if len(self.shape) > MOST_DIMS:
+            raise ValueError(f"a tensor of {len(self.shape)} dimensions")
+        for dim in self.shape:
+            if not 0 <= dim < _WORD:
+                raise ValueError(f"{'negative' if dim < 0 else 'impossible'} dimension in shape {self.shape}")
+        if self.strides is not None and any(not -_WORD < step < _WORD for step in self.strides):
+            raise ValueError(f"impossible strides {self.strides}")
         if self.strides is not None and len(self.strides) != len(self.shape):
             raise ValueError(f"strides {self.strides} do not fit shape {self.shape}")
         if self.data is not None and self.dtype != "string" and len(self.data) != self.size * self.itemsize:

@@ -65,7 +65,7 @@ def parse(data: bytes) -> Any:
         raise DamagedArtefact("bundle cut short")
     body = memoryview(data)[start + length :]
 
-    def build(tag: str, content: Any) -> Any:
+    def build(tag: str, content: Any, depth: int) -> Any:
         if tag != "array":
             raise ValueError(f"unknown tag {tag!r}")
         dtype, shape, place, size = content

@@ -158,7 +158,7 @@ BAD_LINES = {
     "expected schema 'instance/1'": entry({**with_value(1), "schema": "instance/9"}),
     "malformed instance": entry({"schema": "instance/1", "library": "p"}),
     "surrogates not allowed": entry({**with_value(1), "api": "p.\ud800"}),
-    "a name is text": entry({**with_value(1), "exception": {"type": "E"}}),
+    "expected a text": entry({**with_value(1), "exception": {"type": "E"}}),
     "unknown value tag 'pickle'": entry(with_value({"pickle": "gASVCg=="})),
     "cannot be rebuilt": entry(torch_call("f", Opaque("socket", "no form"))),
     "refers to a blob": entry(raw_tensor(blob="0" * 64)),

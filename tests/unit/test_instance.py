@@ -43,7 +43,10 @@ def tensors(draw: st.DrawFn) -> Tensor:
     data = draw(st.none() | st.binary(min_size=bare.size * bare.itemsize, max_size=bare.size * bare.itemsize))
     strides = draw(st.none() | st.tuples(*(st.integers(0, 9) for _ in shape)))
     floats = st.none() | st.floats(allow_nan=False, allow_infinity=False)
-    constraint = draw(st.none() | st.builds(Constraint, floats, floats, st.booleans(), st.booleans(), st.sampled_from([(), ("sorted",)])))
+    low, high = draw(floats), draw(floats)
+    low, high = (min(low, high), max(low, high)) if low is not None and high is not None else (low, high)
+    structures = st.sampled_from([(), ("sorted",)])
+    constraint = draw(st.none() | st.builds(Constraint, st.just(low), st.just(high), st.booleans(), st.booleans(), structures))
     return Tensor(shape, dtype, data, strides, constraint=constraint)
 
 

@@ -1,0 +1,149 @@
+"""Reads what comes from outside: bounded in size and depth, typed, and never executed.
+
+Every file, row and message that this process did not write itself passes one of these functions. What does not fit raises
+`Malformed`, which says what is wrong; the caller adds the place, and leaves the part out or ends with a message.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import stat
+import tomllib
+import zlib
+from pathlib import Path
+from typing import IO, Annotated, NoReturn, TypeVar, cast
+
+import msgspec
+
+T = TypeVar("T")
+
+MOST_BYTES = 256 * 2**20
+"""Of a file that is read whole, and of a compressed value once it is unpacked."""
+MOST_NUMBER = 2**53
+"""Counts are smaller: JSON's readers agree on integers up to here."""
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
+"""A name: of an API, a source, a compiler, a file."""
+Line = Annotated[str, msgspec.Meta(max_length=100_000)]
+"""A text that a person may be shown a part of."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
+"""A number of things."""
+Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
+"""A duration."""
+Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+"""A SHA-256 in hexadecimal digits, the name of whatever has that content."""
+Document = dict[str, object]
+"""A JSON object whose content the caller looks at part by part."""
+
+
+class Malformed(ValueError):
+    """Foreign data that are not of the specified form. The message says what is wrong, without the place."""
+
+
+def is_hash(name: object) -> bool:
+    """Whether *name* is 64 lower-case hexadecimal digits, and so cannot lead out of a folder."""
+    return isinstance(name, str) and _HASH.fullmatch(name) is not None
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Opens a regular file. A pipe or a device, which might never end, is refused.
+
+    Raises:
+        Malformed: *path* is no regular file.
+        OSError: it cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise Malformed("it is no regular file")
+    return open(descriptor, "rb")
+
+
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file of at most *most* bytes.
+
+    Raises:
+        Malformed: it is larger, or no regular file.
+        OSError: it cannot be read.
+    """
+    with open_file(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise Malformed(f"it has more than {most >> 20} MiB")
+    return data
+
+
+def inflated(data: bytes, most: int = MOST_BYTES) -> bytes:
+    """*data* unpacked with zlib, at most *most* bytes.
+
+    Raises:
+        Malformed: it is damaged, or unpacks to more.
+    """
+    unpacker = zlib.decompressobj()
+    try:
+        content = unpacker.decompress(data, most)
+    except zlib.error as error:
+        raise Malformed(f"damaged compressed data: {error}") from error
+    if not unpacker.eof:
+        raise Malformed(f"compressed data that are cut off, or unpack to more than {most >> 20} MiB")
+    return content
+
+
+def parsed_json(text: str | bytes) -> object:
+    """The JSON value that *text* is. NaN and infinite numbers are no JSON.
+
+    Raises:
+        Malformed: it is none, or is nested too deep.
+    """
+    try:
+        return cast(object, json.loads(text, parse_constant=_no_constant, parse_float=_finite))
+    except RecursionError as error:
+        raise Malformed("nested too deep") from error
+    except ValueError as error:
+        raise Malformed(f"not JSON: {error}") from error
+
+
+def parsed_toml(data: bytes) -> Document:
+    """The TOML document that *data* is.
+
+    Raises:
+        Malformed: it is none, or is nested too deep.
+    """
+    try:
+        return cast(Document, tomllib.loads(data.decode("utf-8")))
+    except RecursionError as error:
+        raise Malformed("nested too deep") from error
+    except ValueError as error:
+        raise Malformed(f"not valid TOML: {error}") from error
+
+
+def typed(tree: object, kind: type[T]) -> T:
+    """*tree*, a value made of dictionaries, lists and scalars, as *kind*.
+
+    Raises:
+        Malformed: it does not fit; the message names the key.
+    """
+    try:
+        return msgspec.convert(tree, kind)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise Malformed(str(error).replace("`", "").replace("$.", "").replace(" - at $", "")) from error
+
+
+def from_json(text: str | bytes, kind: type[T]) -> T:
+    """The JSON value that *text* is, as *kind*; raises Malformed."""
+    return typed(parsed_json(text), kind)
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:40]} is out of range")
+    return number
