@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import re
 import stat
 import tomllib
 import zlib
@@ -24,7 +23,6 @@ MOST_BYTES = 256 * 2**20
 """Of a file that is read whole, and of a compressed value once it is unpacked."""
 MOST_NUMBER = 2**53
 """Counts are smaller: JSON's readers agree on integers up to here."""
-_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 
 Name = Annotated[str, msgspec.Meta(min_length=1, max_length=1_000)]
 """A name: of an API, a source, a compiler, a file."""
@@ -42,11 +40,6 @@ Document = dict[str, object]
 
 class Malformed(ValueError):
     """Foreign data that are not of the specified form. The message says what is wrong, without the place."""
-
-
-def is_hash(name: object) -> bool:
-    """Whether *name* is 64 lower-case hexadecimal digits, and so cannot lead out of a folder."""
-    return isinstance(name, str) and _HASH.fullmatch(name) is not None
 
 
 def open_file(path: Path) -> IO[bytes]:

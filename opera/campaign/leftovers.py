@@ -1,9 +1,15 @@
-"""What a campaign that was killed has left: processes, working folders, half-written files. The next one in the workspace ends them."""
+"""What a command that was killed has left: processes, working folders, half-written files. The next campaign ends them.
+
+Only what bears the name that OPERA gives such things is touched, in real folders of this user.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from opera.models.bundle import PART
@@ -11,32 +17,38 @@ from opera.store import Workspace
 from opera.worker import folders
 from opera.worker.processes import kill_marked
 
-_PREFIX = "crew-"
+_OURS = re.compile(r"[a-z]+-(\d+)-\w{8}", re.ASCII)
+"""A working folder: the command, the process id of its driver, and what `mkdtemp` adds."""
 _LOGS_KEPT = 200
 
 
 def crew_folder(workspace: Workspace) -> Path:
     """A new working folder for the workers of this process; its name says whose it is."""
-    return Path(tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-", dir=workspace.scratch))
+    return Path(tempfile.mkdtemp(prefix=f"crew-{os.getpid()}-", dir=workspace.scratch))
 
 
 def log_folder(workspace: Workspace) -> Path:
     """Where the last words of workers go; the oldest of what earlier ones said are removed."""
-    folder = workspace.folder / "logs"
-    folder.mkdir(exist_ok=True)
-    logs = sorted(folder.glob("*.log"), key=lambda path: path.stat().st_mtime)
+    folder = folders.own_folder(workspace.folder / "logs")
+    logs = sorted(_files(folder, "*.log"), key=lambda path: path.lstat().st_mtime)
     for path in logs[: max(0, len(logs) - _LOGS_KEPT)]:
         path.unlink(missing_ok=True)
     return folder
 
 
 def clear(workspace: Workspace) -> None:
-    """Ends what earlier campaigns have left. The workspace is locked, so none of them is at work."""
+    """Ends what earlier commands have left. The workspace is locked, so that no other campaign is at work."""
     for leftover in workspace.scratch.iterdir():
-        owner = leftover.name.removeprefix(_PREFIX).partition("-")[0]
-        if leftover.name.startswith(_PREFIX) and owner.isdigit():
-            kill_marked(int(owner))
-        folders.remove(leftover)
+        named = _OURS.fullmatch(leftover.name)
+        if named is not None and leftover.is_dir():
+            kill_marked(int(named[1]))
+            folders.remove(leftover)
     for folder in (workspace.cache, workspace.blobs):
-        for part in folder.glob(f"{PART}*"):
-            part.unlink(missing_ok=True)
+        if not folder.is_symlink():
+            for part in _files(folder, f"{PART}*"):
+                part.unlink(missing_ok=True)
+
+
+def _files(folder: Path, pattern: str) -> Iterator[Path]:
+    """The regular files of *folder* whose names match."""
+    return (path for path in folder.glob(pattern) if stat.S_ISREG(path.lstat().st_mode))

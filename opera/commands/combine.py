@@ -17,6 +17,8 @@ from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace
 
 SCHEMA = "combine/1"
+_SHOWN = 10
+"""Rows that were left out and are named; `--json` has all."""
 
 
 @click.command("combine")
@@ -26,12 +28,12 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
     """Adds the workspaces in DIR ... to the one that --workspace names: instances, results, campaigns, what triage found out.
 
     Parts of a campaign that were run with --shard become one campaign. A test that machines of different kinds have run has one result
-    that counts; the others are kept apart. Each DIR is only read.
+    that counts; the others are kept apart. Each DIR is only read; what is damaged in it is named and left out.
     """
     for source in sources:
         if source.resolve() == workspace.resolve():
             raise UserError(f"{source} is the workspace to combine into; name another one with --workspace")
-        open_workspace(source, write=False).close()
+        open_workspace(source, write=False, foreign=True, checked=False).close()
     combined = Combined()
     with open_workspace(workspace, write=True) as space:
         for source in sources:
@@ -40,6 +42,10 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
         campaigns = {key: Campaigns(space).get(key) for key in combined.campaigns}
         tests = {key: sum(Campaigns(space).verdicts(key).values()) for key in combined.campaigns}
         machines = Campaigns(space).machines()
+    for line in combined.left_out[:_SHOWN]:
+        say(f"left out: {line}")
+    if len(combined.left_out) > _SHOWN:
+        say(f"left out: {len(combined.left_out) - _SHOWN:,} more rows")
     rows = [
         {"id": key, "subject": f"{campaign.compiler}/{campaign.frontend}", "tests": tests[key], "complete": campaign.complete,
          "parts": combined.parts.get(key)}
@@ -49,7 +55,7 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
         print_json(
             {
                 "schema": SCHEMA, "results": combined.results, "campaigns": rows, "apart": combined.apart,
-                "disagreements": sorted(set(combined.disagreements)), "machines": machines,
+                "disagreements": sorted(set(combined.disagreements)), "machines": machines, "left_out": combined.left_out,
             }
         )  # fmt: skip
         return Exit.CLEAN

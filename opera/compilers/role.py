@@ -56,8 +56,8 @@ class CompilerWorker:
         if self._adapters.get(task.get("level")) is not self._adapter:
             self._at_level(task.get("level"))
         try:
-            tree = bundle.parse(bundle.fetch(self._cache, task["bundle"]))
-            data = bundle.fetch(self._cache, task["artefact"]) if task["artefact"] is not None else b""
+            tree = bundle.parse(bundle.fetch_made(self._cache, task["bundle"]))
+            data = bundle.fetch_made(self._cache, task["artefact"]) if task["artefact"] is not None else b""
         except bundle.DamagedArtefact as error:
             return {"status": "damaged", "reason": str(error)}
         frontend, name = task["route"]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
+
 from opera.corpus.jsonlines import Problem, read_corpus, read_header
-from opera.corpus.readers import DATABASE
 from opera.errors import UserError
 from opera.instance import digest, encode_value
-from opera.store.database import open_workspace
+from opera.store.database import DATABASE, open_workspace
+from opera.store.rows import checked_rows
+from opera.untrusted import Malformed, from_json, inflated
 
 Operator = tuple[str, str]
 """Library and API."""
@@ -134,18 +136,29 @@ def _defaults(api: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[
             yield DefaultChange(api, name, a.get(name), b.get(name))
 
 
+class _Defaults(msgspec.Struct):
+    """The part of an instance document that is compared."""
+
+    defaults: list[tuple[str, object]] = []
+
+
 def _workspace(path: Path, wanted: Callable[[str, str], bool]) -> Side:
     side = Side(path)
-    with open_workspace(path, write=False) as space:
-        for library, source, version in space.database.execute("SELECT library, source, version FROM extractions ORDER BY 1, 2"):
-            side.versions[library, source] = version or None
-        for key, library, api, packed in space.database.execute("SELECT id, library, api, document FROM instances ORDER BY id"):
-            if not wanted(library, api):
+    with open_workspace(path, write=False, foreign=True, checked=False) as space:
+        for values, bad in checked_rows(space.database, "extractions"):
+            if bad is None:
+                library, source, version, *_ = values
+                side.versions[str(library), str(source)] = str(version) or None
+        for values, bad in checked_rows(space.database, "instances"):
+            key, library, api = (str(each) for each in values[:3])
+            if bad is None and not wanted(library, api):
                 continue
             try:
-                document: Any = json.loads(zlib.decompress(packed))
-                side.add((library, api), key, [(name, _text(value)) for name, value in document.get("defaults", ())])
-            except (ValueError, zlib.error) as error:
+                if bad is not None:
+                    raise Malformed(bad.what)
+                document = from_json(inflated(cast(bytes, values[5])), _Defaults)
+                side.add((library, api), key, [(name, _text(value)) for name, value in document.defaults])
+            except Malformed as error:
                 side.problems.append(Problem(f"{path}: instance {key[:12]}", None, str(error)))
     return side
 

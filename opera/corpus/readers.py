@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 import importlib
-import json
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +14,11 @@ from opera.corpus.jsonlines import Problem, read_corpus, read_header
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance
 from opera.report.text import plural
-from opera.store import Corpus, Workspace
-from opera.store.database import open_workspace
+from opera.store import Corpus
+from opera.store.database import DATABASE, open_workspace
+from opera.store.rows import checked_rows
+from opera.untrusted import Count, Line, Malformed, Name, inflated, parsed_json, typed
 
-DATABASE = "opera.db"
 _RECORDS = "opera.sources.freefuzz"
 
 
@@ -76,20 +75,24 @@ def origin(path: Path, format: str, target: Path) -> Origin:
 
 
 def _workspace(path: Path) -> Iterator[Entry | Problem]:
-    with open_workspace(path, write=False) as space:
+    with open_workspace(path, write=False, foreign=True, checked=False) as space:
         corpus = Corpus(space)
-        for (key,) in space.database.execute("SELECT id FROM instances ORDER BY id").fetchall():
+        for values, bad in checked_rows(space.database, "instances"):
+            key = str(values[0])
             try:
-                yield Entry(_checked(space, key), tuple(corpus.provenance(key)))
-            except (ValueError, TypeError, KeyError, zlib.error, RecursionError) as error:
+                if bad is not None:
+                    raise Malformed(bad.what)
+                instance = decode_instance(parsed_json(inflated(cast(bytes, values[5]))), space.get_blob)
+                check_instance(instance)
+                yield Entry(instance, tuple(_sound(each) for each in corpus.provenance(key)))
+            except (ValueError, TypeError, RecursionError) as error:
                 yield Problem(f"{path}: instance {key[:12]}", None, str(error)[:300])
 
 
-def _checked(space: Workspace, key: str) -> Instance:
-    (document,) = space.database.execute("SELECT document FROM instances WHERE id = ?", (key,)).fetchone()
-    instance = decode_instance(json.loads(zlib.decompress(document)), space.get_blob)
-    check_instance(instance)
-    return instance
+def _sound(occurrence: Occurrence) -> Occurrence:
+    """*occurrence* where its parts are of the right types; raises Malformed."""
+    typed((occurrence.source, occurrence.test, occurrence.calls), tuple[Name, Line, Count])
+    return occurrence
 
 
 def _recorded_calls(path: Path, format: Format) -> RecordedCalls:

@@ -59,8 +59,8 @@ class CoverageWorker:
 
     def handle(self, task: Message, stages: Stages) -> Message:
         stages.enter("read")
-        tree = bundle.parse(bundle.fetch(self._cache, task["bundle"]))
-        data = bundle.fetch(self._cache, task["artefact"])
+        tree = bundle.parse(bundle.fetch_made(self._cache, task["bundle"]))
+        data = bundle.fetch_made(self._cache, task["artefact"])
         frontend, name = task["route"]
         route = next(each for each in self._adapter.routes if (each.frontend, each.name) == (frontend, name))
         instance = decode_instance(task["document"], lambda blob: bundle.fetch(self._cache.parent / "blobs", blob))

@@ -51,7 +51,7 @@ def side(text: str, workspace: Path) -> Side:
     folder, _, campaign = text.rpartition(":")
     if not folder and Path(text).is_dir():
         folder, campaign = text, ""
-    with open_workspace(Path(folder or workspace), write=False) as space:
+    with open_workspace(Path(folder or workspace), write=False, foreign=bool(folder)) as space:
         campaigns = Campaigns(space)
         found = campaigns_in(campaigns, Scope(campaign or None))
         if len(found) != 1:

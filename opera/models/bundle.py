@@ -9,6 +9,8 @@ import contextlib
 import hashlib
 import json
 import os
+import re
+import stat
 import struct
 import tempfile
 from pathlib import Path
@@ -21,6 +23,9 @@ from opera.models.arrays import as_array, dtype_name, from_bytes, is_array, to_b
 _MAGIC = b"OPERA\x01\x00\x00"
 _LENGTH = struct.Struct("<Q")
 _ALIGN = 64
+_HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
+MOST_BYTES = 2**31
+"""Of a file: no model of one operator is as large."""
 PART = ".part-"
 """How the name of a file begins that is being written. It lies in the folder of all hashes, and stays there when its writer is killed."""
 
@@ -82,12 +87,14 @@ def parse(data: bytes) -> Any:
 def store(folder: Path, data: bytes, *, durable: bool = False) -> str:
     """Writes *data* under its own hash into *folder*, at once or not at all; returns the hash.
 
-    A file of another size, as a power cut leaves, is written again. With *durable*, a power cut afterwards leaves the whole file.
+    A file of another size, as a power cut leaves, is written again. With *durable*, a power cut afterwards leaves the whole file, and one
+    that is damaged in any other way is written again too.
     """
     name = hashlib.sha256(data).hexdigest()
     target = path_of(folder, name)
-    with contextlib.suppress(OSError):
-        if target.stat().st_size == len(data):
+    with contextlib.suppress(OSError, DamagedArtefact):
+        there = target.lstat()
+        if stat.S_ISREG(there.st_mode) and there.st_size == len(data) and (not durable or fetch(folder, name) == data):
             return name
     target.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=PART)
@@ -105,21 +112,45 @@ def store(folder: Path, data: bytes, *, durable: bool = False) -> str:
 
 
 def fetch(folder: Path, name: str) -> bytes:
-    """The data stored under *name*.
+    """The data stored under *name*. Nothing is changed, so that the folder may be another user's.
 
     Raises:
-        DamagedArtefact: the file is absent, or its content does not have that hash.
+        DamagedArtefact: the file is absent, is no regular file, or its content does not have that hash.
     """
+    path = path_of(folder, name)
     try:
-        data = path_of(folder, name).read_bytes()
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise DamagedArtefact(f"{name[:12]} in the cache is no regular file")
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
+            data = file.read(MOST_BYTES)
     except OSError as error:
         raise DamagedArtefact(f"{name[:12]} is gone from the cache") from error
     if hashlib.sha256(data).hexdigest() != name:
-        path_of(folder, name).unlink(missing_ok=True)
         raise DamagedArtefact(f"{name[:12]} in the cache is damaged")
     return data
 
 
+def fetch_made(cache: Path, name: str) -> bytes:
+    """As `fetch`, from this process' own cache: a damaged file is removed, so that it is made again."""
+    try:
+        return fetch(cache, name)
+    except DamagedArtefact:
+        with contextlib.suppress(OSError, DamagedArtefact):
+            path_of(cache, name).unlink()
+        raise
+
+
 def path_of(folder: Path, name: str) -> Path:
-    """Where *name* lies in *folder*."""
+    """Where *name*, a SHA-256, lies in *folder*.
+
+    Raises:
+        DamagedArtefact: *name* is none, and might lead out of the folder.
+    """
+    if not is_hash(name):
+        raise DamagedArtefact(f"{str(name)[:40]!r} is no name of a stored file")
     return folder / name[:2] / name
+
+
+def is_hash(name: object) -> bool:
+    """Whether *name* is 64 lower-case hexadecimal digits."""
+    return isinstance(name, str) and _HASH.fullmatch(name) is not None

@@ -96,12 +96,12 @@ class Materialiser:
         stages.enter(REVIEW)
         instance = decode_instance(task["instance"], self._blob)
         model = self._template.build(instance, task["key"], task["seed"])
-        tree = bundle.parse(bundle.fetch(self._cache, task["bundle"]))
-        actual = None if task["review"] is None else bundle.parse(bundle.fetch(self._cache, task["review"]))
+        tree = bundle.parse(bundle.fetch_made(self._cache, task["bundle"]))
+        actual = None if task["review"] is None else bundle.parse(bundle.fetch_made(self._cache, task["review"]))
         expected: list[Any] = tree["outputs"]
         answer: Message = {"status": "reviewed", "reason": None, "why": None, "culprit": None}
         if task["artefact"] is not None:
-            found = model.captured(task["kind"], bundle.fetch(self._cache, task["artefact"]))
+            found = model.captured(task["kind"], bundle.fetch_made(self._cache, task["artefact"]))
             policy = Policy(task["computes_as"])
             if found is not None and blames(found[1], expected, tree["precise"], actual, policy, exported=is_exporter(found[0])):
                 answer["culprit"] = found[0]

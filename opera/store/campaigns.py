@@ -9,6 +9,7 @@ from typing import Any
 
 from opera.oracles.verdict import Stage, Verdict
 from opera.store.database import Workspace
+from opera.store.signing import is_signed, signature
 
 
 @dataclass(frozen=True)
@@ -235,14 +236,18 @@ class Campaigns:
         return {finding: (script, bool(reproduced)) for finding, script, reproduced in rows}
 
     def artefact(self, key: str) -> dict[str, Any] | None:
-        """What the materialiser answered for *key*, if it has been asked."""
+        """What the materialiser answered for *key*, if it has been asked by this user: the answer names files that a library loads."""
         row = self._database.execute("SELECT document FROM artefacts WHERE key = ?", (key,)).fetchone()
-        return None if row is None else json.loads(row[0])
+        if row is None:
+            return None
+        code, _, document = str(row[0]).partition(" ")
+        return json.loads(document) if is_signed(code, key, document) else None
 
     def keep_artefacts(self, items: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Keeps answers of the materialiser."""
         with self._workspace.transaction() as database:
-            rows = ((key, json.dumps(document)) for key, document in items)
+            documents = ((key, json.dumps(document)) for key, document in items)
+            rows = ((key, f"{signature(key, document)} {document}") for key, document in documents)
             database.executemany("INSERT OR REPLACE INTO artefacts VALUES (?, ?)", rows)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import shutil
+import os
 import sqlite3
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from opera.store.database import Workspace
+from opera.instance import decode_instance, digest
+from opera.store.database import DATABASE, Workspace, new_database, open_workspace
+from opera.store.rows import TABLES, BadRow, checked_rows
+from opera.untrusted import inflated, parsed_json
 
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
 """From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""
@@ -31,6 +36,8 @@ _PLAIN = {
     "merges": "finding, other, reason, apart",
 }
 """Tables whose rows are the same wherever they come from."""
+_TAKEN = frozenset({*_PLAIN, "rankings", "ranked", "campaigns", "campaign_tests", "results"})
+"""Tables that are taken over. What workers have made, and how far an extraction has come, stays where it is."""
 
 
 @dataclass
@@ -43,6 +50,7 @@ class Combined:
         apart: Tests that another machine had run as well, with a result of its own that is kept apart.
         disagreements: Those of them where the two results differ.
         parts: Per campaign of several parts those that are complete, as `3/8`.
+        left_out: Rows that were not taken over, each with its place and what is wrong with it.
     """
 
     results: int = 0
@@ -50,10 +58,11 @@ class Combined:
     apart: int = 0
     disagreements: list[str] = field(default_factory=list[str])
     parts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    left_out: list[str] = field(default_factory=list[str])
 
 
 def combine(target: Workspace, source: Path, identify: Identify, into: Combined) -> None:
-    """Adds the workspace in *source*, which is of the current schema, to *target*; all of it or nothing.
+    """Adds the workspace in *source* to *target*; all of it or nothing. Rows and files that are not what they should be are left out.
 
     Args:
         target: Open for writing.
@@ -61,29 +70,56 @@ def combine(target: Workspace, source: Path, identify: Identify, into: Combined)
         identify: Says which campaign a part belongs to.
         into: Is added to.
     """
-    _copy_blobs(source / "blobs", target.blobs)
     database = target.database
-    database.execute("ATTACH ? AS other", (str(source / "opera.db"),))
+    with tempfile.TemporaryDirectory(prefix=f"combine-{os.getpid()}-", dir=target.scratch) as folder:
+        copy = Path(folder) / DATABASE
+        with open_workspace(source, write=False, foreign=True, checked=False) as other:
+            _copy_sound(other, copy, target, into)
+        database.execute("ATTACH ? AS other", (str(copy),))
+        try:
+            with target.transaction():
+                for table, columns in _PLAIN.items():
+                    database.execute(f"INSERT OR IGNORE INTO {table} ({columns}) SELECT {columns} FROM other.{table}")
+                _rankings(database)
+                _results(database, into)
+                for row in database.execute(f"SELECT {_CAMPAIGN} FROM other.campaigns ORDER BY id").fetchall():
+                    _campaign(database, row, identify, into)
+        finally:
+            database.execute("DETACH other")
+
+
+def _copy_sound(other: Workspace, path: Path, target: Workspace, into: Combined) -> None:
+    """Copies the rows of *other* that are sound into a new database, and the files that new instances name into *target*."""
+    known = {row[0] for row in target.database.execute("SELECT id FROM instances")}
+    with contextlib.closing(new_database(path)) as copy, copy:
+        copy.execute("PRAGMA foreign_keys = OFF")
+        for table, kind in TABLES.items():
+            if table not in _TAKEN:
+                continue
+            columns = kind.__struct_fields__
+            insert = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+            for values, bad in checked_rows(other.database, table):
+                what = bad if bad is not None or table != "instances" or values[0] in known else _take_files(values, other, target)
+                if what is None:
+                    copy.execute(insert, values)
+                else:
+                    into.left_out.append(f"{other.folder}: {what.text}")
+
+
+def _take_files(values: tuple[object, ...], other: Workspace, target: Workspace) -> BadRow | None:
+    """Copies the files of one instance, which has to be what its identity says; else says what is wrong."""
+    key, document = str(values[0]), cast(bytes, values[5])
+
+    def take(name: str) -> bytes:
+        data = other.get_blob(name)
+        target.put_blob(data)
+        return data
+
     try:
-        with target.transaction():
-            for table, columns in _PLAIN.items():
-                database.execute(f"INSERT OR IGNORE INTO {table} ({columns}) SELECT {columns} FROM other.{table}")
-            _rankings(database)
-            _results(database, into)
-            for row in database.execute(f"SELECT {_CAMPAIGN} FROM other.campaigns ORDER BY id").fetchall():
-                _campaign(database, row, identify, into)
-    finally:
-        database.execute("DETACH other")
-
-
-def _copy_blobs(source: Path, target: Path) -> None:
-    for path in source.glob("??/*"):
-        place = target / path.parent.name / path.name
-        if not place.exists():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            partial = target / f".part-{path.name}"
-            shutil.copyfile(path, partial)
-            partial.replace(place)
+        found = digest(decode_instance(parsed_json(inflated(document)), take))
+    except ValueError as error:
+        return BadRow("instances", key[:12], str(error))
+    return None if found == key else BadRow("instances", key[:12], "it is another instance than its identity says")
 
 
 def _rankings(database: sqlite3.Connection) -> None:

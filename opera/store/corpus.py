@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance, digest, encode_instance, shape_digest
 from opera.store.database import Workspace
+from opera.untrusted import inflated, parsed_json
 
 TESTS_KEPT = 10
 """Tests that are kept by name of each instance and source."""
@@ -47,6 +50,19 @@ class Ranking:
     strategy: str
     seed: int
     seconds: float
+
+
+class DamagedInstance(UserError, ValueError):
+    """An instance of the workspace cannot be read."""
+
+
+@contextlib.contextmanager
+def _named(key: str) -> Generator[None]:
+    """Says which instance it is that cannot be read."""
+    try:
+        yield
+    except ValueError as error:
+        raise DamagedInstance(f"instance {key[:12]} of the workspace is damaged ({error}); extract or import it again") from error
 
 
 class Corpus:
@@ -129,7 +145,7 @@ class Corpus:
     def instances(self, library: str) -> Iterator[tuple[str, Instance]]:
         """Hash and instance of everything recorded for *library*, in the order of the hashes."""
         for key, document in self._database.execute("SELECT id, document FROM instances WHERE library = ? ORDER BY id", (library,)):
-            yield key, self._decode(document)
+            yield key, self._decode(key, document)
 
     def runnable(self, library: str) -> dict[str, str]:
         """The instances of *library* that did not raise in their own test, each with its API, in the order of the hashes."""
@@ -141,11 +157,12 @@ class Corpus:
 
     def get(self, key: str) -> Instance:
         """The instance of that hash; raises KeyError."""
-        return self._decode(self._row(key))
+        return self._decode(key, self._row(key))
 
     def document(self, key: str) -> str:
         """The instance/1 document of that hash as JSON text, blobs by name; raises KeyError."""
-        return zlib.decompress(self._row(key)).decode()
+        with _named(key):
+            return inflated(self._row(key)).decode()
 
     def sizes(self, keys: Iterable[str]) -> dict[str, int]:
         """Bytes of the stored document of each of *keys*: a small document is a small instance."""
@@ -165,8 +182,9 @@ class Corpus:
             raise KeyError(key)
         return row[0]
 
-    def _decode(self, document: bytes) -> Instance:
-        return decode_instance(json.loads(zlib.decompress(document)), self._workspace.get_blob)
+    def _decode(self, key: str, document: bytes) -> Instance:
+        with _named(key):
+            return decode_instance(parsed_json(inflated(document)), self._workspace.get_blob)
 
     def add_ranking(
         self, frontend: str, compiler: str, strategy: str, seed: int, seconds: float, order: Sequence[tuple[str, float]]

@@ -8,12 +8,20 @@ import os
 import sqlite3
 from collections.abc import Generator
 from pathlib import Path
+from urllib.parse import quote
 
+from opera.atomic import replacing
 from opera.errors import EnvironmentBroken, UserError
 from opera.models import bundle
 from opera.store.migrations import STEPS
+from opera.store.rows import TABLES, check_schema, checked_rows
+from opera.untrusted import MOST_BYTES, Malformed, read_file
+from opera.worker.folders import own_folder
 
 VERSION = 5
+DATABASE = "opera.db"
+_CHECKED = "checked"
+"""A file with the number of the database that was made or checked here."""
 _APPLICATION_ID = 0x4F504552
 
 
@@ -38,9 +46,7 @@ class Workspace:
     @property
     def scratch(self) -> Path:
         """Working folders of child processes; emptied when the last of them ends."""
-        path = self.folder / "scratch"
-        path.mkdir(exist_ok=True)
-        return path
+        return own_folder(self.folder / "scratch")
 
     def put_blob(self, data: bytes) -> str:
         """Stores *data*; returns its name."""
@@ -73,26 +79,66 @@ class Workspace:
         self.close()
 
 
-def open_workspace(folder: Path, *, write: bool) -> Workspace:
+def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked: bool = True) -> Workspace:
     """Opens the workspace in *folder*; makes it when *write* is set.
+
+    A database that was not made here is checked row by row, once.
+
+    Args:
+        folder: The workspace.
+        write: Whether this process will write to it; then no other may.
+        foreign: Whether it is another one than the command works on: nothing in it is changed, not even to bring it to this version.
+        checked: Whether rows that are not sound are an error; otherwise the caller reads it by `opera.store.rows.checked_rows`.
 
     Raises:
         UserError: there is none, it is of a newer version, or its database is damaged.
         EnvironmentBroken: another process is writing to it, or the disk refuses.
     """
-    path = folder / "opera.db"
+    path = folder / DATABASE
+    if path.exists() and not path.is_file():
+        raise UserError(f"{path} is not a file; choose another --workspace")
     if not write and not path.exists():
         raise UserError(f"there is no workspace at {folder}; make one with `opera extract --lib onnx --workspace {folder}`")
     lock = _take_lock(folder) if write else None
     try:
+        is_new = not path.exists()
         connection = _connect(path, write)
-        if 0 < _version(connection) < VERSION:
-            _upgrade(connection, folder, locked=write)
+        version = _version(connection)
+        if 0 < version < VERSION:
+            if foreign:
+                older = f"{path} was written by an older opera (schema {version}, this one writes {VERSION})"
+                raise UserError(f"{older}; `opera ls --workspace {folder}` brings it to this version")
+            connection = _upgraded(connection, path, locked=write)
+        if checked:
+            _check_once(connection, folder, is_new=is_new, foreign=foreign)
     except BaseException:
         if lock is not None:
             os.close(lock)
         raise
     return Workspace(folder.resolve(), connection, lock)
+
+
+def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, foreign: bool) -> None:
+    """Checks every row, unless this very file was made or checked here: nobody else knows the number that it has on this disk.
+
+    Raises:
+        UserError: a row is not what this version writes.
+    """
+    found = (folder / DATABASE).stat()
+    identity = f"{found.st_dev}:{found.st_ino}\n"
+    mark = folder / _CHECKED
+    with contextlib.suppress(OSError, ValueError):
+        if read_file(mark, 64).decode("ascii") == identity:
+            return
+    if not is_new:
+        bad = [row for table in TABLES for _, row in checked_rows(connection, table) if row is not None]
+        if bad:
+            more = f" and {len(bad) - 1:,} more rows" if len(bad) > 1 else ""
+            way = f"`opera combine {folder} --workspace NEW` takes over what is sound"
+            raise UserError(f"{folder / DATABASE} holds what no opera has written ({bad[0].text}{more}); {way}")
+    if not foreign:
+        with contextlib.suppress(OSError), replacing(mark) as file:
+            file.write(identity.encode("ascii"))
 
 
 def _take_lock(folder: Path) -> int:
@@ -117,7 +163,7 @@ def _take_lock(folder: Path) -> int:
 
 def _connect(path: Path, write: bool) -> sqlite3.Connection:
     try:
-        connection = sqlite3.connect(path, timeout=30.0, isolation_level="DEFERRED")
+        connection = _opened(path, write)
         _prepare(connection, path, write)
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
@@ -128,21 +174,61 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
     return connection
 
 
+def _opened(path: Path, write: bool) -> sqlite3.Connection:
+    """A connection with SQLite's settings for files that may come from a stranger. Without *write*, it cannot change anything."""
+    name = quote(str(path.absolute()))
+
+    def connect(how: str) -> sqlite3.Connection:
+        connection = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=30.0, isolation_level="DEFERRED")
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
+            connection.execute(f"PRAGMA {setting}")
+        return connection
+
+    if write:
+        return connect("mode=rwc")
+    connection = connect("mode=ro")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError:
+        if os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists():
+            raise
+        connection.close()
+        return connect("mode=ro&immutable=1")  # in a folder that cannot be written, SQLite has no place for its own files
+    return connection
+
+
 def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
     version = _version(connection)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if version > VERSION:
         raise UserError(f"{path} was written by a newer opera (schema {version}, this one knows {VERSION}); upgrade opera")
-    if tables and application != _APPLICATION_ID:
+    if (tables and application != _APPLICATION_ID) or not (tables or write):
         raise UserError(f"{path} is another program's database; choose another --workspace")
     if write:
         connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")
     if not tables:
-        schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
-        connection.executescript(f"BEGIN;\n{schema}\nPRAGMA application_id = {_APPLICATION_ID};\nPRAGMA user_version = {VERSION};\nCOMMIT;")
+        _make_tables(connection)
+    elif version == VERSION:
+        try:
+            check_schema(connection)
+        except Malformed as error:
+            raise UserError(f"{path} is damaged or was not written by opera: {error}; choose another --workspace") from error
+
+
+def new_database(path: Path) -> sqlite3.Connection:
+    """A connection to a new database with the tables of a workspace."""
+    connection = sqlite3.connect(path)
+    _make_tables(connection)
+    return connection
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    schema = Path(__file__).with_name("schema.sql").read_text(encoding="utf-8")
+    connection.executescript(f"BEGIN;\n{schema}\nPRAGMA application_id = {_APPLICATION_ID};\nPRAGMA user_version = {VERSION};\nCOMMIT;")
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -150,17 +236,24 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(version)
 
 
-def _upgrade(connection: sqlite3.Connection, folder: Path, *, locked: bool) -> None:
-    """Brings a workspace of an older version to this one, all of it or nothing; nobody else may write meanwhile."""
+def _upgraded(connection: sqlite3.Connection, path: Path, *, locked: bool) -> sqlite3.Connection:
+    """A connection to the workspace of an older version, brought to this one: all of it or nothing. Nobody else may write meanwhile."""
+    folder = path.parent
     lock = None if locked else _take_lock(folder)
+    writer = connection if locked else _connect(path, write=True)
     try:
-        for version in range(_version(connection), VERSION):
-            connection.execute("BEGIN IMMEDIATE")
-            with connection:
-                STEPS[version](connection, folder / "blobs")
-                connection.execute(f"PRAGMA user_version = {version + 1}")
+        for version in range(_version(writer), VERSION):
+            writer.execute("BEGIN IMMEDIATE")
+            with writer:
+                STEPS[version](writer, folder / "blobs")
+                writer.execute(f"PRAGMA user_version = {version + 1}")
+        check_schema(writer)
     except sqlite3.OperationalError as error:
         raise EnvironmentBroken(f"cannot bring {folder} to schema {VERSION}: {error}; check permissions and free space") from error
+    except Malformed as error:
+        raise UserError(f"{path} is damaged or was not written by opera: {error}; choose another --workspace") from error
     finally:
         if lock is not None:
+            writer.close()
             os.close(lock)
+    return connection

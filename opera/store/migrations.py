@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
-import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from opera.instance import decode_instance, shape_digest
 from opera.models import bundle
+from opera.untrusted import inflated, parsed_json
 
 Step = Callable[[sqlite3.Connection, Path], None]
 
@@ -40,7 +39,7 @@ def _to_2(database: sqlite3.Connection, blobs: Path) -> None:
 def _shapes(key: str, document: bytes, blobs: Path) -> str:
     """The coarser hash of a stored instance; its own identity where its data are gone."""
     try:
-        return shape_digest(decode_instance(json.loads(zlib.decompress(document)), lambda name: bundle.fetch(blobs, name)))
+        return shape_digest(decode_instance(parsed_json(inflated(document)), lambda name: bundle.fetch(blobs, name)))
     except (ValueError, bundle.DamagedArtefact):
         return key
 

@@ -51,7 +51,7 @@ CREATE TABLE ranked (
 
 CREATE TABLE artefacts (            -- what the materialiser has made, failures included
     key      TEXT PRIMARY KEY,
-    document TEXT NOT NULL
+    document TEXT NOT NULL          -- signature of the user whose workers made it, a space, JSON
 ) WITHOUT ROWID;
 
 CREATE TABLE campaigns (

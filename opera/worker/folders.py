@@ -1,26 +1,55 @@
-"""Removes what a worker has left in its folder, whatever permissions it gave it."""
+"""Folders that OPERA empties: they are its own, and nothing outside of them is removed or changed."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import shutil
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
+from opera.errors import UserError
+
+
+def own_folder(path: Path) -> Path:
+    """*path*, made if it is not there: a real folder of this user, and no link to one.
+
+    Raises:
+        UserError: something else stands there.
+    """
+    try:
+        path.mkdir(exist_ok=True)
+    except FileExistsError as error:
+        raise UserError(f"{path} is a file where OPERA needs a folder; move it away") from error
+    found = path.lstat()
+    if stat.S_ISLNK(found.st_mode):
+        raise UserError(f"{path} is a link, and OPERA removes what lies there; put the whole workspace on that disk with --workspace")
+    if found.st_uid != os.geteuid():
+        raise UserError(f"{path} belongs to another user; choose a workspace of your own with --workspace")
+    return path
+
 
 def remove(folder: Path) -> None:
-    """Removes *folder* with all that is in it; what cannot be removed stays, and nothing is raised."""
-    shutil.rmtree(folder, onerror=_open_up)
+    """Removes *folder* with all that is in it, whatever permissions that has. Of a link, only the link is removed.
 
-
-def _open_up(function: Callable[..., object], path: str, error: object) -> None:
-    """Gives the owner back the right to look into *path* and to remove it, and tries once more."""
-    with contextlib.suppress(OSError):
-        os.chmod(os.path.dirname(path), 0o700)
-        os.chmod(path, 0o700, follow_symlinks=os.chmod not in os.supports_follow_symlinks)
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path, ignore_errors=True)
-    else:
+    What cannot be removed stays, and nothing is raised.
+    """
+    if folder.is_symlink():
         with contextlib.suppress(OSError):
-            os.unlink(path)
+            folder.unlink()
+        return
+
+    def open_up(function: Callable[..., object], path: str, error: object) -> None:
+        """Gives the owner back the right to look into *path* and to remove it, and tries once more."""
+        inside = Path(path) != folder
+        with contextlib.suppress(OSError):
+            if inside:
+                os.chmod(os.path.dirname(path), 0o700)
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                os.chmod(path, 0o700)
+                shutil.rmtree(path, ignore_errors=True)
+            else:
+                os.unlink(path)
+
+    shutil.rmtree(folder, onerror=open_up)

@@ -104,16 +104,17 @@ def test_results_of_machines_of_another_kind_are_kept_apart(tmp_path: Path) -> N
     for lab in (one, other):
         lab.run("--limit", "6")
     with open_workspace(other.workspace, write=True) as space, space.transaction() as database:
-        database.execute("UPDATE results SET machine = 'zzz'")
-        database.execute("UPDATE machines SET id = 'zzz'")
+        database.execute("UPDATE results SET machine = 'ffffffffffff'")
+        database.execute("UPDATE machines SET id = 'ffffffffffff'")
         (changed,) = database.execute("SELECT min(test) FROM results WHERE verdict = 'pass'").fetchone()
-        database.execute("UPDATE results SET verdict = 'inconsistent', fingerprint = 'f' WHERE test = ?", (changed,))
+        detail = json.dumps({"difference": {"kind": "values", "expected": "1", "actual": "2"}})
+        database.execute("UPDATE results SET verdict = 'inconsistent', fingerprint = 'f', detail = ? WHERE test = ?", (detail, changed))
     document = combined(out, other, one)
     assert (document["apart"], document["disagreements"]) == (6, [changed])
     assert essence(out.stored()) == essence(one.stored())
     with open_workspace(out.workspace, write=False) as space:
         assert len(Campaigns(space).machines()) == 2
-        elsewhere = dict(space.database.execute("SELECT test, verdict FROM results_elsewhere WHERE machine = 'zzz'").fetchall())
+        elsewhere = dict(space.database.execute("SELECT test, verdict FROM results_elsewhere WHERE machine = 'ffffffffffff'").fetchall())
     assert len(elsewhere) == 6
     assert elsewhere[changed] == "inconsistent"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -154,16 +155,39 @@ def test_a_header_that_lies_is_damaged_and_nothing_else(header: bytes) -> None:
         bundle.parse(data)
 
 
-def test_a_file_of_the_cache_is_checked_against_its_name_and_removed_when_damaged(tmp_path: Path) -> None:
+def test_a_file_is_checked_against_its_name_and_only_a_cache_removes_it(tmp_path: Path) -> None:
     name = bundle.store(tmp_path, b"content")
     assert bundle.fetch(tmp_path, name) == b"content"
     bundle.path_of(tmp_path, name).write_bytes(b"c0ntent")
-    with pytest.raises(bundle.DamagedArtefact, match="damaged"):
-        bundle.fetch(tmp_path, name)
+    for fetch in (bundle.fetch, bundle.fetch_made):
+        with pytest.raises(bundle.DamagedArtefact, match="damaged"):
+            fetch(tmp_path, name)
     with pytest.raises(bundle.DamagedArtefact, match="gone"):
         bundle.fetch(tmp_path, name)
     assert bundle.store(tmp_path, b"content") == name
     assert bundle.fetch(tmp_path, name) == b"content"
+
+
+@pytest.mark.parametrize("name", ["../victim", "/etc/passwd", "", ".", "a" * 63, "A" * 64, "a" * 64 + "\n", "a" * 63 + "/", 7, None])
+def test_a_name_that_is_no_hash_leads_nowhere(tmp_path: Path, name: Any) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    for fetch in (bundle.fetch, bundle.fetch_made):
+        with pytest.raises(bundle.DamagedArtefact, match="no name of a stored file"):
+            fetch(tmp_path / "blobs", name)
+    assert victim.read_bytes() == b"mine"
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "pipe"])
+def test_what_is_no_regular_file_is_not_read(tmp_path: Path, kind: str) -> None:
+    name = bundle.store(tmp_path, b"content")
+    path = bundle.path_of(tmp_path, name)
+    path.rename(tmp_path / "elsewhere")
+    make = {"link": lambda: path.symlink_to(tmp_path / "elsewhere"), "folder": path.mkdir, "pipe": lambda: os.mkfifo(path)}
+    make[kind]()
+    with pytest.raises(bundle.DamagedArtefact):
+        bundle.fetch_made(tmp_path, name)
+    assert (tmp_path / "elsewhere").read_bytes() == b"content"
 
 
 def test_storing_twice_writes_once_and_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,407 @@
+"""What each table of a workspace may hold. A database that was made elsewhere is held against this before anything reads it.
+
+Each class has the columns of one table, and `check` looks into the JSON that some columns hold.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal, Required, TypedDict
+
+import msgspec
+
+from opera.oracles.verdict import Stage, Verdict
+from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated
+
+Flag = Literal[0, 1]
+Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
+"""An identity, or the beginning of one."""
+Json = Annotated[str, msgspec.Meta(max_length=64 * 2**20)]
+Packed = Annotated[bytes, msgspec.Meta(max_length=64 * 2**20)]
+Place = Annotated[int, msgspec.Meta(ge=0)]
+Frame = tuple[str, str, int | None, str]
+"""Module, file, line and function."""
+
+
+class FailureDetail(TypedDict, total=False):
+    """An exception, as `opera.worker.failure.describe` makes it."""
+
+    type: Required[Name]
+    bases: list[Name]
+    message: Required[Line]
+    frames: list[Frame]
+    cause: Document
+
+
+class DifferenceDetail(TypedDict, total=False):
+    """How two results differ, as `opera.oracles.compare.Difference` writes it; numbers that are not finite are text."""
+
+    kind: Required[Name]
+    output: Count
+    expected: Required[Line]
+    actual: Required[Line]
+    distance: float | str
+    allowed: float | str
+    share: float | str
+    explained: Line
+    dtype: Line
+
+
+class LostDetail(TypedDict, total=False):
+    """How a process went."""
+
+    cause: Required[Line]
+    detail: Required[Line]
+
+
+class LevelDetail(TypedDict):
+    """What the lowest optimisation level gave."""
+
+    name: Name
+    verdict: Verdict
+    vanishes: bool
+
+
+class Detail(TypedDict, total=False):
+    """What a test left behind."""
+
+    failure: FailureDetail
+    difference: DifferenceDetail
+    lost: LostDetail
+    log: Line
+    excuse: Line
+    exporter: Name
+    lowest_level: LevelDetail
+
+
+class ReductionDetail(TypedDict, total=False):
+    """How a reduction went."""
+
+    form: Name
+    probes: Count
+    seconds: Seconds
+    complexity: tuple[float, float]
+    complete: bool
+    confirmed: Count
+    evidence: Detail
+    opinions: list[tuple[str, str]]
+
+
+class TriggerDocument(TypedDict):
+    """A trigger, as `opera.reduction.trigger.Trigger.document` writes it."""
+
+    properties: list[tuple[Name, str, object]]
+    api: Name
+    tensors: list[str]
+
+
+class Versions(TypedDict, total=False):
+    """Of everything that a campaign ran on."""
+
+    template: Name
+    library: dict[str, str]
+    compiler: dict[str, object]
+    route: Name
+    adapter: Line
+
+
+class Row(msgspec.Struct, frozen=True, array_like=True):
+    """A row; its fields are columns."""
+
+    def check(self) -> None:
+        """Raises Malformed where a column holds a document that is not of its form."""
+
+
+class InstanceRow(Row, frozen=True, array_like=True):
+    """An operator instance."""
+
+    id: Hash
+    library: Name
+    api: Name
+    operator: Name
+    outcome: Literal["returned", "raised", "unknown"]
+    document: Packed
+    shapes: Line
+
+    def check(self) -> None:
+        """The document is an object; what is in it, the codec checks."""
+        from_json(inflated(self.document), Document)
+
+
+class OccurrenceRow(Row, frozen=True, array_like=True):
+    """A test that called an instance."""
+
+    instance: Hash
+    source: Name
+    test: Line
+    calls: Count
+    run: Count
+
+
+class ExtractionRow(Row, frozen=True, array_like=True):
+    """The figures of a source."""
+
+    library: Name
+    source: Name
+    version: Line
+    calls: Count
+    distinct_instances: Count
+    operators: Count
+    dropped: Json
+    seconds: Seconds
+
+    def check(self) -> None:
+        """Counts by reason."""
+        from_json(self.dropped, dict[str, Count])
+
+
+class RankingRow(Row, frozen=True, array_like=True):
+    """An order of instances."""
+
+    id: Place
+    frontend: Name
+    compiler: Name
+    strategy: Name
+    seed: int
+    seconds: Seconds
+
+
+class RankedRow(Row, frozen=True, array_like=True):
+    """One instance in an order."""
+
+    ranking: Place
+    place: Place
+    instance: Hash
+    score: float
+
+
+class CampaignRow(Row, frozen=True, array_like=True):
+    """A campaign."""
+
+    id: Digits
+    compiler: Name
+    frontend: Name
+    settings: Json
+    versions: Json
+    known: Json
+    seconds: Seconds
+    complete: Flag
+    stopped_by: Line | None
+    started: Line
+
+    def check(self) -> None:
+        """Settings, versions and known findings."""
+        from_json(self.settings, Document)
+        from_json(self.versions, Versions)
+        from_json(self.known, list[Digits])
+
+
+class ResultRow(Row, frozen=True, array_like=True):
+    """What a test came to."""
+
+    test: Hash
+    instance: Hash
+    compiler: Name
+    frontend: Name
+    route: Name
+    form: Name
+    seed: int
+    verdict: Verdict
+    stage: Stage | None
+    reason: Line | None
+    converter: Line | None
+    fingerprint: Digits | None
+    detail: Json | None
+    seconds: Json
+    finished: Line
+    machine: Line | None
+
+    def check(self) -> None:
+        """The detail has what a verdict of its kind needs."""
+        _check_result(self.verdict, self.detail, self.seconds)
+
+
+class ResultElsewhereRow(Row, frozen=True, array_like=True):
+    """A result of another machine."""
+
+    test: Hash
+    machine: Line
+    verdict: Verdict
+    stage: Stage | None
+    reason: Line | None
+    converter: Line | None
+    fingerprint: Digits | None
+    detail: Json | None
+    seconds: Json
+    finished: Line
+
+    def check(self) -> None:
+        """As of any result."""
+        _check_result(self.verdict, self.detail, self.seconds)
+
+
+class MachineRow(Row, frozen=True, array_like=True):
+    """A machine."""
+
+    id: Digits
+    document: Json
+
+    def check(self) -> None:
+        """The document is an object."""
+        from_json(self.document, Document)
+
+
+class ReproductionRow(Row, frozen=True, array_like=True):
+    """What a script came to."""
+
+    finding: Digits
+    script: Line
+    reproduced: Flag
+    message: Line
+
+
+class ReductionRow(Row, frozen=True, array_like=True):
+    """A reduction."""
+
+    number: Place
+    fingerprint: Digits
+    test: Hash
+    finding: Digits
+    reason: Line | None
+    instance: Packed | None
+    trigger: Json | None
+    detail: Json
+
+    def check(self) -> None:
+        """The reduced instance, its trigger and the figures."""
+        if self.instance is not None:
+            from_json(inflated(self.instance), Document)
+        if self.trigger is not None:
+            from_json(self.trigger, TriggerDocument)
+        from_json(self.detail, ReductionDetail)
+
+
+class AssignmentRow(Row, frozen=True, array_like=True):
+    """The finding of a test."""
+
+    test: Hash
+    finding: Digits
+
+
+class MergeRow(Row, frozen=True, array_like=True):
+    """Two findings with one cause."""
+
+    finding: Digits
+    other: Digits
+    reason: Line
+    apart: Flag
+
+
+class CampaignTestRow(Row, frozen=True, array_like=True):
+    """A test of a campaign."""
+
+    campaign: Digits
+    test: Hash
+    place: Place
+
+
+class ProgressRow(Row, frozen=True, array_like=True):
+    """A file that an extraction has behind it."""
+
+    library: Name
+    source: Name
+    entry: Line
+    mark: Line
+    ended: Json
+    digests: Packed
+
+    def check(self) -> None:
+        """Facts, and hashes of 32 bytes."""
+        from_json(self.ended, Document)
+        if len(inflated(self.digests)) % 32:
+            raise Malformed("digests of odd length")
+
+
+class ArtefactRow(Row, frozen=True, array_like=True):
+    """An answer of the materialiser. It counts only where this user's key has signed it, so its content is not looked at."""
+
+    key: Name
+    document: Json
+
+
+TABLES: Mapping[str, type[Row]] = {
+    "instances": InstanceRow, "occurrences": OccurrenceRow, "extractions": ExtractionRow, "rankings": RankingRow, "ranked": RankedRow,
+    "artefacts": ArtefactRow, "campaigns": CampaignRow, "results": ResultRow, "machines": MachineRow,
+    "results_elsewhere": ResultElsewhereRow, "reproductions": ReproductionRow, "reductions": ReductionRow, "assignments": AssignmentRow,
+    "merges": MergeRow, "campaign_tests": CampaignTestRow, "extraction_progress": ProgressRow,
+}  # fmt: skip
+"""Every table, in an order in which rows come before those that refer to them."""
+
+
+@dataclass(frozen=True)
+class BadRow:
+    """A row that does not fit its table."""
+
+    table: str
+    key: str
+    what: str
+
+    @property
+    def text(self) -> str:
+        """`results 0123456789ab: verdict: ...`."""
+        return f"{self.table} {self.key}: {self.what}"
+
+
+def check_schema(database: sqlite3.Connection) -> None:
+    """Refuses a database that has anything but our tables and indexes: views and triggers are code.
+
+    Raises:
+        Malformed: it has another object, or lacks a table or a column.
+    """
+    for kind, name, text in database.execute("SELECT type, name, sql FROM sqlite_master").fetchall():
+        known = (kind == "table" and name in TABLES) or kind == "index" or str(name).startswith("sqlite_")
+        if not known or "VIRTUAL" in str(text).upper().split()[:3]:
+            raise Malformed(f"it has the {kind} {str(name)[:40]!r}, which no workspace has")
+    for table, row in TABLES.items():
+        columns = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})").fetchall()}
+        missing = [name for name in row.__struct_fields__ if name not in columns]
+        if missing:
+            raise Malformed(f"its table {table} has no column {missing[0]!r}")
+
+
+def checked_rows(database: sqlite3.Connection, table: str) -> Iterator[tuple[tuple[object, ...], BadRow | None]]:
+    """The rows of *table* as SQLite gives them, by the columns of its class, each with what is wrong with it, if anything is."""
+    kind = TABLES[table]
+    names = kind.__struct_fields__
+    database.text_factory = _text
+    try:
+        for values in database.execute(f"SELECT {', '.join(names)} FROM {table}"):
+            try:
+                msgspec.convert(values, kind, builtin_types=(bytes,)).check()
+            except (ValueError, RecursionError) as error:
+                what = str(error).replace("`", "")
+                for place, name in enumerate(names):
+                    what = what.replace(f"$[{place}]", name)
+                yield values, BadRow(table, str(values[0])[:12], what)
+            else:
+                yield values, None
+    finally:
+        database.text_factory = str
+
+
+def _text(data: bytes) -> str | bytes:
+    """Text as SQLite keeps it; what is no UTF-8 stays bytes, which no column of text may hold."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return data
+
+
+def _check_result(verdict: Verdict, detail: str | None, seconds: str) -> None:
+    from_json(seconds, dict[str, Seconds])
+    found = from_json(detail, Detail) if detail is not None else Detail()
+    needed = {Verdict.CRASH: "failure", Verdict.INCONSISTENT: "difference"}.get(verdict)
+    if needed is not None and needed not in found:
+        raise Malformed(f"a result of verdict {verdict.value} without {needed}")
