@@ -6,7 +6,8 @@
     [compiler.tvm]
     python = "/opt/tvm/bin/python"
 
-A path is relative to the file that names it. The nearest `opera.toml` counts, from the current folder upwards. An environment
+A path is relative to the file that names it. The nearest `opera.toml` counts, from the current folder upwards, that
+no other user could have written. An environment
 variable such as `OPERA_COMPILER_TVM_PYTHON` counts more. `opera env create` writes such entries, and touches nothing else in the file.
 """
 
@@ -15,21 +16,24 @@ from __future__ import annotations
 import json
 import os
 import re
+import stat
 import sys
 import tempfile
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from opera.errors import EnvironmentBroken, UserError
+from opera.options import say
+from opera.untrusted import Document, Malformed, parsed_toml, read_file
 
 FILE = "opera.toml"
 INCOMPLETE = ".incomplete"
 """A file of this name lies in an environment that `opera env create` has not finished."""
 _SECTIONS = ("library", "compiler")
 _KEYS = ("python",)
+_MOST_BYTES = 2**20
 _VALUE = re.compile(r"""(\s*python\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')""")
 
 
@@ -67,15 +71,30 @@ class Config:
 
 
 def config_file(start: Path | None = None) -> Path | None:
-    """The nearest `opera.toml`, from *start* (the current folder) upwards; None where there is none."""
+    """The nearest `opera.toml`, from *start* (the current folder) upwards; None where there is none.
+
+    It names programs that are run, so a file that another user could have written is passed over, with a message.
+    """
     folder = (start or Path.cwd()).resolve()
-    return next((each / FILE for each in (folder, *folder.parents) if (each / FILE).is_file()), None)
+    for each in (folder, *folder.parents):
+        path = each / FILE
+        if path.is_file():
+            if _is_trusted(path):
+                return path
+            say(f"{path} is not used: another user could have written it; take it over with `cp` into a folder of your own")
+    return None
+
+
+def _is_trusted(path: Path) -> bool:
+    """Whether only this user or root could have written *path*."""
+    found = path.stat()
+    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & stat.S_IWOTH
 
 
 def load_config(start: Path | None = None) -> Config:
     """Reads the nearest `opera.toml`; raises UserError when it is malformed."""
     path = config_file(start)
-    return Config({}) if path is None else _parsed(path, path.read_bytes())
+    return Config({}) if path is None else _parsed(path, _content(path))
 
 
 def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> None:
@@ -84,7 +103,7 @@ def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> N
     Raises:
         UserError: the file is malformed, or the entry is written in a way that is not changed by machine.
     """
-    data = path.read_bytes() if path.exists() else b""
+    data = _content(path) if path.exists() else b""
     expected = dict(_parsed(path, data).values)
     lines = data.decode("utf-8").splitlines(keepends=True)
     for (section, name), python in entries.items():
@@ -124,8 +143,8 @@ def _edited(lines: Sequence[str], section: str, name: str, python: str | None) -
 def _header(line: str) -> tuple[str, ...] | None:
     """The parts of the name in a line such as `[compiler.tvm]  # mine`; None for any other line."""
     try:
-        table: Any = tomllib.loads(line) if line.lstrip().startswith("[") else None
-    except tomllib.TOMLDecodeError:
+        table: Any = parsed_toml(line.encode()) if line.lstrip().startswith("[") else None
+    except Malformed:
         return None
     parts: list[str] = []
     while isinstance(table, dict) and table:
@@ -151,15 +170,22 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
+def _content(path: Path) -> bytes:
+    try:
+        return read_file(path, _MOST_BYTES)
+    except Malformed as error:
+        raise UserError(f"{path} cannot be read: {error}") from error
+
+
 def _parsed(path: Path, data: bytes) -> Config:
     try:
-        document = tomllib.loads(data.decode("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} is not valid TOML: {error}") from error
+        document = parsed_toml(data)
+    except Malformed as error:
+        raise UserError(f"{path}: {error}") from error
     return Config(dict(_entry(path, section, name, table) for section, name, table in _tables(path, document)))
 
 
-def _tables(path: Path, document: dict[str, Any]) -> list[tuple[str, str, Any]]:
+def _tables(path: Path, document: Document) -> list[tuple[str, str, Any]]:
     for section in document:
         if section not in _SECTIONS:
             raise UserError(f"{path}: unknown section [{section}]; there are [library.NAME] and [compiler.NAME]")

@@ -6,6 +6,7 @@ Every file, row and message that this process did not write itself passes one of
 
 from __future__ import annotations
 
+import errno
 import json
 import math
 import os
@@ -50,10 +51,13 @@ def open_file(path: Path) -> IO[bytes]:
         OSError: it cannot be opened.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise Malformed("it is no regular file")
-    return open(descriptor, "rb")
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(kind):
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise Malformed("it is no regular file")
 
 
 def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
@@ -121,9 +125,13 @@ def typed(tree: object, kind: type[T]) -> T:
         Malformed: it does not fit; the message names the key.
     """
     try:
-        return msgspec.convert(tree, kind)
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise Malformed(str(error).replace("`", "").replace("$.", "").replace(" - at $", "")) from error
+        return msgspec.convert(tree, kind, builtin_types=(bytes,))
+    except RecursionError as error:
+        raise Malformed("nested too deep") from error
+    except msgspec.ValidationError as error:
+        what, _, place = str(error).replace("`", "").partition(" - at ")
+        where = place.removeprefix("$").removeprefix(".")
+        raise Malformed(f"{where}: {what}" if where else what) from error
 
 
 def from_json(text: str | bytes, kind: type[T]) -> T:

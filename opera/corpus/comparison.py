@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from opera.errors import UserError
 from opera.instance import digest, encode_value
 from opera.store.database import DATABASE, open_workspace
 from opera.store.rows import checked_rows
-from opera.untrusted import Malformed, from_json, inflated
+from opera.untrusted import Malformed, Name, from_json, inflated, typed
 
 Operator = tuple[str, str]
 """Library and API."""
@@ -136,6 +137,14 @@ def _defaults(api: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[
             yield DefaultChange(api, name, a.get(name), b.get(name))
 
 
+class _SourceVersion(msgspec.Struct):
+    """What a header says of a source."""
+
+    library: Name
+    source: Name
+    version: str | None = None
+
+
 class _Defaults(msgspec.Struct):
     """The part of an instance document that is compared."""
 
@@ -165,10 +174,9 @@ def _workspace(path: Path, wanted: Callable[[str, str], bool]) -> Side:
 
 def _file(path: Path, wanted: Callable[[str, str], bool]) -> Side:
     side = Side(path)
-    for each in read_header(path).get("sources", ()):
-        if isinstance(each, dict):
-            row = cast("dict[str, Any]", each)
-            side.versions[str(row.get("library")), str(row.get("source"))] = row.get("version") and str(row["version"])
+    with contextlib.suppress(Malformed):
+        for row in typed(read_header(path).get("sources", []), list[_SourceVersion]):
+            side.versions[row.library, row.source] = row.version or None
     read: list[tuple[str, Operator, list[tuple[str, str]]]] = []
     for entry in read_corpus(path):
         if isinstance(entry, Problem):

@@ -14,6 +14,7 @@ from typing import IO, Any, cast
 from opera.atomic import replacing
 from opera.corpus.entry import Entry, decode_entry, dump, encode_entry, parse
 from opera.errors import UserError
+from opera.untrusted import Document, open_file
 
 SCHEMA = "corpus/1"
 STDOUT = "-"
@@ -63,7 +64,7 @@ def _documents(header: dict[str, Any], entries: Iterable[Entry]) -> Iterator[dic
     yield from (encode_entry(entry) for entry in entries)
 
 
-def read_header(path: Path) -> dict[str, Any]:
+def read_header(path: Path) -> Document:
     """The header of a corpus file; raises UserError where *path* is none."""
     try:
         with _opened(path) as file:
@@ -110,13 +111,13 @@ def read_corpus(path: Path) -> Iterator[Entry | Problem]:
         yield Problem(str(path), None, f"the header announces {announced:,} instances, and there are {found:,}: the file was cut")
 
 
-def _count(header: dict[str, Any]) -> int:
+def _count(header: Document) -> int:
     count = header.get("instances")
     return count if type(count) is int and count > 0 else 0
 
 
 def _opened(path: Path) -> IO[bytes]:
     """The bytes of *path*, unpacked where its content says that they are packed."""
-    file = path.open("rb")
-    packed = file.peek(2)[:2] == _GZIP
+    file = open_file(path)
+    packed = cast(io.BufferedReader, file).peek(2)[:2] == _GZIP
     return cast("IO[bytes]", io.BufferedReader(cast(Any, gzip.GzipFile(fileobj=file, mode="rb")))) if packed else file

@@ -7,6 +7,7 @@ the name to write instead, and `decode_*` ask *get* for them.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
@@ -244,7 +245,7 @@ def _optional_name(name: object) -> str | None:
 def _build_tensor(content: Mapping[str, object], get: Get | None) -> Tensor:
     strides = content.get("strides")
     limits = content.get("constraint")
-    return Tensor(
+    tensor = Tensor(
         shape=tuple([wire.integer(dim) for dim in wire.items_of(content.get("shape"))]),
         dtype=wire.text(content.get("dtype")),
         data=_decode_bytes(content, get),
@@ -252,6 +253,20 @@ def _build_tensor(content: Mapping[str, object], get: Get | None) -> Tensor:
         layout=wire.text(content.get("layout", "strided")),
         constraint=None if limits is None else _build_constraint(_object(limits)),
     )
+    if tensor.dtype == "string" and tensor.data is not None:
+        _check_strings(tensor.data, tensor)
+    return tensor
+
+
+def _check_strings(data: bytes, tensor: Tensor) -> None:
+    try:
+        items = wire.items_of(cast(object, json.loads(data)))
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
+    if not all(isinstance(item, str) for item in items):
+        raise ValueError("the elements of a string tensor are a JSON array of texts")
+    if len(items) != tensor.size:
+        raise ValueError(f"{len(items)} elements for a string tensor of shape {tensor.shape}")
 
 
 def _build_constraint(limits: Mapping[str, object]) -> Constraint:

@@ -15,7 +15,8 @@ from opera.sources import files
 from opera.sources.description import describe, unknown
 from opera.sources.host import check_modules
 from opera.sources.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary
-from opera.sources.shards import Row, Shards
+from opera.sources.recording import Dropped, Repeated, Seen, Tested
+from opera.sources.shards import FileDone, Row, Shards
 from opera.sources.source import DeclaredSource, Request, Source, select
 from opera.sources.tally import Tally
 from opera.worker.processes import Guardian
@@ -155,7 +156,7 @@ class _Extraction:
         with shards:
             for row in shards.rows(lambda: self._tell(shards)):
                 self._entry = row.name
-                if "ended" in row.line:
+                if isinstance(row.line, FileDone):
                     yield self._end_of_file(row, (marks or {})[row.name], shards)
                 else:
                     yield from self._items(row)
@@ -202,27 +203,28 @@ class _Extraction:
 
     def _items(self, row: Row) -> Iterator[Item]:
         line = row.line
-        if "instance" in line:
-            yield from self._instance(row)
-        elif "again" in line:
-            calls = int(line["calls"])
-            self._file.calls += calls
-            key = self._digests[row.recording][int(line["again"])]
-            if key is not None:
-                yield Again(key.hex(), Occurrence(self._source.name, str(line["test"]), calls))
-        elif "dropped" in line:
-            self._file.calls += int(line["calls"])
-            self._file.dropped[str(line["dropped"])] += int(line["calls"])
-        elif "outcome" in line:
-            self._file.test(line)
+        if isinstance(line, Seen):
+            yield from self._instance(row.recording, line)
+        elif isinstance(line, Repeated):
+            self._file.calls += line.calls
+            numbers = self._digests.get(row.recording, [])
+            if line.again >= len(numbers):
+                self._file.dropped["malformed-line"] += line.calls
+            elif (key := numbers[line.again]) is not None:
+                yield Again(key.hex(), Occurrence(self._source.name, line.test, line.calls))
+        elif isinstance(line, Dropped):
+            self._file.calls += line.calls
+            self._file.dropped[line.dropped] += line.calls
+        elif isinstance(line, Tested):
+            self._file.test(line.outcome, line.test, line.message)
 
-    def _instance(self, row: Row) -> Iterator[Item]:
+    def _instance(self, recording: str, line: Seen) -> Iterator[Item]:
         self._file.calls += 1
-        numbers = self._digests.setdefault(row.recording, [])
+        numbers = self._digests.setdefault(recording, [])
         try:
-            instance = decode_instance(row.line["instance"])
+            instance = decode_instance(line.instance)
             text = digest(instance)
-        except ValueError:
+        except (ValueError, RecursionError):
             self._file.dropped["malformed-instance"] += 1
             numbers.append(None)
             return
@@ -230,7 +232,7 @@ class _Extraction:
         numbers.append(key)
         self._file.digests.add(key)
         self._file.operators.add(instance.api)
-        occurrence = Occurrence(self._source.name, str(row.line["test"]))
+        occurrence = Occurrence(self._source.name, line.test)
         if key in self._known:
             yield Again(text, occurrence)
         else:

@@ -1,23 +1,84 @@
-"""Reads a recording while it grows."""
+"""Reads a recording while it grows. The tests that ran beside the recorder could have written to it, so each line is checked."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, TypeAlias
+
+import msgspec
 
 from opera.errors import UserError
 from opera.instrumentation.stream import FORMAT
+from opera.untrusted import Count, Document, Malformed, open_file, parsed_json, typed
+from opera.untrusted import Line as Text
 
-Line = dict[str, Any]
+MAX_LINE = 64 * 2**20
+"""Bytes. A longer line is counted as malformed."""
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The first line."""
+
+    recording: int
+    version: Text = ""
+
+
+class Entered(msgspec.Struct, frozen=True):
+    """A part of the source begins."""
+
+    entry: Count
+    name: Text = ""
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """A call of a new instance, an instance/1 document that is not checked yet."""
+
+    instance: Document
+    test: Text
+
+
+class Repeated(msgspec.Struct, frozen=True):
+    """Further calls of the instance of that number."""
+
+    again: Count
+    test: Text
+    calls: Count
+
+
+class Dropped(msgspec.Struct, frozen=True):
+    """Calls that were not recorded, and why."""
+
+    dropped: Text
+    calls: Count
+
+
+class Tested(msgspec.Struct, frozen=True):
+    """A test of a suite has ended."""
+
+    outcome: Text
+    test: Text = ""
+    message: Text = ""
+
+
+class Finished(msgspec.Struct, frozen=True):
+    """The last line: the host came to its end."""
+
+    calls: dict[str, Count]
+
+
+Line: TypeAlias = Entered | Seen | Repeated | Dropped | Tested | Finished
+_KINDS: dict[str, Any] = {
+    "recording": Head, "entry": Entered, "instance": Seen, "again": Repeated, "dropped": Dropped, "outcome": Tested, "calls": Finished,
+}  # fmt: skip
+"""The key that tells a kind of line, in the order in which they are looked for."""
 
 
 class RecordingReader:
-    """Hands out the whole lines of a recording; half a line at the end of a file whose host died is left alone.
+    """Hands out the lines of a recording; half a line at the end of a file whose host died is left alone.
 
     Attributes:
         complete: Whether the last line was seen, i.e. the host came to its end.
-        malformed: Number of lines that were no JSON objects.
+        malformed: Number of lines that are not of the specified form.
         version: Of the library; empty until the first line is read.
     """
 
@@ -28,20 +89,22 @@ class RecordingReader:
         self._path = path
         self._file: IO[bytes] | None = None
         self._rest = b""
+        self._skips = False
+        self._has_begun = False
 
     def next(self) -> Line | None:
-        """The next line, None when there is none yet; raises UserError for a file that is no recording."""
-        if self._file is None and not self._open():
-            return None
+        """The next line, None when there is none yet; raises UserError for a recording of another version."""
         while (text := self._line()) is not None:
-            line = _parse(text)
-            if line is None:
+            try:
+                line = _parse(text)
+            except Malformed:
                 self.malformed += 1
-            elif "recording" in line:
-                self._check(line)
-            else:
-                self.complete = self.complete or isinstance(line.get("calls"), dict)
-                return line
+                continue
+            if isinstance(line, Head):
+                self._begin(line)
+                continue
+            self.complete = self.complete or isinstance(line, Finished)
+            return line
         return None
 
     def close(self) -> None:
@@ -49,30 +112,37 @@ class RecordingReader:
         if self._file is not None:
             self._file.close()
 
-    def _open(self) -> bool:
-        try:
-            self._file = self._path.open("rb")
-        except FileNotFoundError:
-            return False
-        return True
-
     def _line(self) -> bytes | None:
-        file = cast("IO[bytes]", self._file)
-        self._rest += file.readline()
-        if not self._rest.endswith(b"\n"):
-            return None
-        text, self._rest = self._rest, b""
-        return text
-
-    def _check(self, line: Line) -> None:
-        if line["recording"] != FORMAT:
-            raise UserError(f"{self._path.name}: recording format {line['recording']!r}, this version reads {FORMAT}")
-        self.version = str(line.get("version", ""))
-
-
-def _parse(text: bytes) -> Line | None:
-    try:
-        line = json.loads(text)
-    except ValueError:
+        """The next whole line of at most `MAX_LINE` bytes."""
+        if self._file is None:
+            try:
+                self._file = open_file(self._path)
+            except (OSError, Malformed):
+                return None
+        while piece := self._file.readline(MAX_LINE):
+            self._rest += b"" if self._skips else piece
+            if piece.endswith(b"\n"):
+                text, self._rest = self._rest, b""
+                if not self._skips:
+                    return text
+                self._skips = False
+                self.malformed += 1
+            elif len(self._rest) > MAX_LINE:
+                self._skips, self._rest = True, b""
         return None
-    return cast(Line, line) if isinstance(line, dict) else None
+
+    def _begin(self, head: Head) -> None:
+        if self._has_begun:
+            self.malformed += 1
+        elif head.recording != FORMAT:
+            raise UserError(f"{self._path.name}: recording format {head.recording}, this version reads {FORMAT}")
+        else:
+            self._has_begun, self.version = True, head.version
+
+
+def _parse(text: bytes) -> Head | Line:
+    tree = typed(parsed_json(text), Document)
+    kind = next((kind for key, kind in _KINDS.items() if key in tree), None)
+    if kind is None:
+        raise Malformed("no known kind of line")
+    return typed(tree, kind)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from opera.sources.files import FileSource
 from opera.sources.host import Host
 from opera.sources.items import FailedShard
-from opera.sources.recording import Line, RecordingReader
+from opera.sources.recording import Dropped, Entered, Line, RecordingReader
 from opera.sources.source import DeclaredSource, Request, Source
 
 FRUITLESS = 20
@@ -29,13 +29,17 @@ POLL_SECONDS = 0.03
 class Row(NamedTuple):
     """A line of a recording and where it stands: number and name of the entry, and the recording (`again` counts within one).
 
-    The last row of a file is no line of its recording: `{"ended": cause}`, with the empty cause when it came to its end.
+    After all lines of a file comes `FileDone`.
     """
 
     entry: int
     name: str
     recording: str
-    line: Line
+    line: Line | FileDone
+
+
+class FileDone(NamedTuple):
+    """All that a file has given was read."""
 
 
 class Shard:
@@ -79,7 +83,7 @@ class Shard:
                 wait()
             yield from self._follow(self._host, wait)
         if self._file is not None:
-            yield Row(*self._entry, self._request.recording.name, {"ended": self.failures[-1].cause if self.failures else ""})
+            yield Row(*self._entry, self._request.recording.name, FileDone())
 
     def _follow(self, host: Host, wait: Callable[[], None]) -> Iterator[Row]:
         """The rows of one host, until it has ended and all is read."""
@@ -91,15 +95,15 @@ class Shard:
                 if ended is not None:
                     break
                 wait()
-            elif "entry" in line:
-                self._entry = (int(line["entry"]), str(line.get("name", "")))
+            elif isinstance(line, Entered):
+                self._entry = (line.entry, line.name) if self._file is None else self._entry
                 self._begun += 1
             else:
                 yield Row(*self._entry, self._request.recording.name, line)
         reader.close()
         self.version = reader.version
         if reader.malformed:
-            yield Row(*self._entry, self._request.recording.name, {"dropped": "malformed-line", "api": "?", "calls": reader.malformed})
+            yield Row(*self._entry, self._request.recording.name, Dropped("malformed-line", reader.malformed))
         self._conclude(host, ended or ("" if reader.complete else "ended without finishing its recording"), reader.complete)
 
     def _conclude(self, host: Host, cause: str, complete: bool) -> None:

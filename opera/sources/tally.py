@@ -45,12 +45,11 @@ class Tally:
         self.errors = [*self.errors, *other.errors][:ERRORS]
         self.failures += other.failures
 
-    def test(self, line: Mapping[str, Any]) -> None:
+    def test(self, outcome: str, test: str, message: str) -> None:
         """Counts a test that has ended."""
-        outcome = str(line.get("outcome"))
         self.outcomes[outcome] += 1
         if outcome == "error" and len(self.errors) < ERRORS:
-            self.errors.append((str(line.get("test")), str(line.get("message", ""))))
+            self.errors.append((test, message))
 
     def tests(self) -> Tests | None:
         """The outcomes, where there are any."""

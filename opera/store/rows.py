@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Required, TypedDict
 import msgspec
 
 from opera.oracles.verdict import Stage, Verdict
-from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated
+from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
@@ -379,11 +379,11 @@ def checked_rows(database: sqlite3.Connection, table: str) -> Iterator[tuple[tup
     try:
         for values in database.execute(f"SELECT {', '.join(names)} FROM {table}"):
             try:
-                msgspec.convert(values, kind, builtin_types=(bytes,)).check()
-            except (ValueError, RecursionError) as error:
-                what = str(error).replace("`", "")
+                typed(values, kind).check()
+            except Malformed as error:
+                what = str(error)
                 for place, name in enumerate(names):
-                    what = what.replace(f"$[{place}]", name)
+                    what = what.replace(f"[{place}]", name, what.startswith(f"[{place}]"))
                 yield values, BadRow(table, str(values[0])[:12], what)
             else:
                 yield values, None

@@ -166,9 +166,9 @@ BAD_LINES = {
     "unknown tensor dtype": entry(raw_tensor(dtype="float33")),
     "negative dimension": entry(raw_tensor(shape=[-1])),
     "1 elements for a string tensor": entry(raw_tensor(dtype="string", data=base64.b64encode(b'["a"]').decode())),
-    "`provenance` is a list": entry(GOOD, provenance={}),
-    "needs a source and a test": entry(GOOD, provenance=[{"source": "s"}]),
-    "`calls` is a positive number": entry(GOOD, provenance=[{"source": "s", "test": "t", "calls": -1}]),
+    "`provenance`: Expected array": entry(GOOD, provenance={}),
+    "[0]: Object missing required field test": entry(GOOD, provenance=[{"source": "s"}]),
+    "`provenance`: [0].calls: Expected int >= 1": entry(GOOD, provenance=[{"source": "s", "test": "t", "calls": -1}]),
 }  # fmt: skip
 
 

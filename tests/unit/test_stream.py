@@ -13,7 +13,7 @@ import pytest
 
 from opera.instrumentation.sites import FLOODED, LOOK, Site
 from opera.instrumentation.stream import FLOOD, OTHERS, TESTS, Stream
-from opera.sources.recording import RecordingReader
+from opera.sources.recording import RecordingReader, Repeated, Seen
 
 
 def document(number: int, **more: Any) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def test_what_a_dead_host_had_written_is_read_and_counted_as_incomplete(path: Pa
     reader = RecordingReader(path)
     found = list(iter(reader.next, None))
     reader.close()
-    assert [sorted(line) for line in found] == [["instance", "source", "test"], ["again", "calls", "test"]]
+    assert [type(line) for line in found] == [Seen, Repeated]
     assert not reader.complete
 
 
