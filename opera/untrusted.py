@@ -7,12 +7,15 @@ Every file, row and message that this process did not write itself passes one of
 from __future__ import annotations
 
 import errno
+import gzip
+import io
 import json
 import math
 import os
 import stat
 import tomllib
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Annotated, NoReturn, TypeVar, cast
 
@@ -22,6 +25,9 @@ T = TypeVar("T")
 
 MOST_BYTES = 256 * 2**20
 """Of a file that is read whole, and of a compressed value once it is unpacked."""
+MAX_LINE = 64 * 2**20
+"""Bytes of a line: a longer one is nothing that can be used."""
+_GZIP = b"\x1f\x8b"
 MOST_NUMBER = 2**53
 """Counts are smaller: JSON's readers agree on integers up to here."""
 
@@ -72,6 +78,28 @@ def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
     if len(data) > most:
         raise Malformed(f"it has more than {most >> 20} MiB")
     return data
+
+
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file, unpacked where it is packed with gzip, each with its number from 1 on; empty ones are passed over.
+
+    Raises:
+        Malformed: the file is damaged from here on, or has a line of more than `MAX_LINE` bytes; the message has the number.
+        OSError: it cannot be opened.
+    """
+    number = 0
+    with open_file(path) as file:
+        packed = cast(io.BufferedReader, file).peek(2)[:2] == _GZIP
+        content = cast("IO[bytes]", gzip.GzipFile(fileobj=file, mode="rb")) if packed else file
+        try:
+            while line := content.readline(MAX_LINE + 1):
+                number += 1
+                if len(line) > MAX_LINE:
+                    raise Malformed(f"line {number} has more than {MAX_LINE >> 20} MiB; nothing after it is read")
+                if line.strip():
+                    yield number, line
+        except (EOFError, zlib.error, OSError) as error:
+            raise Malformed(f"the file is damaged from line {number + 1} on: {error}") from error
 
 
 def inflated(data: bytes, most: int = MOST_BYTES) -> bytes:

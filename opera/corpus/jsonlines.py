@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import gzip
-import io
 import sys
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 from opera.atomic import replacing
 from opera.corpus.entry import Entry, decode_entry, dump, encode_entry, parse
 from opera.errors import UserError
-from opera.untrusted import Document, open_file
+from opera.untrusted import Document, Malformed, lines_of
 
 SCHEMA = "corpus/1"
 STDOUT = "-"
-MAX_LINE = 64 * 2**20
-"""Bytes. A longer line is no instance that anybody can use."""
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(frozen=True)
@@ -67,14 +62,14 @@ def _documents(header: dict[str, Any], entries: Iterable[Entry]) -> Iterator[dic
 def read_header(path: Path) -> Document:
     """The header of a corpus file; raises UserError where *path* is none."""
     try:
-        with _opened(path) as file:
-            header = parse(file.readline(MAX_LINE))
-    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        _, line = next(lines_of(path), (0, b""))
+        header = parse(line)
+    except ValueError as error:
         raise UserError(f"{path} is no corpus file: its first line is no header ({error}); `opera export jsonl` writes one") from error
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     if header.get("schema") != SCHEMA:
-        hint = "it holds a recording, not a corpus" if "recording" in header else f"its schema is {header.get('schema')!r}"
+        hint = "it holds a recording, not a corpus" if "recording" in header else f"its schema is {str(header.get('schema'))[:80]!r}"
         raise UserError(f"{path} is no corpus file that this version reads: {hint}, and {SCHEMA!r} is expected")
     return header
 
@@ -84,28 +79,21 @@ def read_corpus(path: Path) -> Iterator[Entry | Problem]:
 
     Files that were put one behind the other are read as one. Nothing in them is executed.
     """
-    announced = found = number = 0
+    announced = found = 0
     try:
-        with _opened(path) as file:
-            while line := file.readline(MAX_LINE + 1):
-                number += 1
-                if len(line) > MAX_LINE:
-                    yield Problem(str(path), number, f"a line of more than {MAX_LINE >> 20} MiB; nothing after it is read")
-                    return
-                if not line.strip():
+        for number, line in lines_of(path):
+            found += 1
+            try:
+                document = parse(line)
+                if document.get("schema") == SCHEMA:
+                    announced += _count(document)
+                    found -= 1
                     continue
-                found += 1
-                try:
-                    document = parse(line)
-                    if document.get("schema") == SCHEMA:
-                        announced += _count(document)
-                        found -= 1
-                        continue
-                    yield decode_entry(document, path.name)
-                except ValueError as error:
-                    yield Problem(str(path), number, str(error)[:300])
-    except (EOFError, zlib.error, OSError) as error:
-        yield Problem(str(path), number + 1, f"the file is damaged from here on: {error}")
+                yield decode_entry(document, path.name)
+            except ValueError as error:
+                yield Problem(str(path), number, str(error)[:300])
+    except (Malformed, OSError) as error:
+        yield Problem(str(path), None, str(error))
         return
     if found < announced:
         yield Problem(str(path), None, f"the header announces {announced:,} instances, and there are {found:,}: the file was cut")
@@ -114,10 +102,3 @@ def read_corpus(path: Path) -> Iterator[Entry | Problem]:
 def _count(header: Document) -> int:
     count = header.get("instances")
     return count if type(count) is int and count > 0 else 0
-
-
-def _opened(path: Path) -> IO[bytes]:
-    """The bytes of *path*, unpacked where its content says that they are packed."""
-    file = open_file(path)
-    packed = cast(io.BufferedReader, file).peek(2)[:2] == _GZIP
-    return cast("IO[bytes]", io.BufferedReader(cast(Any, gzip.GzipFile(fileobj=file, mode="rb")))) if packed else file

@@ -22,6 +22,7 @@ from opera.errors import UserError
 from opera.evaluation.recorded import Recorded, RecordedTest
 from opera.instance import Argument, Graph, Instance, Kind, Opaque, Tensor
 from opera.instance.values import DTYPE_BITS
+from opera.untrusted import Document, from_json, lines_of, parsed_json, read_file
 
 _ALIASES = {"openvino": "ov", "tensorrt": "trt"}
 """Compilers by the short names that the authors give them."""
@@ -40,7 +41,7 @@ def read_artifact(folder: Path, subject: str) -> Recorded:
     faults_file = _faults_file(folder, subject)
     try:
         tests = {str(row["id"]): _instance(row) for row in _rows(folder / "onnx.jsonl")}
-        faults: Mapping[str, Any] = json.loads(faults_file.read_text(encoding="utf-8"))["faults"]
+        faults = cast("Mapping[str, Any]", from_json(read_file(faults_file), Document)["faults"])
         revealed: dict[str, set[str]] = {}
         for name, fault in faults.items():
             for test in fault["tests"]:
@@ -50,7 +51,7 @@ def read_artifact(folder: Path, subject: str) -> Recorded:
         keys = {name: str(fault.get("key", "")) for name, fault in faults.items()}
     except OSError as error:
         raise UserError(f"{folder} is not a folder of the paper's data: {error.strerror}: {error.filename}") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         raise UserError(f"{folder} does not hold the paper's data in the known form: {error!r}") from error
     unknown = set(revealed) - set(tests)
     if unknown:
@@ -78,10 +79,7 @@ def _faults_file(folder: Path, subject: str) -> Path:
 
 
 def _rows(path: Path) -> Iterator[Any]:
-    with path.open(encoding="utf-8") as lines:
-        for line in lines:
-            if line.strip():
-                yield json.loads(line)
+    return (parsed_json(line) for _, line in lines_of(path))
 
 
 @cache

@@ -9,14 +9,18 @@ import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+import msgspec
 
 from opera.atomic import replacing
 from opera.errors import UserError
 from opera.evaluation.recorded import Recorded, RecordedTest
 from opera.instance import decode_instance, encode_instance
+from opera.untrusted import Count, Document, Line, Malformed, Name, Seconds, from_json, lines_of, parsed_json, typed
 
 SCHEMA = "recorded-campaign/1"
+_MOST_STATEMENTS = 10_000_000
 
 
 def write_recorded(recorded: Recorded, path: Path) -> None:
@@ -43,35 +47,63 @@ def _documents(recorded: Recorded) -> Iterator[dict[str, Any]]:
         yield document
 
 
+class _Head(msgspec.Struct):
+    """The first line."""
+
+    schema: str
+    subject: Name
+    tests: Count
+    faults: dict[str, Line]
+    equipped: dict[str, Count]
+    facts: dict[str, Line]
+
+
+class _Row(msgspec.Struct):
+    """One test."""
+
+    id: Name
+    instance: Document
+    seconds: Seconds
+    place: Count | None = None
+    faults: list[Name] = []
+    coverage: list[tuple[Count, Count]] | None = None
+
+    def test(self) -> RecordedTest:
+        """Raises ValueError where the instance is none, or the coverage is of more statements than any compiler has."""
+        runs = self.coverage
+        if runs is not None and sum(length for _, length in runs) > _MOST_STATEMENTS:
+            raise Malformed(f"coverage of more than {_MOST_STATEMENTS:,} statements")
+        statements = None if runs is None else frozenset(number for first, length in runs for number in range(first, first + length))
+        return RecordedTest(self.id, decode_instance(self.instance), self.seconds, frozenset(self.faults), statements)
+
+
 def read_recorded(path: Path) -> Recorded:
     """The campaign in *path*.
 
     Raises:
-        UserError: the file is not there, damaged, or of another form.
+        UserError: the file is not there, damaged, or of another form; the message names the line.
     """
+    number = 1
     try:
-        with gzip.open(path, "rt", encoding="utf-8") as lines:
-            head = json.loads(next(lines, "{}"))
-            if head.get("schema") != SCHEMA:
-                raise UserError(f"{path} is no recorded campaign ({SCHEMA}); `opera evaluate --record FILE` writes one")
-            rows = [json.loads(line) for line in lines]
-        tests = [_test(row) for row in rows]
-        order = [row["id"] for row in sorted((row for row in rows if "place" in row), key=lambda row: row["place"])]
-        if len(tests) != head["tests"]:
-            raise UserError(f"{path} ends after {len(tests)} of {head['tests']} tests")
-        return Recorded(head["subject"], tests, head["faults"], head["equipped"], facts=head["facts"], order=order)
+        lines = lines_of(path)
+        head = parsed_json(next(lines, (1, b"{}"))[1])
+        if not isinstance(head, dict) or cast(Document, head).get("schema") != SCHEMA:
+            raise UserError(f"{path} is no recorded campaign ({SCHEMA}); `opera evaluate --record FILE` writes one")
+        about = typed(cast(object, head), _Head)
+        rows: list[_Row] = []
+        tests: list[RecordedTest] = []
+        for at, line in lines:
+            number = at
+            rows.append(from_json(line, _Row))
+            tests.append(rows[-1].test())
     except FileNotFoundError as error:
         raise UserError(f"there is no file {path}") from error
-    except (OSError, EOFError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is damaged or no recorded campaign: {error}") from error
-
-
-def _test(document: dict[str, Any]) -> RecordedTest:
-    coverage = document.get("coverage")
-    return RecordedTest(
-        document["id"], decode_instance(document["instance"]), float(document["seconds"]), frozenset(document.get("faults", ())),
-        None if coverage is None else frozenset(number for first, length in coverage for number in range(first, first + length)),
-    )  # fmt: skip
+    except (ValueError, OSError) as error:
+        raise UserError(f"{path}:{number}: damaged or no recorded campaign: {error}") from error
+    if len(tests) != about.tests:
+        raise UserError(f"{path} ends after {len(tests)} of {about.tests} tests")
+    placed = sorted((row.place, row.id) for row in rows if row.place is not None)
+    return Recorded(about.subject, tests, about.faults, about.equipped, facts=about.facts, order=[name for _, name in placed])
 
 
 def _runs(numbers: list[int]) -> list[list[int]]:

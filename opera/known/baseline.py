@@ -16,21 +16,51 @@ note = "reported upstream"          # any other key, and any comment, is yours
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, cast
 
+import msgspec
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT, Table
+from tomlkit.items import Table
 
 from opera.atomic import replacing
 from opera.errors import UserError
 from opera.known.failures import Failure, Matching, match
+from opera.untrusted import Line, Malformed, Name, parsed_toml, read_file, typed
 
+_MOST_BYTES = 64 * 2**20
+_COMMENT = "# Known failures, one table each. `opera baseline update` adds and removes tables; comments and further keys are kept.\n"
 _TABLE = "failure"
 _TEXTS = ("fingerprint", "subject", "verdict", "stage", "converter", "kind")
+
+
+class _Entry(msgspec.Struct):
+    """One table of the file; further keys are the user's own."""
+
+    fingerprint: Name
+    subject: Name
+    verdict: Name
+    stage: Line
+    converter: Line
+    kind: Line
+    instances: list[Name]
+    summary: Line = ""
+
+    def failure(self) -> Failure:
+        """The failure that the table names."""
+        compiler, _, frontend = self.subject.partition("/")
+        texts = (self.verdict, self.stage, self.converter, self.kind)
+        return Failure(self.fingerprint, compiler, frontend, *texts, frozenset(self.instances), self.summary)
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    """The whole file."""
+
+    failure: list[_Entry] = []
 
 
 class Baseline:
@@ -46,24 +76,19 @@ class Baseline:
     def __init__(self, path: Path) -> None:
         self.path = path
         try:
-            text = path.read_text(encoding="utf-8")
+            data = read_file(path, _MOST_BYTES)
         except FileNotFoundError:
-            text = (
-                "# Known failures, one table each. `opera baseline update` adds and removes tables; comments and further keys are kept.\n"
-            )
-        except (UnicodeDecodeError, IsADirectoryError, PermissionError) as error:
+            data = _COMMENT.encode()
+        except (Malformed, OSError) as error:
             raise UserError(f"{path} cannot be read as a baseline: {error}") from error
         try:
-            self._document: Any = tomlkit.parse(text)
-        except TOMLKitError as error:
-            raise UserError(f"{path} is not valid TOML: {error}") from error
-        unknown = [str(key) for key in self._document if key != _TABLE]
-        if unknown:
-            raise UserError(f"{path} is no baseline: unknown key {unknown[0]!r}; it has [[{_TABLE}]] tables only")
-        self.failures = [self._read(place, table) for place, table in enumerate(self._tables(), 1)]
-        twice = {each.fingerprint for each in self.failures if [other.fingerprint for other in self.failures].count(each.fingerprint) > 1}
-        if twice:
-            raise UserError(f"{path}: the fingerprint {min(twice)} stands there twice; remove one of the tables")
+            self.failures = [each.failure() for each in typed(parsed_toml(data), _File).failure]
+            self._document: Any = tomlkit.parse(data)
+        except (Malformed, TOMLKitError, RecursionError) as error:
+            raise UserError(f"{path} is no baseline: {error}; `opera baseline update` writes one") from error
+        fingerprint, count = next(iter(Counter(each.fingerprint for each in self.failures).most_common(1)), ("", 1))
+        if count > 1:
+            raise UserError(f"{path}: the fingerprint {fingerprint} stands there twice; remove one of the tables")
 
     @classmethod
     def existing(cls, path: Path) -> Self:
@@ -73,21 +98,7 @@ class Baseline:
         return cls(path)
 
     def _tables(self) -> list[Table]:
-        found = self._document.get(_TABLE, [])
-        if not isinstance(found, (AoT, list)):
-            raise UserError(f"{self.path} is no baseline: write [[{_TABLE}]], not [{_TABLE}]")
-        return list(cast("list[Table]", found))
-
-    def _read(self, place: int, table: Any) -> Failure:
-        values = {name: table.get(name) for name in _TEXTS}
-        wrong = next((name for name, value in values.items() if not isinstance(value, str)), None)
-        instances = table.get("instances")
-        if wrong is not None or not isinstance(instances, list):
-            raise UserError(f"{self.path}: [[{_TABLE}]] number {place} needs {wrong or 'instances'}; `opera baseline update` writes it")
-        compiler, _, frontend = str(values["subject"]).partition("/")
-        texts = {name: str(value) for name, value in values.items() if name != "subject"}
-        found = frozenset(str(item) for item in cast("list[Any]", instances))
-        return Failure(compiler=compiler, frontend=frontend, instances=found, summary=str(table.get("summary", "")), **texts)
+        return list(cast("list[Table]", self._document.get(_TABLE, [])))
 
     def check(self, failures: list[Failure], tested: Collection[str], subjects: Collection[str]) -> Check:
         """Holds *failures* against the baseline.

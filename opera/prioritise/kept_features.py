@@ -22,23 +22,27 @@ import numpy.typing as npt
 from opera.atomic import replacing
 from opera.instance import decode_instance, encode_instance
 from opera.prioritise.operator_features import OperatorFeatures, Read
+from opera.store.signing import is_signed, signature
+from opera.untrusted import inflated, read_file
 
 _READERS = ("encoding.py", "families.py", "features.py", "kept_features.py", "operator_features.py", "relations.py", "subspaces.py")
 _HEAD = struct.Struct("<32sQ")
+"""Signature of this user, length of the JSON part."""
+_KIND = "features"
 
 Operators = Mapping[tuple[str, str], OperatorFeatures]
 
 
 def load(path: Path) -> dict[tuple[str, str], OperatorFeatures]:
-    """What `keep` wrote to *path*, by library and API; nothing where that is missing, damaged, or of another version of the readers."""
+    """What `keep` wrote to *path*, by library and API; nothing where that is missing, damaged, another user's, or of another version."""
     try:
-        data = path.read_bytes()
-        digest, length = _HEAD.unpack_from(data)
-        body = zlib.decompress(data[_HEAD.size :])
-        if hashlib.sha256(body).digest() != digest:
+        data = read_file(path)
+        code, length = _HEAD.unpack_from(data)
+        body = inflated(data[_HEAD.size :])
+        if not is_signed(code.hex(), _KIND, hashlib.sha256(body).hexdigest()):
             return {}
         document: dict[str, Any] = json.loads(body[:length])
-    except (OSError, ValueError, struct.error, zlib.error):
+    except (OSError, ValueError, struct.error):
         return {}
     if document["version"] != _version():
         return {}
@@ -72,7 +76,8 @@ def keep(path: Path, operators: Operators) -> None:
     document = json.dumps({"version": _version(), "operators": documents}).encode()
     body = b"".join([document, *arrays])
     with replacing(path) as file:
-        file.write(_HEAD.pack(hashlib.sha256(body).digest(), len(document)) + zlib.compress(body, 1))
+        code = bytes.fromhex(signature(_KIND, hashlib.sha256(body).hexdigest()))
+        file.write(_HEAD.pack(code, len(document)) + zlib.compress(body, 1))
 
 
 def _array(data: memoryview, dtype: str, shape: Sequence[int]) -> tuple[npt.NDArray[np.int32], memoryview]:

@@ -64,7 +64,7 @@ def _value(kind: int, data: bytes, place: int, depth: int) -> tuple[Any, int]:
         code, size = _NUMBERS[kind]
         return struct.unpack_from(code, data, place)[0], place + size
     if kind in (0x02, 0x0D, 0x0E):
-        size = struct.unpack_from("<i", data, place)[0]
+        size = _size(data, place, 1)
         return data[place + 4 : place + 3 + size].decode("utf-8"), place + 4 + size
     if kind == 0x03:
         return _document(data, place, depth + 1)
@@ -72,7 +72,7 @@ def _value(kind: int, data: bytes, place: int, depth: int) -> tuple[Any, int]:
         items, after = _document(data, place, depth + 1)
         return list(items.values()), after
     if kind == 0x05:
-        size = struct.unpack_from("<i", data, place)[0]
+        size = _size(data, place, 0)
         return data[place + 5 : place + 5 + size], place + 5 + size
     if kind == 0x07:
         return data[place : place + 12].hex(), place + 12
@@ -81,6 +81,14 @@ def _value(kind: int, data: bytes, place: int, depth: int) -> tuple[Any, int]:
     if kind in (0x06, 0x0A):
         return None, place
     raise BsonError(f"type 0x{kind:02x} at byte {place}, which no recorded call has")
+
+
+def _size(data: bytes, place: int, least: int) -> int:
+    """The length that stands at *place*; the bytes that it announces have to be there."""
+    (size,) = struct.unpack_from("<i", data, place)
+    if not least <= size <= len(data) - place:
+        raise BsonError(f"a value of {size} bytes at byte {place}")
+    return size
 
 
 _NUMBERS = {0x01: ("<d", 8), 0x09: ("<q", 8), 0x10: ("<i", 4), 0x11: ("<Q", 8), 0x12: ("<q", 8)}

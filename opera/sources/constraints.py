@@ -6,7 +6,7 @@ that is not of the form at all is an error that names file and key.
 
 from __future__ import annotations
 
-import ast
+import importlib
 import json
 import re
 from collections import Counter
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from opera.errors import EnvironmentBroken, UserError
+from opera.untrusted import Malformed, read_file
 
 FORMAT = 1
 PREFIXES = {"tensorflow": ("tf.", "tensorflow."), "pytorch": ("torch.",), "keras": ("keras.", "tf.keras.")}
@@ -29,7 +30,10 @@ _DTYPES = {
 }  # fmt: skip
 _WORDS = {"int": "int", "float": "float", "bool": "bool", "string": "string", "str": "string", "dtype": "dtype"}
 _MANY = {"int": "ints", "float": "floats", "bool": "bools"}
-_INTERVAL = re.compile(r"^([\[(])\s*(-?[\d.]+|-?inf)\s*,\s*(-?[\d.]+|\+?inf)\s*([\])])$")
+_NUMBER = r"-?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})"
+_INTERVAL = re.compile(rf"^([\[(])\s*({_NUMBER}|-?inf)\s*,\s*({_NUMBER}|\+?inf)\s*([\])])$", re.ASCII)
+_SIDE = re.compile(r"\d{1,9}", re.ASCII)
+_MOST_BYTES = 2**20
 _NAMED_RANGES: dict[str, tuple[float | None, float | None]] = {
     "non_negative": (0, None), "non-negative": (0, None), "positive": (1, None), "negative": (None, -1),
 }  # fmt: skip
@@ -70,7 +74,7 @@ def read_constraints(folder: Path, library: str) -> Constraints:
         table = _load(path)
         name = table.get("title") or table.get("target")
         if not isinstance(name, str):
-            raise UserError(f"{path.name}: 'title' must be the name of an API, found {name!r}")
+            raise UserError(f"{path.name}: 'title' must be the name of an API, found {str(name)[:80]!r}")
         if name.startswith(PREFIXES.get(library, (f"{library}.",))):
             apis[name] = _Reader(path.name, ignored).parameters(table)
     if not apis:
@@ -80,12 +84,17 @@ def read_constraints(folder: Path, library: str) -> Constraints:
 
 def _load(path: Path) -> dict[str, Any]:
     try:
-        import yaml
+        yaml: Any = importlib.import_module("yaml")
     except ImportError as error:
         raise EnvironmentBroken("DocTer's files are YAML; install its reader: pip install PyYAML") from error
     try:
-        content: Any = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        text = read_file(path, _MOST_BYTES).decode("utf-8")
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
+            raise Malformed("it has aliases, which no file of DocTer's has")
+        content: Any = yaml.safe_load(text)
+    except RecursionError as error:
+        raise UserError(f"{path.name}: nested too deep") from error
+    except (yaml.YAMLError, ValueError, OSError) as error:
         raise UserError(f"{path.name}: not a YAML file: {str(error)[:200]}") from error
     if not isinstance(content, dict):
         raise UserError(f"{path.name}: expected a mapping with 'title', 'inputs' and 'constraints'")
@@ -130,7 +139,7 @@ class _Reader:
             return []
         items = cast("list[Any]", value) if isinstance(value, list) else [value]
         if not all(isinstance(item, (str, int, float)) for item in items):
-            raise UserError(f"{self._place}: {key!r} of {name!r} must be a list of texts, found {value!r}")
+            raise UserError(f"{self._place}: {key!r} of {name!r} must be a list of texts, found {str(cast(object, value))[:80]}")
         return [str(item).strip() for item in items]
 
     def _ignore(self, key: str, text: str) -> None:
@@ -164,7 +173,7 @@ class _Reader:
     def _ndims(self, texts: list[str]) -> list[int]:
         found: list[int] = []
         for text in texts:
-            match = re.match(r"^(>=|>|<=|<)?\s*(\d+)$", text)
+            match = re.match(r"^(>=|>|<=|<)?\s*(\d{1,2})$", text, re.ASCII)
             if match is None:
                 self._ignore("ndim", text)
                 continue
@@ -180,13 +189,13 @@ class _Reader:
             self._ignore("shape", text)
             return None
         sides = [side.strip().lstrip("&") for side in match.group(1).split(",")]
-        return [int(side) if side.isdigit() else side for side in sides if side]
+        return [int(side) if _SIDE.fullmatch(side) else side for side in sides if side]
 
     def _range(self, texts: list[str]) -> dict[str, float | None]:
         for text in texts:
             match = _INTERVAL.match(text)
             if match is not None:
-                low, high = (None if "inf" in end else float(ast.literal_eval(end)) for end in match.group(2, 3))
+                low, high = (None if "inf" in end else float(end) for end in match.group(2, 3))
                 return {"low": low, "high": high}
             if text in _NAMED_RANGES:
                 return dict(zip(("low", "high"), _NAMED_RANGES[text], strict=True))

@@ -19,6 +19,7 @@ from opera.sources.recording import Dropped, Repeated, Seen, Tested
 from opera.sources.shards import FileDone, Row, Shards
 from opera.sources.source import DeclaredSource, Request, Source, select
 from opera.sources.tally import Tally
+from opera.untrusted import Malformed
 from opera.worker.processes import Guardian
 
 PROGRESS_SECONDS = 0.25
@@ -173,7 +174,10 @@ class _Extraction:
         ended = self._how.ended(self._source.name).get(name)
         if ended is None or ended.mark != mark:
             return False
-        self._tally.add(Tally.of_facts(ended.facts, ended.digests))
+        try:
+            self._tally.add(Tally.of_facts(ended.facts, ended.digests))
+        except Malformed:
+            return False
         self._known.update(ended.digests)
         return True
 

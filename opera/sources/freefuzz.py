@@ -9,7 +9,6 @@ inputs of a layer. Tensors have a shape and a dtype and no values, which are dra
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterator
@@ -19,7 +18,8 @@ from typing import Any, cast
 from opera.errors import UserError
 from opera.instance import Argument, Constraint, DType, Instance, Kind, Occurrence, Outcome, Tensor
 from opera.instance.values import DTYPE_BITS
-from opera.sources.bson import BsonError, read_documents
+from opera.sources.bson import read_documents
+from opera.untrusted import Document, from_json, lines_of, open_file, read_file
 
 SUFFIXES = (".bson", ".json", ".jsonl")
 MOST_ELEMENTS = 1 << 22
@@ -78,15 +78,17 @@ class RecordedCalls:
                 yield instance_of(document, api), Occurrence(self._source, f"{self._source}::{api}::{number}")
             except _Unusable as error:
                 self.dropped[str(error)] += 1
+            except (ValueError, TypeError, OverflowError, RecursionError):
+                self.dropped["malformed-call"] += 1
 
-    def _documents(self, path: Path) -> Iterator[dict[str, Any]]:
+    def _documents(self, path: Path) -> Iterator[Document]:
         try:
             if path.suffix == ".bson":
-                with path.open("rb") as file:
+                with open_file(path) as file:
                     yield from read_documents(file)
             else:
                 yield from _json_documents(path)
-        except (BsonError, ValueError) as error:
+        except (ValueError, OSError) as error:
             raise UserError(f"{path.name}: {error}") from error
 
 
@@ -122,16 +124,14 @@ def _is_collection(path: Path) -> bool:
     return path.suffix in SUFFIXES and path.is_file() and not name.endswith(".metadata") and name.lower() not in _NOT_AN_API
 
 
-def _json_documents(path: Path) -> Iterator[dict[str, Any]]:
+def _json_documents(path: Path) -> Iterator[Document]:
     """The documents of a JSON array, as `mongoexport --jsonArray` writes, or of JSON Lines."""
-    with path.open(encoding="utf-8") as file:
-        first = file.read(1)
-        file.seek(0)
-        items: Any = json.load(file) if first == "[" else (json.loads(line) for line in file if line.strip())
-        for item in items:
-            if not isinstance(item, dict):
-                raise ValueError("a recorded call is a JSON object")
-            yield cast("dict[str, Any]", item)
+    with open_file(path) as file:
+        is_array = file.read(1) == b"["
+    if is_array:
+        yield from from_json(read_file(path), list[Document])
+    else:
+        yield from (from_json(line, Document) for _, line in lines_of(path))
 
 
 def _is_class(api: str) -> bool:

@@ -9,11 +9,8 @@ import msgspec
 
 from opera.errors import UserError
 from opera.instrumentation.stream import FORMAT
-from opera.untrusted import Count, Document, Malformed, open_file, parsed_json, typed
+from opera.untrusted import MAX_LINE, Count, Document, Malformed, open_file, parsed_json, typed
 from opera.untrusted import Line as Text
-
-MAX_LINE = 64 * 2**20
-"""Bytes. A longer line is counted as malformed."""
 
 
 class Head(msgspec.Struct, frozen=True):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
+
+import msgspec
 
 from opera.sources.items import FailedShard, Tests
+from opera.untrusted import Count, typed
 
 ERRORS = 20
 """How many errors of a suite are kept with their message."""
@@ -68,15 +71,25 @@ class Tally:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any], digests: frozenset[bytes]) -> Tally:
-        """Inverse of `facts`."""
-        errors = cast("list[list[str]]", facts["errors"])
-        failures = cast("list[list[str]]", facts["failures"])
+        """Inverse of `facts`; raises Malformed where they are none."""
+        found = typed(facts, _Facts)
         return cls(
-            calls=int(facts["calls"]),
+            calls=found.calls,
             digests=set(digests),
-            operators=set(facts["operators"]),
-            dropped=Counter(facts["dropped"]),
-            outcomes=Counter(facts["outcomes"]),
-            errors=[(where, message) for where, message in errors],
-            failures=[FailedShard(shard, cause, entry, False, log) for shard, cause, entry, log in failures],
+            operators=set(found.operators),
+            dropped=Counter(found.dropped),
+            outcomes=Counter(found.outcomes),
+            errors=list(found.errors),
+            failures=[FailedShard(shard, cause, entry, False, log) for shard, cause, entry, log in found.failures],
         )
+
+
+class _Facts(msgspec.Struct):
+    """What `Tally.facts` writes."""
+
+    calls: Count
+    operators: list[str]
+    dropped: dict[str, Count]
+    outcomes: dict[str, Count]
+    errors: list[tuple[str, str]]
+    failures: list[tuple[str, str, str, str]]

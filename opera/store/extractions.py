@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from opera.store.database import Workspace
+from opera.untrusted import inflated
 
 
 @dataclass(frozen=True)
@@ -53,5 +54,5 @@ class ExtractionProgress:
 
 
 def _unpack(blob: bytes) -> frozenset[bytes]:
-    whole = zlib.decompress(blob)
+    whole = inflated(blob)
     return frozenset(whole[start : start + 32] for start in range(0, len(whole), 32))

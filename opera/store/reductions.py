@@ -10,6 +10,7 @@ from typing import Any
 
 from opera.instance import Instance, decode_instance
 from opera.store.database import Workspace
+from opera.untrusted import inflated
 
 GONE = "its instance, or data of it, is gone"
 """The reason of what could not even be tried."""
@@ -69,7 +70,7 @@ class Reductions:
         return [
             StoredReduction(
                 *row[:4],
-                document=None if row[4] is None else json.loads(zlib.decompress(row[4])),
+                document=None if row[4] is None else json.loads(inflated(row[4])),
                 trigger=None if row[5] is None else json.loads(row[5]),
                 detail=json.loads(row[6]),
             )

@@ -219,7 +219,7 @@ def test_a_file_that_was_cut_gives_what_is_left_and_says_so(run: Run) -> None:
     assert "announces 7 instances, and there are 2" in done.err
     Path("y.jsonl.gz").write_bytes(gzip.compress(b"".join(whole))[:-20])
     done = run("import", "y.jsonl.gz", "--workspace", "c", "--json")
-    assert "damaged from here on" in done.err
+    assert "damaged from line 8 on" in done.err
     assert done.json["files"][0]["problems"]["count"] == 1
 
 
