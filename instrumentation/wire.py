@@ -28,7 +28,7 @@ MAX_TEXT = 1000
 """Characters of a name."""
 
 
-class Unrecordable(Exception):
+class Unrecordable(ValueError):
     """A value that cannot be written down. The message is the reason code under which the call is dropped."""
 
 

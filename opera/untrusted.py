@@ -147,7 +147,7 @@ def parsed_toml(data: bytes) -> Document:
 
 
 def typed(tree: object, kind: type[T]) -> T:
-    """*tree*, a value made of dictionaries, lists and scalars, as *kind*.
+    """*tree*, a value made of dictionaries, lists and scalars, as *kind*. A lone surrogate in a text becomes a question mark.
 
     Raises:
         Malformed: it does not fit; the message names the key.
@@ -156,10 +156,23 @@ def typed(tree: object, kind: type[T]) -> T:
         return msgspec.convert(tree, kind, builtin_types=(bytes,))
     except RecursionError as error:
         raise Malformed("nested too deep") from error
+    except UnicodeEncodeError:
+        return typed(_written(tree), kind)
     except msgspec.ValidationError as error:
         what, _, place = str(error).replace("`", "").partition(" - at ")
         where = place.removeprefix("$").removeprefix(".")
         raise Malformed(f"{where}: {what}" if where else what) from error
+
+
+def _written(tree: object) -> object:
+    """*tree* with texts that can be written as UTF-8."""
+    if isinstance(tree, str):
+        return tree.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(tree, (list, tuple)):
+        return [_written(item) for item in cast("list[object]", tree)]
+    if isinstance(tree, dict):
+        return {_written(key): _written(item) for key, item in cast("dict[object, object]", tree).items()}
+    return tree
 
 
 def from_json(text: str | bytes, kind: type[T]) -> T:

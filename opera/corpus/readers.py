@@ -84,7 +84,7 @@ def _workspace(path: Path) -> Iterator[Entry | Problem]:
                     raise Malformed(bad.what)
                 instance = decode_instance(parsed_json(inflated(cast(bytes, values[5]))), space.get_blob)
                 check_instance(instance)
-                yield Entry(instance, tuple(_sound(each) for each in corpus.provenance(key)))
+                yield Entry(instance, tuple(_sound(each) for each in corpus.provenance(key)) or (Occurrence("imported", path.name),))
             except (ValueError, TypeError, RecursionError) as error:
                 yield Problem(f"{path}: instance {key[:12]}", None, str(error)[:300])
 

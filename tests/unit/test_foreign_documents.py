@@ -1,0 +1,391 @@
+"""Whatever a stranger's file holds, a reader takes it, leaves it out by name, or says what to do: it never ends with a traceback."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import hostile
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from instances import counting, node, tensor, torch_call
+
+from opera.config import load_config
+from opera.corpus.jsonlines import Problem, read_corpus, read_header
+from opera.corpus.readers import Format, Origin
+from opera.evaluation.artifact import read_artifact, subjects_in
+from opera.evaluation.recorded import Recorded, RecordedTest
+from opera.evaluation.recording import read_recorded, write_recorded
+from opera.instance import Call, Constraint, Graph, Named, Occurrence, Tensor, digest, encode_instance
+from opera.instrumentation.stream import Stream
+from opera.known.baseline import Baseline
+from opera.models import bundle
+from opera.options import explain
+from opera.sources.constraints import read_constraints
+from opera.sources.recording import RecordingReader
+from opera.store import Corpus
+from opera.store.database import open_workspace
+from opera.store.rows import TABLES
+
+SOUND = [
+    node("MaxPool", 12, {"kernel_shape": [2, 2], "ceil_mode": 1}, X=counting(1, 1, 4, 4)),
+    torch_call(
+        "torch.nn.functional.pad", tensor([[1.0, 2.0]]), pad=(1, 2), mode="constant", value=float("nan"),
+        extra={"a": [1, slice(0, None, 2)], "module": Call("torch.nn.Linear", ((None, 3), ("bias", False)))},
+        drawn=Tensor((2, 3), "float32", strides=(3, 1), constraint=Constraint(-1.0, 2.0, structure=("sorted",))),
+        body=Graph("onnx.GraphProto", b"\x01\x02"), kind=Named("torch.relu"),
+    ),
+]  # fmt: skip
+Read = Callable[[Path], object]
+
+
+@pytest.fixture(params=[100, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
+def attacks(request: pytest.FixtureRequest) -> settings:
+    """How many documents are tried."""
+    return settings(max_examples=request.param, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+
+
+def harmless(read: Read, path: Path) -> None:
+    """Reads *path*; raises where the command would end with a traceback."""
+    try:
+        read(path)
+    except Exception as error:
+        if explain(error) is None:
+            raise
+
+
+def lines(*trees: Any) -> list[Any]:
+    """Each line of a file, as the tree that it holds."""
+    return [json.loads(json.dumps(tree)) for tree in trees]
+
+
+def corpus_lines() -> list[Any]:
+    entries = [
+        {"id": digest(each), "instance": encode_instance(each), "provenance": [{"source": "s", "test": "t", "calls": 2}]} for each in SOUND
+    ]
+    return lines({"schema": "corpus/1", "instances": 2, "sources": [{"library": "onnx", "source": "s", "version": "1"}]}, *entries)
+
+
+def recording_lines() -> list[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "r.jsonl"
+        with Stream(str(path), "pytorch", "1", "s") as stream:
+            stream.begin("one")
+            stream.record(encode_instance(SOUND[0]))
+            stream.record(encode_instance(SOUND[0]))
+        found = [json.loads(line) for line in path.read_text().splitlines()]
+    return [*found, {"test": "a", "outcome": "error", "message": "m"}, {"dropped": "flood", "api": "torch.add", "calls": 3}]
+
+
+def campaign_lines() -> list[Any]:
+    recorded = Recorded(
+        "tvm/onnx", [RecordedTest(digest(each), each, 0.5, frozenset({"f"}), frozenset({1, 2, 9})) for each in SOUND], {"f": "fault"},
+        {"MaxPool": 3}, facts={"tvm": "1"}, order=[digest(each) for each in SOUND],
+    )  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        write_recorded(recorded, Path(folder) / "c.gz")
+        return [json.loads(line) for line in gzip.decompress((Path(folder) / "c.gz").read_bytes()).splitlines()]
+
+
+CALLS = [
+    {
+        "api": "torch.nn.Conv2d", "parameter:0": 3, "kernel_size": [3, 3],
+        "input_signature": {"Label": "tensor", "Shape": [1, 3], "Dtype": "torch.float32"},
+    },
+    {
+        "api": "torch.add", "parameter:0": {"shape": [2], "dtype": "torch.int64"}, "alpha": {"$numberLong": "2"},
+        "out": {"label": "tuple", "value": [1]},
+    },
+    {
+        "api": "torch.Tensor.index", "_input_tensor": {"shape": [2], "dtype": "torch.bool"},
+        "dim": {"start": 0, "stop": 1, "step": None},
+    },
+]  # fmt: skip
+PAPER = [
+    {
+        "id": 1, "api": "MaxPool", "params": {"kernel_shape": [2]}, "outputs": [],
+        "inputs": [{"tensor": {"shape": [2, -1], "dtype": "float32"}}, "[1 2]"],
+    }
+]  # fmt: skip
+FAULTS = {"faults": {"f": {"key": "k", "tests": [1]}}}
+BASELINE = {
+    "failure": [
+        {
+            "fingerprint": "8bd3", "subject": "tvm/onnx", "verdict": "crash", "stage": "load", "converter": "c", "kind": "k",
+            "instances": ["5d"], "summary": "s", "note": [1, {"a": 2.5}],
+        }
+    ]
+}  # fmt: skip
+CONFIG = {"library": {"pytorch": {"python": "envs/bin/python"}}, "compiler": {"tvm": {"python": "/opt/bin/python"}}}
+CONSTRAINTS = {
+    "title": "torch.add", "inputs": {"optional": ["a"]},
+    "constraints": {"x": {"dtype": ["float32", "int"], "ndim": [">=1", "2"], "shape": ["[batch,&n,3]"], "range": ["[0,1)", "(-inf,3.5]"],
+                          "enum": ["a"], "structure": ["list"], "tensor_t": ["tensor"]}},
+}  # fmt: skip
+
+
+def read_lines(path: Path) -> object:
+    found = list(read_corpus(path))
+    assert all(not isinstance(each, Problem) or each.text for each in found)
+    return read_header(path)
+
+
+def read_recording(path: Path) -> object:
+    reader = RecordingReader(path)
+    found = list(iter(reader.next, None))
+    reader.close()
+    return found
+
+
+def read_calls(path: Path) -> object:
+    return list(Origin(path, Format.FREEFUZZ).entries())
+
+
+def read_paper(path: Path) -> object:
+    folder = path.parent
+    if not (folder / "tvm_onnx_faults.json").exists():
+        (folder / "tvm_onnx_faults.json").write_text(json.dumps(FAULTS))
+    return subjects_in(folder), read_artifact(folder, "tvm-onnx")
+
+
+def read_faults(path: Path) -> object:
+    (path.parent / "onnx.jsonl").write_bytes(b"".join(hostile.line(each) for each in PAPER))
+    return read_artifact(path.parent, "tvm-onnx")
+
+
+FORMATS: dict[str, tuple[list[Any], str, Read]] = {
+    "corpus": (corpus_lines(), "c.jsonl", read_lines),
+    "recording": (recording_lines(), "r.jsonl", read_recording),
+    "recorded campaign": (campaign_lines(), "c.jsonl", read_recorded),
+    "FreeFuzz calls": (CALLS, "torch.add.jsonl", read_calls),
+    "the paper's tests": (PAPER, "onnx.jsonl", read_paper),
+    "the paper's faults": ([FAULTS], "tvm_onnx_faults.json", read_faults),
+}
+"""Formats of JSON: the documents of a sound file, its name, and what reads it."""
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_sound_file_is_read_whole(name: str, tmp_path: Path) -> None:
+    trees, file, read = FORMATS[name]
+    (tmp_path / file).write_bytes(b"".join(hostile.line(each) for each in trees))
+    read(tmp_path / file)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_document_with_spoilt_parts_ends_with_no_traceback(name: str, attacks: settings) -> None:
+    trees, file, read = FORMATS[name]
+
+    @attacks
+    @given(hostile.spoilt(trees))
+    def attack(tree: Any) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / file
+            path.write_bytes(b"".join(hostile.line(each) for each in tree))
+            harmless(read, path)
+
+    attack()
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_a_file_with_spoilt_bytes_ends_with_no_traceback(name: str, packed: bool, attacks: settings) -> None:
+    trees, file, read = FORMATS[name]
+    whole = b"".join(hostile.line(each) for each in trees)
+
+    @attacks
+    @given(hostile.spoilt_bytes(gzip.compress(whole) if packed else whole))
+    def attack(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / file
+            path.write_bytes(data)
+            harmless(read, path)
+
+    attack()
+
+
+def toml_text(tree: Any) -> bytes:
+    """*tree* as TOML where it can be said, else as something near it."""
+    import tomlkit
+
+    try:
+        return tomlkit.dumps(tree).encode("utf-8", "surrogatepass")
+    except Exception:
+        return json.dumps(tree).replace(":", "=").encode()
+
+
+def read_settings(path: Path) -> object:
+    return load_config(path.parent)
+
+
+def read_documentation(path: Path) -> object:
+    return read_constraints(path.parent, "pytorch")
+
+
+TEXTS: dict[str, tuple[Any, str, Read, Callable[[Any], bytes]]] = {
+    "baseline": (BASELINE, "known.toml", Baseline, toml_text),
+    "opera.toml": (CONFIG, "opera.toml", read_settings, toml_text),
+    "constraints": (CONSTRAINTS, "torch.add.yaml", read_documentation, lambda tree: json.dumps(tree).encode()),
+}
+"""Formats of TOML and YAML."""
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_a_text_with_spoilt_parts_or_bytes_ends_with_no_traceback(name: str, attacks: settings) -> None:
+    tree, file, read, write = TEXTS[name]
+
+    @attacks
+    @given(hostile.spoilt(tree).map(write) | hostile.spoilt_bytes(write(tree)))
+    def attack(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / file
+            path.write_bytes(data)
+            harmless(read, path)
+
+    read_fine = Path(tempfile.mkdtemp()) / file
+    read_fine.write_bytes(write(tree))
+    read(read_fine)
+    attack()
+
+
+def test_a_dump_of_spoilt_bytes_ends_with_no_traceback(attacks: settings) -> None:
+    def cstring(name: str) -> bytes:
+        return name.encode() + b"\0"
+
+    def document(*parts: bytes) -> bytes:
+        body = b"".join(parts) + b"\0"
+        return (len(body) + 4).to_bytes(4, "little") + body
+
+    text = b"torch.float32\0"
+    shape = document(b"\x10" + cstring("0") + b"\x02\0\0\0")
+    tensor_part = document(b"\x04" + cstring("shape") + shape, b"\x02" + cstring("dtype") + len(text).to_bytes(4, "little") + text)
+    sound = document(b"\x03" + cstring("parameter:0") + tensor_part, b"\x01" + cstring("alpha") + bytes(8)) * 2
+
+    @attacks
+    @given(hostile.spoilt_bytes(sound))
+    def attack(data: bytes) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "torch.add.bson"
+            path.write_bytes(data)
+            harmless(read_calls, path)
+
+    attack()
+
+
+def test_a_bundle_of_spoilt_bytes_is_damaged_and_nothing_else(attacks: settings) -> None:
+    import numpy as np
+
+    sound = bundle.dump({"inputs": [("x", np.arange(6.0).reshape(2, 3)), ("y", np.array("text", object))], "n": (1, float("inf"), None)})
+
+    @attacks
+    @given(hostile.spoilt_bytes(sound))
+    def attack(data: bytes) -> None:
+        with contextlib.suppress(bundle.DamagedArtefact):
+            bundle.parse(data)
+
+    attack()
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with a row in every table."""
+    folder = tmp_path_factory.mktemp("sound") / "ws"
+    with open_workspace(folder, write=True) as space:
+        Corpus(space).add((each, Occurrence("s", "t")) for each in SOUND)
+        key = digest(SOUND[0])
+        test, detail = "a" * 64, json.dumps({"failure": {"type": "E", "message": "m", "frames": [["m", "f.py", 3, "f"]]}})
+        with space.transaction() as database:
+            database.execute("INSERT INTO extractions VALUES ('onnx', 's', '1', 2, 2, 2, '{\"flood\": 1}', 0.5)")
+            database.execute("INSERT INTO rankings VALUES (1, 'onnx', 'tvm', 'opera', 0, 0.5, 'now')")
+            database.execute("INSERT INTO ranked VALUES (1, 0, ?, 0.5)", (key,))
+            campaign = ("c1", "tvm", "onnx", '{"seed": 0}', '{"template": "onnx/4"}', "[]", 1.0, 1, None, "now")
+            database.execute(f"INSERT INTO campaigns VALUES ({', '.join('?' * len(campaign))})", campaign)
+            columns = "(test, instance, compiler, frontend, route, form, seed, verdict, stage, fingerprint, detail, seconds)"
+            values = (test, key, "tvm", "onnx", "onnx", "runtime", 0, "crash", "load", "f" * 16, detail, '{"load": 0.5}')
+            database.execute(f"INSERT INTO results {columns} VALUES ({', '.join('?' * len(values))})", values)
+            database.execute("INSERT INTO campaign_tests VALUES ('c1', ?, 0)", (test,))
+            database.execute("INSERT INTO machines VALUES ('ab', '{\"cores\": 2}')")
+            database.execute("INSERT INTO reductions VALUES (1, ?, ?, ?, 'x', NULL, NULL, '{\"probes\": 1}')", ("f" * 16, test, "f" * 16))
+    return folder
+
+
+def fits_a_cell(value: Any) -> bool:
+    """Whether SQLite takes *value*."""
+    return not isinstance(value, (list, dict)) and value != "\ud800" and not (isinstance(value, int) and not -(2**63) <= value < 2**63)
+
+
+CELLS: list[Any] = [
+    *filter(fits_a_cell, hostile.SCALARS), b"", b"\xff", b"x\x9c\x03\x00\x00\x00\x00\x01", json.dumps(hostile.nested(600)), "[]", "{}",
+    '{"failure": 1}',
+]  # fmt: skip
+COMMANDS = [
+    "report", "ls", "show f", "matrix", "top", "export jsonl -", "diff", "import", "combine", "compare", "prioritize",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_database_with_spoilt_cells_ends_with_no_traceback(
+    command: str, workspace: Path, capsys: pytest.CaptureFixture[str], attacks: settings
+) -> None:
+    from opera.cli import command as cli
+    from opera.options import guarded
+    from opera.prioritize import command as prioritize
+
+    @settings(attacks, max_examples=attacks.max_examples // 10)
+    @given(st.data())
+    def attack(data: st.DataObject) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            other = Path(folder) / "theirs"
+            other.mkdir()
+            with sqlite3.connect(workspace / "opera.db") as sound, sqlite3.connect(other / "opera.db") as copy:
+                sound.backup(copy)
+                for _ in range(data.draw(st.integers(1, 3))):
+                    table = data.draw(st.sampled_from(sorted(TABLES)))
+                    column = data.draw(st.sampled_from(TABLES[table].__struct_fields__))
+                    try:
+                        copy.execute(f"UPDATE OR REPLACE {table} SET {column} = ?", (data.draw(st.sampled_from(CELLS)),))
+                    except sqlite3.IntegrityError:
+                        continue
+            words = command.split()
+            ours = str(Path(folder) / "ours")
+            if command in ("diff", "compare"):
+                arguments = [*words, str(workspace), str(other), "--workspace", ours]
+            elif command in ("import", "combine"):
+                arguments = [*words, str(other), "--workspace", ours]
+            elif command == "prioritize":
+                arguments = ["--compiler", "tvm", "--frontend", "onnx", "--workspace", str(other)]
+            else:
+                arguments = [*words, "--workspace", str(other)]
+            code = guarded(prioritize if command == "prioritize" else cli, arguments)
+            told = capsys.readouterr()
+            assert code in (0, 1, 2, 3, 4), (arguments, told.err[-2000:])
+
+    attack()
+
+
+def test_foreign_schemas_are_refused(workspace: Path, tmp_path: Path) -> None:
+    from opera.errors import UserError
+
+    attacks: Iterator[str] = iter(
+        [
+            "CREATE VIEW spy AS SELECT * FROM results",
+            "CREATE TRIGGER spy AFTER UPDATE ON results BEGIN DELETE FROM instances; END",
+            "CREATE VIRTUAL TABLE spy USING fts5(x)",
+            "DROP TABLE merges",
+            "ALTER TABLE results RENAME COLUMN verdict TO opinion",
+        ]
+    )
+    for number, statement in enumerate(attacks):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with sqlite3.connect(workspace / "opera.db") as sound, sqlite3.connect(folder / "opera.db") as copy:
+            sound.backup(copy)
+            copy.execute(statement)
+        with pytest.raises(UserError, match="damaged or was not written by opera"):
+            open_workspace(folder, write=False)
