@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 
 from opera.config import load_config
+from opera.console import print_json, say
 from opera.corpus.replayable import write_replayable
 from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Instance, Occurrence
-from opera.options import Duration, common, print_json, say, stage
+from opera.options import Duration, common, stage
 from opera.report.extraction import document, show
 from opera.report.text import plural
 from opera.sources import FileEnded, Item, Options, Progress, Recorded, SourceSummary, describe, extract, libraries

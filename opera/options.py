@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import json
+import io
 import re
 import sqlite3
 import sys
@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import click
 
+from opera.console import complain, print_text, say
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,27 +67,17 @@ def common(function: F) -> F:
     return function
 
 
-def print_json(document: dict[str, Any]) -> None:
-    """Writes the one JSON document of a command that was called with `--json`."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, sort_keys=False) + "\n")
-    sys.stdout.flush()
-
-
-def say(message: str = "", *, quiet: bool = False) -> None:
-    """Prints a line for a person: to standard error, where it never disturbs a JSON document."""
-    if not quiet:
-        click.echo(message, err=True)
-
-
 def guarded(command: click.Command, arguments: list[str] | None = None, name: str = "opera") -> int:
     """Runs *command* and turns whatever happens into the documented exit code."""
     try:
         outcome = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_text:
-        click.echo(help_text.format_message())
+        print_text(help_text.format_message() + "\n")
         return Exit.USER_ERROR
     except click.UsageError as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        complain(shown.getvalue())
         return Exit.USER_ERROR
     except click.ClickException as error:
         return _complain(error.format_message(), Exit.USER_ERROR)
@@ -98,7 +89,7 @@ def guarded(command: click.Command, arguments: list[str] | None = None, name: st
         known = explain(error)
         if known is not None:
             return _complain(str(known), known.exit_code)
-        traceback.print_exc()
+        complain(traceback.format_exc())
         return _complain("this is a bug in opera; the traceback above belongs into the report", Exit.INTERNAL_ERROR)
     return int(outcome) if isinstance(outcome, int) else Exit.CLEAN
 
@@ -121,7 +112,7 @@ def explain(error: BaseException) -> OperaError | None:
 
 
 def _complain(message: str, code: Exit) -> int:
-    click.echo(f"opera: {message}", err=True)
+    say(f"opera: {message}")
     return code
 
 

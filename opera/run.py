@@ -17,16 +17,16 @@ from opera.campaign.shard import Shard
 from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
+from opera.console import echo, option, print_json, print_table
 from opera.errors import Exit, NothingSelected, UserError
 from opera.executors.cluster import Cluster
 from opera.known.baseline import Baseline
 from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
-from opera.options import Duration, Size, common, print_json, stage
+from opera.options import Duration, Size, common, stage
 from opera.oracles.verdict import Verdict
 from opera.prioritise import Adaptive, Context, equipped_counts, get_strategy
 from opera.prioritize import DEFAULT_STRATEGY, rank
-from opera.report.tables import print_table
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.worker.cores import usable_cores
@@ -137,11 +137,10 @@ def _print(settings: Settings, summary: Summary, workspace: str) -> None:
     print_table(["verdict", "tests", "meaning"], rows)
     state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
     stopped = f"{' within the' if summary.complete else ', stopped by'} {summary.stopped_by}" if summary.stopped_by else ""
-    click.echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
-    click.echo(f"findings: {summary.findings}, new: {summary.new_findings}")
-    option = "" if workspace == ".opera" else f" --workspace {workspace}"
+    echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
+    echo(f"findings: {summary.findings}, new: {summary.new_findings}")
     if summary.findings:
-        click.echo(f"see them: opera report --campaign {summary.campaign}{option}")
+        echo(f"see them: opera report --campaign {summary.campaign}{option(workspace)}")
 
 
 main = stage(command, "opera.run")

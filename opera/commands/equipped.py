@@ -13,12 +13,11 @@ from typing import Any
 
 import click
 
-from opera.atomic import replacing
 from opera.config import load_config
+from opera.console import check_outputs, echo, print_json, print_table, say, write
 from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Tensor, digest
-from opera.options import Duration, common, print_json, say
-from opera.report.tables import print_table
+from opera.options import Duration, common
 from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
 
 SCHEMA = "equipped-counts/1"
@@ -44,6 +43,7 @@ def command(
 
     Nothing is written into the workspace.
     """
+    check_outputs(as_json, output)
     how = Options(python=load_config().python("library", frontend), jobs=jobs, seed=seed, only=only, suite=suite, timeout=timeout)
     counts = _Counts()
     with tempfile.TemporaryDirectory() as scratch:
@@ -57,8 +57,7 @@ def command(
     if not document["counts"]:
         raise NothingSelected(f"no test under {suite} called an operator of {frontend}; {counts.outcomes or 'none was run'}")
     if output is not None:
-        with replacing(output) as file:
-            file.write((json.dumps(document, indent=1) + "\n").encode())
+        write(output, json.dumps(document, indent=1) + "\n")
         say(f"wrote {output}")
     if as_json:
         print_json(document)
@@ -110,4 +109,4 @@ def _print(document: dict[str, Any]) -> None:
     counts, settings = document["counts"], document["settings"]
     print_table(["operator", "tests", "settings"], [[name, f"{count:,}", f"{settings[name]:,}"] for name, count in counts.items()])
     outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in document["tests"].items())
-    click.echo(f"{len(counts)} operators; tests: {outcomes}")
+    echo(f"{len(counts)} operators; tests: {outcomes}")

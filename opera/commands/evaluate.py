@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from opera.config import load_config
+from opera.console import STDOUT, echo, print_json, print_table, say
 from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.campaigns import choose, read_campaign
@@ -16,9 +17,8 @@ from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
-from opera.options import common, print_json, say
+from opera.options import common
 from opera.prioritise import get_strategy
-from opera.report.tables import print_table
 from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.database import open_workspace
@@ -60,6 +60,8 @@ def command(
         get_strategy(name)
     if coverage and (record is None or file is not None or artifact is not None):
         raise UserError("--coverage measures while a campaign of the workspace is recorded; add --record FILE")
+    if record == STDOUT:
+        raise UserError("a recorded campaign is compressed and belongs into a file; give --record a name")
     recorded = _covered(workspace, campaign) if coverage else _read(file, campaign, artifact, subject, workspace)
     if record is not None:
         write_recorded(recorded, record)
@@ -131,7 +133,7 @@ def _print(recorded: Recorded, found: Mapping[str, Figures], seeds: int) -> None
     headings = ["strategy", "APFD", "95 %", "sd", "APFDc", *(f"RAUC-{percent}" for percent in QUARTERS), f"to {half} findings"]
     print_table(headings, [_row(name, each, half) for name, each in ranked])
     counts = f"{plural(len(recorded.tests), 'test')}, {plural(len(recorded.faults), 'finding')}, {plural(seeds, 'seed')}"
-    click.echo(f"{recorded.subject}: {counts}")
+    echo(f"{recorded.subject}: {counts}")
 
 
 def _row(name: str, each: Figures, half: int) -> list[str]:

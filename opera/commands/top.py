@@ -12,8 +12,9 @@ import click
 
 from opera.campaign.board import board
 from opera.campaign.status import NAME, SCHEMA
+from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
-from opera.options import common, print_json
+from opera.options import common
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.costs import cost_of
 from opera.store.database import open_workspace
@@ -43,17 +44,14 @@ def command(campaign: str | None, once: bool, operators: int, workspace: Path, s
 
 
 def _print(status: dict[str, Any], operators: int) -> None:
-    from rich.console import Console
-
-    Console().print(board(status, operators))
+    terminal().print(board(status, operators))
 
 
 def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
     """Shows the status anew every second until the campaign has ended."""
-    from rich.console import Console
     from rich.live import Live
 
-    with Live(board(status, operators), console=Console(), auto_refresh=False) as live:
+    with Live(board(status, operators), console=terminal(), auto_refresh=False) as live:
         while status["state"] in ("starting", "running"):
             time.sleep(_EVERY)
             status = _running(workspace)

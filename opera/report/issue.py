@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.console import one_line
 from opera.instance import decode_instance
 from opera.oracles.verdict import Stage, Verdict
 from opera.report import evidence
 from opera.report.calls import call_text, stored_call
 from opera.report.evidence import Row
 from opera.report.reproducer import Attempt, Case
-from opera.report.text import one_line
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
