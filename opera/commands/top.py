@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import click
 
 from opera.campaign.board import board
-from opera.campaign.status import NAME, SCHEMA
+from opera.campaign.status import SCHEMA, read_status
 from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
 from opera.options import common
@@ -60,12 +59,7 @@ def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
 
 def _running(workspace: Path) -> dict[str, Any]:
     """The status file, with the state `lost` where whoever wrote it is gone."""
-    try:
-        status: dict[str, Any] = json.loads((workspace / NAME).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"no campaign has run in {workspace}; `opera run` starts one") from error
-    if status.get("schema") != SCHEMA:
-        raise UserError(f"{workspace / NAME} was written by another version of opera")
+    status = read_status(workspace)
     if status["campaign"] is None and status["state"] == "stopped":
         raise UserError(
             f"the last campaign in {workspace}, of {status['subject']}, ended before its first test: the same `opera run` says why;"
