@@ -11,7 +11,7 @@ from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, plugin
 from opera.console import echo, print_json, print_table
 from opera.errors import Exit, NothingSelected
-from opera.options import common, stage
+from opera.options import Count, common, stage
 from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
 from opera.prioritise.explain import Explanation, explain
 from opera.prioritise.feature_coverage import OperaStrategy, Ranker
@@ -33,7 +33,7 @@ DEFAULT_STRATEGY = StrategyName.OPERA.value
 @click.option(
     "--strategy", default=DEFAULT_STRATEGY, show_default=True, help="How to order: " + ", ".join(s.value for s in StrategyName) + "."
 )
-@click.option("--show", type=click.IntRange(0), default=10, show_default=True, help="How many of the first to print.")
+@click.option("--show", type=Count(0), default=10, show_default=True, help="How many of the first to print.")
 @click.option("--history", is_flag=True, help="What failed in earlier campaigns of this workspace, on whatever compiler, counts double.")
 @click.option("--explain", "explained", metavar="ID", help="Say why the instance of this id stands where it stands; nothing is kept.")
 @common

@@ -13,7 +13,7 @@ from opera.campaign.selection import selector
 from opera.console import echo, one_line, print_json, print_table, say
 from opera.corpus.comparison import Change, Difference, Side, compare, read_side
 from opera.errors import Exit, NothingSelected
-from opera.options import common
+from opera.options import Count, common
 from opera.report.text import plural
 
 SCHEMA = "diff/1"
@@ -25,7 +25,7 @@ _PRINTED = 20
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @click.option("--lib", "library", help="Only this library.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Most rows to print of each list.")
+@click.option("--limit", type=Count(0), default=20, show_default=True, help="Most rows to print of each list.")
 @common
 def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Compares two corpora, each a workspace folder or a corpus file: what B has new, and what it has lost.

@@ -19,7 +19,7 @@ from opera.config import load_config
 from opera.console import echo, print_json, print_table, say
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
-from opera.options import common
+from opera.options import JOBS, common
 from opera.worker.cores import usable_cores
 from opera.worker.process import PINNED_ENVIRONMENT
 
@@ -29,7 +29,7 @@ _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_b
 
 @click.command("doctor")
 @click.option("--compiler", "names", multiple=True, help="Only this compiler (repeatable).")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, help="Workers at a time; by default the cores.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, help="Workers at a time; by default the cores.")
 @common
 def command(names: tuple[str, ...], jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Checks every route of every adapter, in the environment of each: does a canary model come through right?

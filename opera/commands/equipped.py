@@ -17,7 +17,7 @@ from opera.config import load_config
 from opera.console import check_outputs, echo, print_json, print_table, say, write
 from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Tensor, digest
-from opera.options import Duration, common
+from opera.options import JOBS, Duration, Pattern, common
 from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
 
 SCHEMA = "equipped-counts/1"
@@ -28,12 +28,14 @@ SOURCE = "frontend-tests"
 @click.option("--compiler", required=True, help="Whose tests they are, e.g. tvm.")
 @click.option("--frontend", required=True, help="The library whose models they load, e.g. onnx.")
 @click.option("--suite", required=True, type=click.Path(path_type=Path), help="The compiler's frontend tests: a folder, or one file.")
-@click.option("--only", multiple=True, metavar="PATTERN", help="Only files that match (repeatable), e.g. test_frontend_onnx.py.")
+@click.option(
+    "--only", multiple=True, type=Pattern(), metavar="PATTERN", help="Only files that match (repeatable), e.g. test_frontend_onnx.py."
+)
 @click.option("--origin", default="", help="Where the tests come from, kept beside the counts.")
 @click.option("--compiler-version", "version", default="", help="Version of the compiler that the tests belong to, kept beside the counts.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the counts to this file.")
 @click.option("--timeout", type=Duration(), help="Time for one file.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Test processes at a time.")
+@click.option("-j", "--jobs", type=JOBS, default=2, show_default=True, help="Test processes at a time.")
 @common
 def command(
     compiler: str, frontend: str, suite: Path, only: tuple[str, ...], origin: str, version: str, output: Path | None,

@@ -17,7 +17,7 @@ from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
-from opera.options import common
+from opera.options import JOBS, SEEDS, common
 from opera.prioritise import get_strategy
 from opera.report.text import plural
 from opera.store import Campaigns
@@ -34,7 +34,7 @@ _AS_RUN = "(as it ran)"
 @click.option("--artifact", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A folder of the paper's released data.")
 @click.option("--subject", help="The subject of --artifact, e.g. tvm-onnx.")
 @click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="Strategy to evaluate (repeatable); by default all.")
-@click.option("--seeds", type=click.IntRange(1), default=30, show_default=True, help="Orders of each strategy.")
+@click.option("--seeds", type=SEEDS, default=30, show_default=True, help="Orders of each strategy.")
 @click.option(
     "--history",
     multiple=True,
@@ -42,9 +42,7 @@ _AS_RUN = "(as it ran)"
     metavar="FILE",
     help="Recorded campaign whose failures are known beforehand (repeatable): another compiler, or an earlier version.",
 )
-@click.option(
-    "-j", "--jobs", type=click.IntRange(1), default=lambda: min(4, usable_cores()), show_default="cores, 4 at most", help="Processes."
-)
+@click.option("-j", "--jobs", type=JOBS, default=lambda: min(4, usable_cores()), show_default="cores, 4 at most", help="Processes.")
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the campaign to FILE, and stop.")
 @click.option("--coverage", is_flag=True, help="With --record: measure which statements of the frontend each test runs, too.")
 @common

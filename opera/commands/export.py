@@ -12,7 +12,7 @@ from opera.corpus.export import export
 from opera.corpus.selection import Selection
 from opera.errors import Exit, UserError
 from opera.instance import Outcome
-from opera.options import Size, common
+from opera.options import Count, Pattern, Size, common
 from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -31,10 +31,10 @@ def command() -> None:
 @click.option("--lib", "library", help="Only instances of this library.")
 @click.option("--source", help="Only instances that this source has given.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--test", metavar="PATTERN", help="Only instances that a test of this name has given (a shell pattern).")
+@click.option("--test", type=Pattern(), metavar="PATTERN", help="Only instances that a test of this name has given (a shell pattern).")
 @click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Only calls with this recorded outcome.")
-@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, chosen for variety.")
-@click.option("--limit", type=click.IntRange(1), help="Most instances, chosen for variety.")
+@click.option("--cap", type=Count(), help="Most instances per operator, chosen for variety.")
+@click.option("--limit", type=Count(), help="Most instances, chosen for variety.")
 @click.option("--max-size", type=Size(), help="Leave out instances whose document is longer, e.g. 4K.")
 @common
 def jsonl(

@@ -11,7 +11,7 @@ import click
 from opera.console import echo, one_line, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
-from opera.options import common
+from opera.options import Count, Pattern, common
 from opera.report.census import Census, Library, Ran, Seen, census
 from opera.report.text import plural
 from opera.store.database import open_workspace
@@ -23,9 +23,9 @@ SCHEMA = "ls/1"
 @click.option("--lib", "library", help="Only instances of this library, and campaigns of its model format.")
 @click.option("--source", help="Only instances that this source has given.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--test", metavar="PATTERN", help="List the instances that tests of this name have given (a shell pattern).")
+@click.option("--test", type=Pattern(), metavar="PATTERN", help="List the instances that tests of this name have given (a shell pattern).")
 @click.option("--operators", is_flag=True, help="List all operators; the same as an unbounded --limit.")
-@click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="Most operators to list of each library.")
+@click.option("--limit", type=Count(0), default=10, show_default=True, help="Most operators to list of each library.")
 @common
 def command(
     library: str | None, source: str | None, keyword: str | None, test: str | None, operators: bool, limit: int, workspace: Path,

@@ -16,7 +16,7 @@ from opera.corpus.replay import Cause, Replay, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
 from opera.instance import Outcome
-from opera.options import Duration, Size, common
+from opera.options import JOBS, Count, Duration, Size, common
 from opera.report.text import plural
 from opera.store import Corpus, Workspace
 from opera.store.database import open_workspace
@@ -31,12 +31,12 @@ _ALL = "all"
 @click.option("--lib", "library", required=True, help="Library whose instances to call.")
 @click.option("--source", help="Only instances that this source has given.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, chosen for variety.")
-@click.option("--limit", type=click.IntRange(1), help="Most instances, chosen for variety.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Worker processes.")
+@click.option("--cap", type=Count(), help="Most instances per operator, chosen for variety.")
+@click.option("--limit", type=Count(), help="Most instances, chosen for variety.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Worker processes.")
 @click.option("--timeout", type=Duration(), default=30.0, show_default="30s", help="Deadline of each call.")
 @click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
-@click.option("--show", type=click.IntRange(0), default=30, show_default=True, help="Most causes to print.")
+@click.option("--show", type=Count(0), default=30, show_default=True, help="Most causes to print.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @common
 def command(

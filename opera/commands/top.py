@@ -13,7 +13,7 @@ from opera.campaign.board import board
 from opera.campaign.status import SCHEMA, read_status
 from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
-from opera.options import common
+from opera.options import Count, common
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.costs import cost_of
 from opera.store.database import open_workspace
@@ -24,7 +24,7 @@ _EVERY = 1.0
 @click.command("top")
 @click.argument("campaign", required=False)
 @click.option("--once", is_flag=True, help="Print the present state and end.")
-@click.option("--operators", type=click.IntRange(0), default=10, show_default=True, help="Operators to list, the most expensive first.")
+@click.option("--operators", type=Count(0), default=10, show_default=True, help="Operators to list, the most expensive first.")
 @common
 def command(campaign: str | None, once: bool, operators: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Shows the campaign that runs in the workspace, or ran last: progress, verdicts, workers, and where the time goes.

@@ -12,7 +12,7 @@ import click
 from opera.config import load_config
 from opera.console import echo, one_line, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.options import Duration, common
+from opera.options import JOBS, Count, Duration, common
 from opera.reduction.reduce import Budget
 from opera.reduction.trigger import trigger_of
 from opera.report.lookup import finding_of, resolve
@@ -31,11 +31,11 @@ SCHEMA = "triage/1"
 @click.command("triage")
 @click.option("--compiler", help="Only failures of this compiler.")
 @click.option("--frontend", help="Only failures of this model format.")
-@click.option("--limit", type=click.IntRange(1), help="Most fingerprints to reduce, the most frequent first.")
+@click.option("--limit", type=Count(), help="Most fingerprints to reduce, the most frequent first.")
 @click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Longest time for one reduction.")
-@click.option("--probes", type=click.IntRange(1), default=600, show_default=True, help="Most instances to run for one reduction.")
-@click.option("--causes", type=click.IntRange(1), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Reductions at a time.")
+@click.option("--probes", type=Count(), default=600, show_default=True, help="Most instances to run for one reduction.")
+@click.option("--causes", type=Count(), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Reductions at a time.")
 @click.option("--again", is_flag=True, help="Forget earlier reductions of what is selected.")
 @click.option("--arbiters/--no-arbiters", default=True, show_default=True, help="Ask other compilers about wrong results.")
 @click.option("--split", "apart", nargs=2, metavar="A B", help="Two findings have different root causes: never merge them.")
