@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, cast
 
-from opera.console import block, cut
+from opera.console import block, clean, cut, one_line
+
+_HARMLESS = re.compile(r"(?!.*(?:www\.|GH-|://|__))[A-Za-z0-9(][A-Za-z0-9 .,:;()'\"=+/_%-]*", re.IGNORECASE)
 
 
 def tail(text: str, limit: int = 3_000) -> str:
@@ -21,6 +24,31 @@ def scrub(value: Any) -> Any:
     if isinstance(value, dict):
         return {cut(str(key), 400): scrub(item) for key, item in cast("dict[Any, Any]", value).items()}
     return value
+
+
+def code(text: str, limit: int = 240) -> str:
+    """*text* as code in Markdown: nothing in it is markup, a link or a mention."""
+    line = text if len(text) <= limit and clean(text) == text and not re.search(r"[\n\t]", text) else one_line(text, limit)
+    fence = "`" * (_longest_run(line) + 1)
+    room = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{room}{line}{room}{fence}" if line else ""
+
+
+def fenced(text: str, language: str = "text") -> str:
+    """*text* as a block of code in Markdown."""
+    fence = "`" * max(3, _longest_run(text) + 1)
+    return f"{fence}{language}\n{clean(text)}\n{fence}"
+
+
+def inline(text: str, limit: int = 240) -> str:
+    """*text* in a sentence of Markdown: as it is where nothing in it can be markup, a link or a mention, else as code."""
+    line = one_line(text, limit)
+    return line if not line or _HARMLESS.fullmatch(line) else code(line, limit)
+
+
+def _longest_run(text: str) -> int:
+    """Length of the longest run of backticks."""
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
 def plural(count: int, noun: str) -> str:
