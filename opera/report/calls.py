@@ -118,10 +118,11 @@ def _few(items: Iterable[str], count: int) -> str:
 
 
 def _arguments(arguments: Iterable[Argument]) -> list[str]:
-    return [f"{argument.name}={value_text(argument.value)}" for argument in arguments]
+    return [f"{one_line(argument.name, 80)}={value_text(argument.value)}" for argument in arguments]
 
 
 def _call(api: str, arguments: list[str]) -> str:
+    api = one_line(api, 400)
     line = f"{api}({', '.join(arguments)})"
     if len(line) <= _WIDTH or not arguments:
         return line
