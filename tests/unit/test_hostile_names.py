@@ -14,7 +14,6 @@ import subprocess
 import sys
 import termios
 from html.parser import HTMLParser
-from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -23,6 +22,7 @@ from test_console import ATTACKS, is_safe
 
 from opera.cli import command
 from opera.commands import equipped
+from opera.commands.matrix import _inert
 from opera.instance import Occurrence
 from opera.options import guarded
 from opera.report.extraction import show
@@ -225,8 +225,6 @@ def test_a_spreadsheet_computes_nothing(lab: Lab) -> None:
 
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", " =1", "=cmd|' /C calc'!A0"])
-def test_a_name_that_is_a_formula_is_text(tmp_path: Path, name: str) -> None:
-    from opera.commands.matrix import _inert
-
+def test_a_name_that_is_a_formula_is_text(name: str) -> None:
     assert not _inert(name).startswith(("=", "+", "-", "@", "\t", "\r", " "))
     assert _inert("torch.nn.Conv2d") == "torch.nn.Conv2d"
