@@ -121,7 +121,7 @@ def print_text(text: str) -> None:
 
 def print_json(document: dict[str, Any]) -> None:
     """Writes the one JSON document of a command that was called with `--json`: lossless, and in plain ASCII, whatever is in it."""
-    _put(json.dumps(document, indent=2).replace("\x7f", "\\u007f") + "\n", err=False)
+    _put(json.dumps(document, indent=2) + "\n", err=False)
 
 
 def write(path: Path, text: str) -> None:

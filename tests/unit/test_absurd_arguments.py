@@ -111,7 +111,9 @@ def test_a_pattern_of_a_megabyte(capsys: pytest.CaptureFixture[str], name: str, 
 
 
 EXPRESSIONS = {
-    "2,000 words": " or ".join(["relu"] * 1000), "1,000 parentheses": "(" * 1000 + "relu" + ")" * 1000, "cut": "(" * 1000,
+    "2,000 words": " or ".join(["relu"] * 1000), "1,000 parentheses": "(" * 1000 + "relu" + ")" * 1000,
+    "245 parentheses": "(" * 245 + "relu" + ")" * 245,
+    "cut": "(" * 1000,
     "2,000 times not": "not " * 2000 + "relu", "a megabyte": "x" * 1_000_000 + " (", "no end": ")" * 2000,
 }  # fmt: skip
 

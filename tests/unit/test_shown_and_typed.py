@@ -177,9 +177,9 @@ def outside_code(text: str) -> str:
     kept: list[str] = []
     fence = ""
     for line in text.splitlines():
-        mark = re.match(r"(`{3,}(?=[^`]*$)|~{3,})", line)
+        mark = re.match(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})", line)
         if fence:
-            if mark and mark[1].startswith(fence) and not line.strip(fence[0]):
+            if mark and mark[1].startswith(fence) and not line.strip(f" {fence[0]}"):
                 fence = ""
         elif mark:
             fence = mark[1]
@@ -221,6 +221,8 @@ def test_an_issue_mentions_nobody_and_links_nowhere(folder: Path, capsys: pytest
         assert MARKUP.split()[0] in text
         for sign in ("@", "#1", "#4", "GH-", "www.", "https://", "<!--", "<b>", "](", "~~~"):
             assert sign not in outside_code(text), (sign, outside_code(text))
+    sarif = json.loads(opera(capsys, "report", "--sarif", "-", "--workspace", "ws")[1])
+    assert not any("](" in each["message"]["text"] for each in sarif["runs"][0]["results"])
     summary = opera(capsys, "report", "--markdown", "-", "--workspace", "ws")[1]
     rows = [line for line in summary.splitlines() if line.startswith("|")]
     for sign in ("@", "#1", "GH-", "www.", "https://", "<!--", "](", "~~~"):
