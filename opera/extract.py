@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 
 from opera.config import load_config
+from opera.console import print_json, say
 from opera.corpus.replayable import write_replayable
 from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Instance, Occurrence
-from opera.options import Duration, common, print_json, say, stage
+from opera.options import JOBS, Duration, Pattern, common, stage
 from opera.report.extraction import document, show
 from opera.report.text import plural
 from opera.sources import FileEnded, Item, Options, Progress, Recorded, SourceSummary, describe, extract, libraries
@@ -37,13 +38,19 @@ _FOLDER = click.Path(path_type=Path)
 @click.option("--suite", type=_FOLDER, metavar="DIR", help="A test suite, run as it is: a folder, or one file. Implies --source suite.")
 @click.option("--scripts", type=_FOLDER, metavar="DIR", help="A folder of any Python, unittest or pytest files. Implies --source scripts.")
 @click.option("--docstrings", is_flag=True, help="The examples in the library's documentation. The same as --source docstrings.")
-@click.option("--only", multiple=True, metavar="PATTERN", help="Only entries of the sources that match this shell pattern (repeatable).")
+@click.option(
+    "--only",
+    multiple=True,
+    type=Pattern(),
+    metavar="PATTERN",
+    help="Only entries of the sources that match this shell pattern (repeatable).",
+)
 @click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An argument of the sources, e.g. dtypes=float32,int64.")
 @click.option("--constraints", type=_FOLDER, metavar="DIR", help="DocTer's constraint files, for the source docter.")
 @click.option("--runner", type=click.Choice(RUNNERS[1:]), help="What runs the files of a suite; by default whatever fits each.")
 @click.option("--timeout", type=Duration(), help="Time for one file, or for one process of a source: 10m.")
 @click.option("--fresh", is_flag=True, help="Run all files of a suite, also those that an interrupted extraction has behind it.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Test processes at a time.")
+@click.option("-j", "--jobs", type=JOBS, default=2, show_default=True, help="Test processes at a time.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST ARGUMENTS]")
 @common

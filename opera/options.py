@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import errno
 import functools
-import json
+import io
+import math
 import re
 import sqlite3
 import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
+from opera.console import complain, cut, one_line, print_text, say
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_LONGEST = 366 * _SECONDS["d"]
+_LARGEST = 2**50
+_LONGEST_PATTERN = 1_000
 _BYTES = {"": 1, "B": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -33,7 +39,10 @@ class Duration(click.ParamType[float]):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?", str(value).strip())
         if match is None:
             self.fail(f"{value!r} is not a duration; write 30s, 10m or 2h", param, ctx)
-        return float(match[1]) * _SECONDS[match[2] or "s"]
+        seconds = float(match[1]) * _SECONDS[match[2] or "s"]
+        if seconds > _LONGEST:
+            self.fail(f"{one_line(str(value), 40)!r} is longer than a year", param, ctx)
+        return seconds
 
 
 class Size(click.ParamType[int]):
@@ -47,46 +56,100 @@ class Size(click.ParamType[int]):
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", str(value).strip(), re.IGNORECASE)
         if match is None:
             self.fail(f"{value!r} is not a size; write 500M or 4G", param, ctx)
-        return int(float(match[1]) * _BYTES[match[2].upper()])
+        size = float(match[1]) * _BYTES[match[2].upper()]
+        if size > _LARGEST:
+            self.fail(f"{one_line(str(value), 40)!r} is more than 1024T", param, ctx)
+        return int(size)
+
+
+class Pattern(click.ParamType[str]):
+    """A shell pattern, short enough to be a name's."""
+
+    name = "pattern"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if len(value) > _LONGEST_PATTERN:
+            self.fail(f"a pattern of {len(value):,} characters; write one of at most {_LONGEST_PATTERN:,}", param, ctx)
+        return value
+
+
+class Distance(click.ParamType[float]):
+    """A number that is not negative, and finite."""
+
+    name = "number"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        distance = float(click.FLOAT.convert(value, param, ctx))
+        if not 0 <= distance < math.inf:
+            self.fail(f"{value!r} is no distance; write a number that is not negative", param, ctx)
+        return distance
+
+
+class Count(click.IntRange):
+    """A number of things, not fewer than *least*. More than *most* are nothing that anybody means."""
+
+    def __init__(self, least: int = 1, most: int = 2**31 - 1) -> None:
+        super().__init__(least)
+        self._most = most
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        number = int(super().convert(value, param, ctx))
+        if number > self._most:
+            self.fail(f"{one_line(str(value), 40)} is too large; the most is {self._most:,}", param, ctx)
+        return number
+
+
+JOBS = Count(most=4096)
+"""The type of a number of processes."""
+SEEDS = Count(most=10_000)
+"""The type of a number of seeds."""
+SEED = Count(0, 2**32 - 1)
+"""The type of a seed: what every library's own generator takes."""
+
+
+_NO_PLACE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
+"""What is wrong with a name that a person gave."""
 
 
 def common(function: F) -> F:
-    """Adds `--workspace`, `--seed` and `--json`, which every command takes."""
+    """Adds `--workspace`, `--seed` and `--json`, which every command takes, and refuses names that no workspace can hold."""
+
+    @functools.wraps(function)
+    def checked(*arguments: Any, **values: Any) -> Any:
+        for name, value in values.items():
+            texts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
+            if any(isinstance(text, str) and re.search("[\ud800-\udfff]", text) for text in texts):
+                raise click.UsageError(f"what is given as {name.replace('_', '-')} is no text in UTF-8")
+        return function(*arguments, **values)
+
+    made = cast(F, checked)
     for option in reversed(
         [
             click.option(
                 "--workspace", type=click.Path(path_type=Path, file_okay=False), default=Path(".opera"), show_default=True,
                 envvar="OPERA_WORKSPACE", help="Folder that holds everything this tool knows.",
             ),
-            click.option("--seed", type=int, default=0, show_default=True, envvar="OPERA_SEED", help="Seed of everything random."),
+            click.option("--seed", type=SEED, default=0, show_default=True, envvar="OPERA_SEED", help="Seed of everything random."),
             click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, everything else on stderr."),
         ]
     ):  # fmt: skip
-        function = option(function)
-    return function
-
-
-def print_json(document: dict[str, Any]) -> None:
-    """Writes the one JSON document of a command that was called with `--json`."""
-    sys.stdout.write(json.dumps(document, indent=2, ensure_ascii=False, sort_keys=False) + "\n")
-    sys.stdout.flush()
-
-
-def say(message: str = "", *, quiet: bool = False) -> None:
-    """Prints a line for a person: to standard error, where it never disturbs a JSON document."""
-    if not quiet:
-        click.echo(message, err=True)
+        made = option(made)
+    return made
 
 
 def guarded(command: click.Command, arguments: list[str] | None = None, name: str = "opera") -> int:
     """Runs *command* and turns whatever happens into the documented exit code."""
     try:
+        if any("\0" in argument for argument in (sys.argv[1:] if arguments is None else arguments)):
+            raise click.UsageError("an argument holds a NUL character")
         outcome = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_text:
-        click.echo(help_text.format_message())
+        print_text(help_text.format_message() + "\n")
         return Exit.USER_ERROR
     except click.UsageError as error:
-        error.show()
+        shown = io.StringIO()
+        error.show(shown)
+        complain(cut(shown.getvalue(), 2_000))
         return Exit.USER_ERROR
     except click.ClickException as error:
         return _complain(error.format_message(), Exit.USER_ERROR)
@@ -98,7 +161,7 @@ def guarded(command: click.Command, arguments: list[str] | None = None, name: st
         known = explain(error)
         if known is not None:
             return _complain(str(known), known.exit_code)
-        traceback.print_exc()
+        complain(traceback.format_exc())
         return _complain("this is a bug in opera; the traceback above belongs into the report", Exit.INTERNAL_ERROR)
     return int(outcome) if isinstance(outcome, int) else Exit.CLEAN
 
@@ -117,11 +180,13 @@ def explain(error: BaseException) -> OperaError | None:
         return EnvironmentBroken(f"no space left on the device{where}; free some and run the same command again")
     if isinstance(error, PermissionError):
         return EnvironmentBroken(f"no permission for {error.filename}; choose another folder with --workspace")
+    if isinstance(error, OSError) and error.errno in _NO_PLACE and error.filename:
+        return UserError(f"{one_line(str(error.filename))}: {error.strerror}; choose another name")
     return None
 
 
 def _complain(message: str, code: Exit) -> int:
-    click.echo(f"opera: {message}", err=True)
+    say(f"opera: {message}")
     return code
 
 

@@ -9,13 +9,13 @@ import click
 
 from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, plugin
+from opera.console import echo, print_json, print_table
 from opera.errors import Exit, NothingSelected
-from opera.options import common, print_json, stage
+from opera.options import Count, common, stage
 from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
 from opera.prioritise.explain import Explanation, explain
 from opera.prioritise.feature_coverage import OperaStrategy, Ranker
 from opera.prioritise.kept_features import keep, load
-from opera.report.tables import print_table
 from opera.report.text import plural
 from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
@@ -33,7 +33,7 @@ DEFAULT_STRATEGY = StrategyName.OPERA.value
 @click.option(
     "--strategy", default=DEFAULT_STRATEGY, show_default=True, help="How to order: " + ", ".join(s.value for s in StrategyName) + "."
 )
-@click.option("--show", type=click.IntRange(0), default=10, show_default=True, help="How many of the first to print.")
+@click.option("--show", type=Count(0), default=10, show_default=True, help="How many of the first to print.")
 @click.option("--history", is_flag=True, help="What failed in earlier campaigns of this workspace, on whatever compiler, counts double.")
 @click.option("--explain", "explained", metavar="ID", help="Say why the instance of this id stands where it stands; nothing is kept.")
 @common
@@ -64,7 +64,7 @@ def command(
         print_table(
             ["rank", "instance", "operator"], [[str(place), key[:12], instance.api] for place, (key, instance) in enumerate(first, 1)]
         )
-        click.echo(f"{len(order):,} instances ranked by {strategy} (seed {seed}) in {ranking.seconds:.2f} s")
+        echo(f"{len(order):,} instances ranked by {strategy} (seed {seed}) in {ranking.seconds:.2f} s")
     return Exit.CLEAN
 
 
@@ -80,19 +80,19 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
             }
         )  # fmt: skip
         return
-    click.echo(f"{api} {found.id[:12]}: place {found.place:,}, score {found.score:.4g}")
+    echo(f"{api} {found.id[:12]}: place {found.place:,}, score {found.score:.4g}")
     alike = f"{plural(len(why.family), 'operator')}: {', '.join(why.family[:6])}{' ...' if len(why.family) > 6 else ''}"
-    click.echo(f"score = {why.aspects} aspects x gain {why.gain:.4g} / (1 + {why.turns} tests that its family had before; {alike})")
+    echo(f"score = {why.aspects} aspects x gain {why.gain:.4g} / (1 + {why.turns} tests that its family had before; {alike})")
     if why.history:
-        click.echo("it failed in an earlier campaign: its gain counts double")
+        echo("it failed in an earlier campaign: its gain counts double")
     if not why.gain:
-        click.echo("it adds no feature and no pair to what tests of its operator covered before")
+        echo("it adds no feature and no pair to what tests of its operator covered before")
     for key, value in why.news:
-        click.echo(f"  new: {key} = {value}" if key else "  new: the operator itself")
+        echo(f"  new: {key} = {value}" if key else "  new: the operator itself")
     for one, other in why.pairs[:_PAIRS_SHOWN]:
-        click.echo(f"  new together: {one[0]} = {one[1]} with {other[0]} = {other[1]}")
+        echo(f"  new together: {one[0]} = {one[1]} with {other[0]} = {other[1]}")
     if len(why.pairs) > _PAIRS_SHOWN:
-        click.echo(f"  ... {len(why.pairs) - _PAIRS_SHOWN:,} more new pairs; --json lists them")
+        echo(f"  ... {len(why.pairs) - _PAIRS_SHOWN:,} more new pairs; --json lists them")
 
 
 def failed(space: Workspace) -> frozenset[str]:

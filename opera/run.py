@@ -17,16 +17,16 @@ from opera.campaign.shard import Shard
 from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
+from opera.console import echo, option, print_json, print_table
 from opera.errors import Exit, NothingSelected, UserError
 from opera.executors.cluster import Cluster
 from opera.known.baseline import Baseline
 from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
-from opera.options import Duration, Size, common, print_json, stage
+from opera.options import JOBS, SEEDS, Count, Distance, Duration, Size, common, stage
 from opera.oracles.verdict import Verdict
 from opera.prioritise import Adaptive, Context, equipped_counts, get_strategy
 from opera.prioritize import DEFAULT_STRATEGY, rank
-from opera.report.tables import print_table
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.worker.cores import usable_cores
@@ -47,13 +47,13 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
     help="Ranking to use; by default the newest one made for this subject, else opera. opera-adaptive re-ranks while the tests run.",
 )
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--limit", type=click.IntRange(1), help="Most tests.")
-@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, the first in ranked order.")
+@click.option("--limit", type=Count(), help="Most tests.")
+@click.option("--cap", type=Count(), help="Most instances per operator, the first in ranked order.")
 @click.option("--budget", type=Duration(), help="Most wall time, e.g. 30m or 2h; the same command goes on afterwards.")
-@click.option("--maxfail", type=click.IntRange(1), help="Stop after this many findings.")
+@click.option("--maxfail", type=Count(), help="Stop after this many findings.")
 @click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Busy child processes.")
-@click.option("--seeds", type=click.IntRange(1), default=1, show_default=True, help="Input seeds to try, from --seed on.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Busy child processes.")
+@click.option("--seeds", type=SEEDS, default=1, show_default=True, help="Input seeds to try, from --seed on.")
 @click.option("--shard", metavar="I/N", help="Only part I of N of the campaign; `opera combine` joins the parts.")
 @click.option("--nightly", is_flag=True, help="What failed before first, then what is new, then the rest; give it a --budget.")
 @click.option("--build", metavar="TEXT", help="Which build of the compiler this is, where its version does not tell.")
@@ -62,7 +62,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("--shared-folder", is_flag=True, help="Every machine of the cluster has the workspace at the same place: send no files.")
 @click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Deadline of each stage of a test.")
 @click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
-@click.option("--chebyshev", type=float, metavar="D", help="The paper's oracle: one threshold on the largest absolute difference.")
+@click.option("--chebyshev", type=Distance(), metavar="D", help="The paper's oracle: one threshold on the largest absolute difference.")
 @click.option("--level", help="The compiler's optimisation level.")
 @click.option(
     "--baseline",
@@ -137,11 +137,10 @@ def _print(settings: Settings, summary: Summary, workspace: str) -> None:
     print_table(["verdict", "tests", "meaning"], rows)
     state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
     stopped = f"{' within the' if summary.complete else ', stopped by'} {summary.stopped_by}" if summary.stopped_by else ""
-    click.echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
-    click.echo(f"findings: {summary.findings}, new: {summary.new_findings}")
-    option = "" if workspace == ".opera" else f" --workspace {workspace}"
+    echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
+    echo(f"findings: {summary.findings}, new: {summary.new_findings}")
     if summary.findings:
-        click.echo(f"see them: opera report --campaign {summary.campaign}{option}")
+        echo(f"see them: opera report --campaign {summary.campaign}{option(workspace)}")
 
 
 main = stage(command, "opera.run")

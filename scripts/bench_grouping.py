@@ -23,10 +23,10 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from opera.console import print_table
 from opera.instance import Occurrence, decode_instance
 from opera.oracles.filters import filters
 from opera.oracles.verdict import Verdict
-from opera.report.tables import print_table
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 from opera.triage.findings import group

@@ -41,10 +41,10 @@ from typing import Any
 
 from nnsmith_models import explains, is_excused, results_by_model, take_apart
 
+from opera.console import print_table
 from opera.environments.build import Place, create
 from opera.environments.recipes import Recipe
 from opera.oracles.verdict import Stage, Verdict
-from opera.report.tables import print_table
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
 from opera.triage.findings import Finding, group

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from opera.console import one_line
+
 COLOURS = {
     "pass": "green", "crash": "red", "abort": "red", "hang": "red", "oom": "red", "inconsistent": "magenta", "flaky": "yellow",
     "unsupported": "cyan", "invalid": "bright_black", "undefined": "bright_black",
 }  # fmt: skip
 """Of verdicts."""
 _MOST_STAGES = 8
+_NAME = 80
+"""Characters of a name."""
 _DIM = "bright_black"
 
 
@@ -24,10 +28,12 @@ def board(status: dict[str, Any], operators: int) -> Any:
     from rich.table import Table
 
     head = Table.grid(padding=(0, 2))
-    head.add_row("campaign", f"{status['campaign'] or '-'}  {_title(status)}")
+    head.add_row("campaign", f"{one_line(status['campaign'] or '-', _NAME)}  {one_line(_title(status))}")
     head.add_row("tests", _tests(status))
     head.add_row("verdicts", _verdicts(status["verdicts"]))
-    head.add_row("findings", f"{status['new_findings']:,} new" + "".join(f"  {each['api']}" for each in status["findings"][-3:]))
+    head.add_row(
+        "findings", f"{status['new_findings']:,} new" + "".join(f"  {one_line(each['api'], _NAME)}" for each in status["findings"][-3:])
+    )
     parts: list[Any] = [head]
     if status["workers"]:
         parts += ["", _workers(status["workers"])]
@@ -56,7 +62,7 @@ def _tests(status: dict[str, Any]) -> str:
 def _verdicts(verdicts: dict[str, int]) -> Any:
     from rich.text import Text
 
-    return Text("  ").join(Text(f"{name} {count:,}", style=COLOURS.get(name, "")) for name, count in verdicts.items())
+    return Text("  ").join(Text(f"{one_line(name, _NAME)} {count:,}", style=COLOURS.get(name, "")) for name, count in verdicts.items())
 
 
 def _workers(workers: list[dict[str, Any]]) -> Any:
@@ -64,7 +70,8 @@ def _workers(workers: list[dict[str, Any]]) -> Any:
     for each in workers:
         busy = each["state"] != "idle"
         table.add_row(
-            f"{each['label']} {each['role']}", str(each["pid"]), each["state"], each["api"] or "", each["stage"] if busy else "",
+            one_line(f"{each['label']} {each['role']}", _NAME), str(each["pid"]), one_line(each["state"], _NAME),
+            one_line(each["api"] or "", _NAME), one_line(each["stage"], _NAME) if busy else "",
             f"{each['seconds']:.1f}" if busy else "", f"{each['resident'] / 2**20:,.0f} MB", f"{each['tasks']:,}",
             style="" if busy else _DIM,
         )  # fmt: skip
@@ -75,14 +82,15 @@ def _stages(stages: dict[str, float]) -> Any:
     total = sum(stages.values()) or 1.0
     table = _table("stage", "seconds", "share")
     for name, seconds in list(stages.items())[:_MOST_STAGES]:
-        table.add_row(name, f"{seconds:,.1f}", f"{seconds / total:.0%}")
+        table.add_row(one_line(name, _NAME), f"{seconds:,.1f}", f"{seconds / total:.0%}")
     return table
 
 
 def _operators(operators: list[dict[str, Any]]) -> Any:
     table = _table("operator", "seconds", "tests", "a test")
     for each in operators:
-        table.add_row(each["api"], f"{each['seconds']:,.1f}", f"{each['tests']:,}", f"{each['seconds'] / max(each['tests'], 1):.3f} s")
+        mean = each["seconds"] / max(each["tests"], 1)
+        table.add_row(one_line(each["api"], _NAME), f"{each['seconds']:,.1f}", f"{each['tests']:,}", f"{mean:.3f} s")
     return table
 
 

@@ -7,10 +7,9 @@ import time
 from collections import Counter
 from typing import Any
 
-import click
-
 from opera.campaign.board import COLOURS, clock
 from opera.campaign.judge import headline
+from opera.console import one_line, option, say, terminal
 from opera.store import StoredResult
 
 _PLAIN_INTERVAL = 30.0
@@ -37,10 +36,9 @@ class CampaignProgress:
         again = f", {done} of them done before" if done else ""
         self._say(f"campaign {campaign}: {self._subject}, {total} tests{again}")
         if self._live_wanted:
-            from rich.console import Console
             from rich.live import Live
 
-            self._live = Live(console=Console(stderr=True), auto_refresh=False, transient=True)
+            self._live = Live(console=terminal(err=True), auto_refresh=False, transient=True)
             self._live.start()
 
     def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
@@ -48,11 +46,11 @@ class CampaignProgress:
         self._verdicts[result.verdict.value] += 1
         if new_finding:
             self._findings += 1
-            where = f" in {result.converter}" if result.converter else ""
+            where = f" in {one_line(result.converter)}" if result.converter else ""
             stage = f" at {result.stage.value}" if result.stage else ""
-            self._say(f"new finding: {api}: {result.verdict.value}{stage}{where}: {headline(result.verdict, result.detail)}")
-            option = "" if self._workspace == ".opera" else f" --workspace {self._workspace}"
-            self._say(f"  reproduce: opera reproduce {result.fingerprint}{option}")
+            what = one_line(headline(result.verdict, result.detail))
+            self._say(f"new finding: {one_line(api)}: {result.verdict.value}{stage}{where}: {what}")
+            self._say(f"  reproduce: opera reproduce {result.fingerprint}{option(self._workspace)}")
 
     def tick(self, busy: list[tuple[str, str, str]]) -> None:
         now = time.monotonic()
@@ -94,13 +92,13 @@ class CampaignProgress:
         table.add_row(Text("verdicts"), counts)
         table.add_row(Text("findings"), f"{self._findings} new")
         for role, api, stage in busy[:4]:
-            table.add_row(Text(role, style="bright_black"), Text(f"{api}  {stage}", style="bright_black"))
+            table.add_row(Text(role, style="bright_black"), Text(f"{one_line(api, 80)}  {stage}", style="bright_black"))
         return table
 
     def _say(self, message: str) -> None:
         if self._quiet:
             return
         if self._live is not None:
-            self._live.console.print(message, markup=False, highlight=False, soft_wrap=True)
+            self._live.console.print(message, soft_wrap=True)
         else:
-            click.echo(message, err=True)
+            say(message)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from opera.console import one_line
 from opera.errors import UserError
 
 Predicate = Callable[[str], bool]
 
+_MOST_WORDS = 500
+_DEEPEST = 50
 _TOKEN = re.compile(r"\s*(?:(\()|(\))|([^\s()]+))")
 
 
@@ -21,6 +24,8 @@ def selector(expression: str | None) -> Predicate:
     if expression is None or not expression.strip():
         return lambda name: True
     tokens = [next(part for part in match.groups() if part) for match in _TOKEN.finditer(expression)]
+    if len(tokens) > _MOST_WORDS:
+        raise UserError(f"-k has {len(tokens):,} words; write an expression of at most {_MOST_WORDS:,}")
     parser = _Parser(tokens, expression)
     predicate = parser.either()
     if parser.tokens:
@@ -32,9 +37,10 @@ class _Parser:
     def __init__(self, tokens: list[str], text: str) -> None:
         self.tokens = tokens[::-1]
         self._text = text
+        self._depth = 0
 
     def wrong(self) -> UserError:
-        return UserError(f"-k {self._text!r} is not an expression; write e.g. -k 'conv and not transpose'")
+        return UserError(f"-k {one_line(self._text, 80)!r} is not an expression; write e.g. -k 'conv and not transpose'")
 
     def _accept(self, word: str) -> bool:
         if self.tokens and self.tokens[-1] == word:
@@ -43,35 +49,35 @@ class _Parser:
         return False
 
     def either(self) -> Predicate:
-        left = self._both()
+        parts = [self._both()]
         while self._accept("or"):
-            left = _or(left, self._both())
-        return left
+            parts.append(self._both())
+        return parts[0] if len(parts) == 1 else lambda name: any(part(name) for part in parts)
 
     def _both(self) -> Predicate:
-        left = self._single()
+        parts = [self._single()]
         while self._accept("and"):
-            left = _and(left, self._single())
-        return left
+            parts.append(self._single())
+        return parts[0] if len(parts) == 1 else lambda name: all(part(name) for part in parts)
 
     def _single(self) -> Predicate:
-        if self._accept("not"):
-            inner = self._single()
-            return lambda name: not inner(name)
+        negated = False
+        while self._accept("not"):
+            negated = not negated
+        inner = self._unsigned()
+        return (lambda name: not inner(name)) if negated else inner
+
+    def _unsigned(self) -> Predicate:
         if self._accept("("):
+            self._depth += 1
+            if self._depth > _DEEPEST:
+                raise UserError(f"-k has more than {_DEEPEST} parentheses inside each other; write a simpler expression")
             inner = self.either()
             if not self._accept(")"):
                 raise self.wrong()
+            self._depth -= 1
             return inner
         if not self.tokens or self.tokens[-1] in (")", "and", "or"):
             raise self.wrong()
         word = self.tokens.pop().lower()
         return lambda name: word in name.lower()
-
-
-def _or(left: Predicate, right: Predicate) -> Predicate:
-    return lambda name: left(name) or right(name)
-
-
-def _and(left: Predicate, right: Predicate) -> Predicate:
-    return lambda name: left(name) and right(name)

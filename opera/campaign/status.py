@@ -10,12 +10,13 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from opera.atomic import replacing
 from opera.campaign.journal import Journal
 from opera.campaign.settings import Settings
 from opera.campaign.workforce import Workforce
+from opera.errors import UserError
 from opera.store import StoredResult
 from opera.worker.processes import most_resident
 
@@ -27,6 +28,68 @@ _RECENT = 60.0
 """Seconds that the present rate is taken over."""
 _OPERATORS = 20
 _FINDINGS = 10
+_MOST_BYTES = 2**22
+_TEXT, _NUMBER, _MAYBE_TEXT, _MAYBE_NUMBER = "text", "number", "text?", "number?"
+_SHAPE: dict[str, Any] = {
+    "state": _TEXT, "stopped_by": _MAYBE_TEXT, "campaign": _MAYBE_TEXT, "subject": _TEXT, "shard": _MAYBE_TEXT, "pid": _MAYBE_NUMBER,
+    "seconds": _NUMBER, "tests": {"total": _NUMBER, "done": _NUMBER, "before": _NUMBER}, "rate": {"now": _NUMBER, "mean": _NUMBER},
+    "seconds_left": _MAYBE_NUMBER, "verdicts": {"*": _NUMBER}, "new_findings": _NUMBER, "findings": [{"api": _TEXT}],
+    "workers": [
+        {
+            "label": _TEXT, "role": _TEXT, "pid": _MAYBE_NUMBER, "state": _TEXT, "api": _MAYBE_TEXT, "stage": _TEXT, "seconds": _NUMBER,
+            "resident": _NUMBER, "tasks": _NUMBER,
+        }
+    ],
+    "cost": {"stages": {"*": _NUMBER}, "operators": [{"api": _TEXT, "seconds": _NUMBER, "tests": _NUMBER}]},
+}  # fmt: skip
+"""What readers of the file rely on; `*` is any key."""
+
+
+def read_status(folder: Path) -> dict[str, Any]:
+    """The status in the workspace *folder*.
+
+    Raises:
+        UserError: there is none, another version wrote it, or it is damaged.
+    """
+    path = folder / NAME
+    try:
+        with open(path, "rb", opener=_without_waiting) as file:
+            status = json.loads(file.read(_MOST_BYTES) or b"")
+    except FileNotFoundError as error:
+        raise UserError(f"no campaign has run in {folder}; `opera run` starts one") from error
+    except (IsADirectoryError, ValueError, RecursionError) as error:
+        raise _damaged(path) from error
+    if isinstance(status, dict) and cast("dict[str, Any]", status).get("schema", SCHEMA) != SCHEMA:
+        raise UserError(f"{path} was written by another version of opera")
+    if not _has_shape(status, _SHAPE):
+        raise _damaged(path)
+    return cast("dict[str, Any]", status)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens a file; a pipe in its place is not waited for."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def _damaged(path: Path) -> UserError:
+    return UserError(f"{path} is damaged; remove it, `opera run` writes it again, and `opera top CAMPAIGN` shows an earlier campaign")
+
+
+def _has_shape(value: Any, shape: Any) -> bool:
+    if isinstance(shape, list):
+        return isinstance(value, list) and all(_has_shape(item, shape[0]) for item in cast("list[Any]", value))
+    if isinstance(shape, dict):
+        if not isinstance(value, dict):
+            return False
+        found, wanted = cast("dict[str, Any]", value), cast("dict[str, Any]", shape)
+        if "*" in wanted:
+            return all(_has_shape(item, wanted["*"]) for item in found.values())
+        return all(name in found and _has_shape(found[name], inner) for name, inner in wanted.items())
+    if value is None:
+        return shape in (_MAYBE_TEXT, _MAYBE_NUMBER)
+    if shape in (_TEXT, _MAYBE_TEXT):
+        return isinstance(value, str)
+    return type(value) in (int, float) and 0 <= value < 1e15
 
 
 class Status:

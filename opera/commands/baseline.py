@@ -9,19 +9,26 @@ from typing import Any
 import click
 
 from opera.compilers.registry import plugins
-from opera.errors import Exit, NothingSelected
+from opera.console import STDOUT, echo, one_line, print_json, print_table
+from opera.errors import Exit, NothingSelected, UserError
 from opera.known.baseline import Baseline, Check
 from opera.known.failures import DIGITS, Failure, failures_of
 from opera.known.sides import results_in
-from opera.options import common, print_json
+from opera.options import common
 from opera.report.overview import Scope
-from opera.report.tables import print_table
-from opera.report.text import one_line, plural
+from opera.report.text import plural
 from opera.store.database import open_workspace
 
 SCHEMA = "baseline/1"
 
-_file = click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+
+def _named(_context: click.Context, _parameter: click.Parameter, file: Path) -> Path:
+    if file == STDOUT:
+        raise UserError("a baseline is read and written again; name a file")
+    return file
+
+
+_file = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), callback=_named)
 _campaign = click.option("--campaign", metavar="ID", help="Only this campaign; the beginning of its id will do.")
 _compiler = click.option("--compiler", help="Only results of this compiler.")
 _frontend = click.option("--frontend", help="Only results of this model format.")
@@ -89,10 +96,10 @@ def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
     rows = [[name, *row_of(each)] for name, group in groups.items() if name != "untested" for each in group]
     if rows:
         print_table(["what", "fingerprint", "subject", "verdict", "converter", "summary"], rows, elastic=5)
-        click.echo()
+        echo()
     words = "would be" if verb == "check" else "were"
-    click.echo(f"{file}: {plural(len(check.matching.same), 'failure')} known, {len(changed)} changed, {len(check.matching.new)} new,")
-    click.echo(f"  {len(check.gone)} gone, {len(check.untested)} not tested; {len(changed) + len(check.matching.new)} {words} written")
+    echo(f"{file}: {plural(len(check.matching.same), 'failure')} known, {len(changed)} changed, {len(check.matching.new)} new,")
+    echo(f"  {len(check.gone)} gone, {len(check.untested)} not tested; {len(changed) + len(check.matching.new)} {words} written")
 
 
 def entry_of(failure: Failure) -> dict[str, Any]:

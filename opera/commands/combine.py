@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from opera.campaign.settings import SHARD, campaign_id
+from opera.console import echo, print_json, say
 from opera.errors import Exit, UserError
-from opera.options import common, print_json, say
+from opera.options import common
 from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.combine import Combined, combine
@@ -59,14 +60,14 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
             }
         )  # fmt: skip
         return Exit.CLEAN
-    click.echo(f"{plural(combined.results, 'result')} added from {plural(len(sources), 'workspace')}")
+    echo(f"{plural(combined.results, 'result')} added from {plural(len(sources), 'workspace')}")
     for row in rows:
         parts = combined.parts.get(str(row["id"]))
         there = "" if parts is None else f", parts that are complete: {', '.join(parts) or 'none'}"
         state = "complete" if row["complete"] else "not complete"
-        click.echo(f"campaign {row['id']}: {row['subject']}, {row['tests']:,} tests, {state}{there}")
+        echo(f"campaign {row['id']}: {row['subject']}, {row['tests']:,} tests, {state}{there}")
     if combined.apart or combined.disagreements:
-        click.echo(
+        echo(
             f"{plural(combined.apart, 'test')} have results of machines of several kinds, kept apart;"
             f" {len(set(combined.disagreements)):,} of the tests that were run twice came to something else"
         )

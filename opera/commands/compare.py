@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from opera.commands.baseline import entry_of, row_of
+from opera.console import echo, print_json, print_table
 from opera.errors import Exit
 from opera.known.failures import DIGITS, Failure, failures_of, match
 from opera.known.sides import Side, side
-from opera.options import common, print_json
-from opera.report.tables import print_table
+from opera.options import common
 from opera.report.text import plural
 
 SCHEMA = "compare/1"
@@ -77,9 +77,9 @@ def compare(one: Side, other: Side) -> Comparison:
 
 
 def _print(one: Side, other: Side, found: Comparison) -> None:
-    click.echo(f"A: {one.name}, {one.versions}, {plural(len(one.results), 'test')}")
-    click.echo(f"B: {other.name}, {other.versions}, {plural(len(other.results), 'test')}")
-    click.echo()
+    echo(f"A: {one.name}, {one.versions}, {plural(len(one.results), 'test')}")
+    echo(f"B: {other.name}, {other.versions}, {plural(len(other.results), 'test')}")
+    echo()
     groups: list[tuple[str, Sequence[Failure]]] = [
         ("new", found.new), ("fixed", found.fixed), ("changed", [new for _, new in found.changed]), ("flaky", found.flaky),
         ("untested", found.untested),
@@ -87,5 +87,5 @@ def _print(one: Side, other: Side, found: Comparison) -> None:
     rows = [[name, *row_of(each)] for name, group in groups for each in group]
     if rows:
         print_table(["what", "fingerprint", "subject", "verdict", "converter", "summary"], rows, elastic=5)
-        click.echo()
-    click.echo(", ".join(f"{len(group)} {name}" for name, group in groups) + f", {len(found.same)} the same")
+        echo()
+    echo(", ".join(f"{len(group)} {name}" for name, group in groups) + f", {len(found.same)} the same")

@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from opera.campaign.selection import selector
+from opera.console import echo, one_line, print_json, print_table, say
 from opera.corpus.comparison import Change, Difference, Side, compare, read_side
 from opera.errors import Exit, NothingSelected
-from opera.options import common, print_json, say
-from opera.report.tables import print_table
-from opera.report.text import one_line, plural
+from opera.options import Count, common
+from opera.report.text import plural
 
 SCHEMA = "diff/1"
 _PRINTED = 20
@@ -25,7 +25,7 @@ _PRINTED = 20
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
 @click.option("--lib", "library", help="Only this library.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--limit", type=click.IntRange(0), default=20, show_default=True, help="Most rows to print of each list.")
+@click.option("--limit", type=Count(0), default=20, show_default=True, help="Most rows to print of each list.")
 @common
 def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Compares two corpora, each a workspace folder or a corpus file: what B has new, and what it has lost.
@@ -97,13 +97,13 @@ def _print(sides: tuple[Side, Side], differences: Sequence[Difference], limit: i
             if library in compared
         )
         head = f"{name}: {side.path}, {plural(count, 'instance')} of {plural(len(side.instances), 'operator')}"
-        click.echo(f"{head} ({versions})" if versions else head)
+        echo(f"{head} ({versions})" if versions else head)
     for each in differences:
         _print_library(each, limit)
 
 
 def _print_library(each: Difference, limit: int) -> None:
-    click.echo()
+    echo()
     rows = [[what, *(f"{n:,}" for n in counts)] for what, counts in (("operators", _operators(each)), ("instances", each.instances))]
     print_table([each.library, "new in B", "gone from A", "common"], rows)
     _list("new operators", ["operator", "instances"], [[row.api, f"{row.b:,}"] for row in each.new], limit)
@@ -125,7 +125,8 @@ def _default(text: str | None) -> str:
 def _list(title: str, header: Sequence[str], rows: Sequence[Sequence[str]], limit: int) -> None:
     if not rows or not limit:
         return
-    click.echo(f"\n{title}")
+    echo()
+    echo(title)
     print_table(header, rows[:limit])
     if len(rows) > limit:
-        click.echo(f"… {len(rows) - limit:,} more; --limit {len(rows)} lists them")
+        echo(f"… {len(rows) - limit:,} more; --limit {len(rows)} lists them")

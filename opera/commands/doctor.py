@@ -16,10 +16,10 @@ import click
 from opera import __version__
 from opera.compilers.registry import plugin, plugins
 from opera.config import load_config
+from opera.console import echo, print_json, print_table, say
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
-from opera.options import common, print_json, say
-from opera.report.tables import print_table
+from opera.options import JOBS, common
 from opera.worker.cores import usable_cores
 from opera.worker.process import PINNED_ENVIRONMENT
 
@@ -29,7 +29,7 @@ _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_b
 
 @click.command("doctor")
 @click.option("--compiler", "names", multiple=True, help="Only this compiler (repeatable).")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, help="Workers at a time; by default the cores.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, help="Workers at a time; by default the cores.")
 @common
 def command(names: tuple[str, ...], jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Checks every route of every adapter, in the environment of each: does a canary model come through right?
@@ -82,15 +82,15 @@ def _cpu_model() -> str:
 
 def _print(document: Mapping[str, Any], checks: Sequence[Check]) -> None:
     cpu = document["cpu"]
-    click.echo(f"opera {document['opera']}, Python {document['python']}, {document['platform']}")
-    click.echo(f"CPU: {cpu['model']}, {cpu['cores']} cores, {' '.join(cpu['flags'])}")
-    click.echo("every worker: " + " ".join(f"{name}={value}" for name, value in PINNED_ENVIRONMENT.items()))
-    click.echo()
+    echo(f"opera {document['opera']}, Python {document['python']}, {document['platform']}")
+    echo(f"CPU: {cpu['model']}, {cpu['cores']} cores, {' '.join(cpu['flags'])}")
+    echo("every worker: " + " ".join(f"{name}={value}" for name, value in PINNED_ENVIRONMENT.items()))
+    echo()
     print_table(["adapter", "frontend", "route", "version", "canary", "settings"], [_row(check) for check in checks])
     for (name, reason), routes in _reasons(checks).items():
-        click.echo(f"{name}{f' ({routes})' if routes else ''}: {reason}")
+        echo(f"{name}{f' ({routes})' if routes else ''}: {reason}")
     for name, python in sorted({(check.name, check.python) for check in checks if check.python not in ("", sys.executable)}):
-        click.echo(f"{name} lives in {python}")
+        echo(f"{name} lives in {python}")
 
 
 def _row(check: Check) -> list[str]:

@@ -13,12 +13,12 @@ import click
 from opera.commands.doctor import entry_of
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config, write_python
+from opera.console import echo, print_json, print_table, say
 from opera.environments.build import Place, create, home, place, record_of, remove
 from opera.environments.checkup import Check, Checkup
 from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import Exit, UserError
-from opera.options import common, print_json, say
-from opera.report.tables import print_table
+from opera.options import common
 
 _WORKERS = 2
 _PATH = click.Path(path_type=Path, file_okay=False)
@@ -75,7 +75,7 @@ def create_command(
     if not as_json:
         served = ", ".join(f"[{section}.{each}]" for section, each in wanted.serves)
         use = f"{file} says so under {served}" if served else f"its interpreter is {where.python}"
-        click.echo(f"{name} lives in {where.folder} now; {use}")
+        echo(f"{name} lives in {where.folder} now; {use}")
     return Exit.CLEAN
 
 
@@ -114,7 +114,7 @@ def list_command(workspace: Path, seed: int, as_json: bool) -> int:
     )
     for row in rows:
         if row["path"]:
-            click.echo(f"{row['name']}: {row['path']}")
+            echo(f"{row['name']}: {row['path']}")
     return Exit.CLEAN
 
 
@@ -166,5 +166,5 @@ def remove_command(name: str, path: Path | None, workspace: Path, seed: int, as_
         print_json({"schema": "env-remove/1", "name": name, "path": str(where.folder), "served": [".".join(each) for each in served]})
     else:
         told = f"; {file} no longer names it" if served else ""
-        click.echo(f"removed {where.folder}{told}")
+        echo(f"removed {where.folder}{told}")
     return Exit.CLEAN

@@ -13,12 +13,11 @@ from typing import Any
 
 import click
 
-from opera.atomic import replacing
 from opera.config import load_config
+from opera.console import check_outputs, echo, print_json, print_table, say, write
 from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Tensor, digest
-from opera.options import Duration, common, print_json, say
-from opera.report.tables import print_table
+from opera.options import JOBS, Duration, Pattern, common
 from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
 
 SCHEMA = "equipped-counts/1"
@@ -29,12 +28,14 @@ SOURCE = "frontend-tests"
 @click.option("--compiler", required=True, help="Whose tests they are, e.g. tvm.")
 @click.option("--frontend", required=True, help="The library whose models they load, e.g. onnx.")
 @click.option("--suite", required=True, type=click.Path(path_type=Path), help="The compiler's frontend tests: a folder, or one file.")
-@click.option("--only", multiple=True, metavar="PATTERN", help="Only files that match (repeatable), e.g. test_frontend_onnx.py.")
+@click.option(
+    "--only", multiple=True, type=Pattern(), metavar="PATTERN", help="Only files that match (repeatable), e.g. test_frontend_onnx.py."
+)
 @click.option("--origin", default="", help="Where the tests come from, kept beside the counts.")
 @click.option("--compiler-version", "version", default="", help="Version of the compiler that the tests belong to, kept beside the counts.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the counts to this file.")
 @click.option("--timeout", type=Duration(), help="Time for one file.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=2, show_default=True, help="Test processes at a time.")
+@click.option("-j", "--jobs", type=JOBS, default=2, show_default=True, help="Test processes at a time.")
 @common
 def command(
     compiler: str, frontend: str, suite: Path, only: tuple[str, ...], origin: str, version: str, output: Path | None,
@@ -44,6 +45,7 @@ def command(
 
     Nothing is written into the workspace.
     """
+    check_outputs(as_json, output)
     how = Options(python=load_config().python("library", frontend), jobs=jobs, seed=seed, only=only, suite=suite, timeout=timeout)
     counts = _Counts()
     with tempfile.TemporaryDirectory() as scratch:
@@ -57,8 +59,7 @@ def command(
     if not document["counts"]:
         raise NothingSelected(f"no test under {suite} called an operator of {frontend}; {counts.outcomes or 'none was run'}")
     if output is not None:
-        with replacing(output) as file:
-            file.write((json.dumps(document, indent=1) + "\n").encode())
+        write(output, json.dumps(document, indent=1) + "\n")
         say(f"wrote {output}")
     if as_json:
         print_json(document)
@@ -110,4 +111,4 @@ def _print(document: dict[str, Any]) -> None:
     counts, settings = document["counts"], document["settings"]
     print_table(["operator", "tests", "settings"], [[name, f"{count:,}", f"{settings[name]:,}"] for name, count in counts.items()])
     outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in document["tests"].items())
-    click.echo(f"{len(counts)} operators; tests: {outcomes}")
+    echo(f"{len(counts)} operators; tests: {outcomes}")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from opera.config import load_config
+from opera.console import STDOUT, echo, print_json, print_table, say
 from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.campaigns import choose, read_campaign
@@ -16,9 +17,8 @@ from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
-from opera.options import common, print_json, say
+from opera.options import JOBS, SEEDS, common
 from opera.prioritise import get_strategy
-from opera.report.tables import print_table
 from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.database import open_workspace
@@ -34,7 +34,7 @@ _AS_RUN = "(as it ran)"
 @click.option("--artifact", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A folder of the paper's released data.")
 @click.option("--subject", help="The subject of --artifact, e.g. tvm-onnx.")
 @click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="Strategy to evaluate (repeatable); by default all.")
-@click.option("--seeds", type=click.IntRange(1), default=30, show_default=True, help="Orders of each strategy.")
+@click.option("--seeds", type=SEEDS, default=30, show_default=True, help="Orders of each strategy.")
 @click.option(
     "--history",
     multiple=True,
@@ -42,9 +42,7 @@ _AS_RUN = "(as it ran)"
     metavar="FILE",
     help="Recorded campaign whose failures are known beforehand (repeatable): another compiler, or an earlier version.",
 )
-@click.option(
-    "-j", "--jobs", type=click.IntRange(1), default=lambda: min(4, usable_cores()), show_default="cores, 4 at most", help="Processes."
-)
+@click.option("-j", "--jobs", type=JOBS, default=lambda: min(4, usable_cores()), show_default="cores, 4 at most", help="Processes.")
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the campaign to FILE, and stop.")
 @click.option("--coverage", is_flag=True, help="With --record: measure which statements of the frontend each test runs, too.")
 @common
@@ -60,6 +58,8 @@ def command(
         get_strategy(name)
     if coverage and (record is None or file is not None or artifact is not None):
         raise UserError("--coverage measures while a campaign of the workspace is recorded; add --record FILE")
+    if record == STDOUT:
+        raise UserError("a recorded campaign is compressed and belongs into a file; give --record a name")
     recorded = _covered(workspace, campaign) if coverage else _read(file, campaign, artifact, subject, workspace)
     if record is not None:
         write_recorded(recorded, record)
@@ -131,7 +131,7 @@ def _print(recorded: Recorded, found: Mapping[str, Figures], seeds: int) -> None
     headings = ["strategy", "APFD", "95 %", "sd", "APFDc", *(f"RAUC-{percent}" for percent in QUARTERS), f"to {half} findings"]
     print_table(headings, [_row(name, each, half) for name, each in ranked])
     counts = f"{plural(len(recorded.tests), 'test')}, {plural(len(recorded.faults), 'finding')}, {plural(seeds, 'seed')}"
-    click.echo(f"{recorded.subject}: {counts}")
+    echo(f"{recorded.subject}: {counts}")
 
 
 def _row(name: str, each: Figures, half: int) -> list[str]:

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import click
 
-from opera.atomic import replacing
+from opera.console import STDOUT, check_outputs, option, print_json, quoted, say, write
 from opera.corpus.export import export
-from opera.corpus.jsonlines import STDOUT
 from opera.corpus.selection import Selection
 from opera.errors import Exit, UserError
 from opera.instance import Outcome
-from opera.options import Size, common, print_json, say
+from opera.options import Count, Pattern, Size, common
 from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -32,10 +31,10 @@ def command() -> None:
 @click.option("--lib", "library", help="Only instances of this library.")
 @click.option("--source", help="Only instances that this source has given.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--test", metavar="PATTERN", help="Only instances that a test of this name has given (a shell pattern).")
+@click.option("--test", type=Pattern(), metavar="PATTERN", help="Only instances that a test of this name has given (a shell pattern).")
 @click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Only calls with this recorded outcome.")
-@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, chosen for variety.")
-@click.option("--limit", type=click.IntRange(1), help="Most instances, chosen for variety.")
+@click.option("--cap", type=Count(), help="Most instances per operator, chosen for variety.")
+@click.option("--limit", type=Count(), help="Most instances, chosen for variety.")
 @click.option("--max-size", type=Size(), help="Leave out instances whose document is longer, e.g. 4K.")
 @common
 def jsonl(
@@ -46,9 +45,8 @@ def jsonl(
 
     FILE ending in .gz is compressed; - is standard output. The same workspace and options give the same bytes.
     """
-    if as_json and file == STDOUT:
-        raise UserError("both the corpus and the document of --json would go to standard output; name a file")
-    if file != STDOUT and Path(file).is_dir():
+    check_outputs(as_json, Path(file))
+    if Path(file).is_dir():
         raise UserError(f"{file} is a folder; name a file, e.g. {Path(file) / 'corpus.jsonl'}")
     selection = Selection(library, source, keyword, test, outcome, cap, limit, max_size)
     with open_workspace(workspace, write=False) as space:
@@ -56,7 +54,7 @@ def jsonl(
     if as_json:
         print_json({"schema": SCHEMA, "file": file, **{name: first[name] for name in ("instances", "operators", "sources", "selection")}})
     else:
-        target = "standard output" if file == STDOUT else file
+        target = "standard output" if Path(file) == STDOUT else file
         say(f"{plural(first['instances'], 'instance')} of {plural(first['operators'], 'operator')} written to {target}")
     return Exit.CLEAN
 
@@ -69,25 +67,21 @@ def jsonl(
 @common
 def ranking(file: str, compiler: str, frontend: str, strategy: str | None, workspace: Path, seed: int, as_json: bool) -> int:
     """Writes the newest ranking of a subject, made under --seed, as JSON Lines: place, instance, operator, score."""
-    if as_json and file == STDOUT:
-        raise UserError("both the ranking and the document of --json would go to standard output; name a file")
+    check_outputs(as_json, Path(file))
     with open_workspace(workspace, write=False) as space:
         corpus = Corpus(space)
         found = corpus.newest_ranking(frontend, compiler, seed, strategy)
         if found is None:
-            options = f"--compiler {compiler} --frontend {frontend} --seed {seed}" + (f" --strategy {strategy}" if strategy else "")
-            raise UserError(f"there is no such ranking; make one with `opera prioritize {options}`")
+            named = (("compiler", compiler), ("frontend", frontend), ("seed", str(seed)), ("strategy", strategy))
+            options = "".join(f" --{name} {quoted(value)}" for name, value in named if value is not None)
+            raise UserError(f"there is no such ranking; make one with `opera prioritize{options}{option(workspace)}`")
         rows = corpus.placed(found.id)
     head = {
         "schema": RANKING_SCHEMA, "compiler": compiler, "frontend": frontend, "strategy": found.strategy, "seed": seed, "ranked": len(rows),
     }  # fmt: skip
     lines = [head, *({"place": place, "instance": key, "api": api, "score": score} for place, (key, api, score) in enumerate(rows, 1))]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    if file == STDOUT:
-        click.echo(text, nl=False)
-    else:
-        with replacing(Path(file)) as target:
-            target.write(text.encode())
+    write(Path(file), "".join(json.dumps(line) + "\n" for line in lines))
+    if Path(file) != STDOUT:
         say(f"{plural(len(rows), 'place')} written to {file}")
     if as_json:
         print_json({**head, "file": file})

@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
+from opera.console import echo, one_line, print_json, print_table, say
 from opera.corpus.entry import Entry
 from opera.corpus.jsonlines import Problem
 from opera.corpus.readers import Format, Origin, origin
 from opera.errors import Exit, UserError
 from opera.instance import digest
-from opera.options import common, print_json, say
-from opera.report.tables import print_table
-from opera.report.text import one_line, plural
+from opera.options import common
+from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -112,4 +112,4 @@ def _print(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> None
     rows = [[str(each.origin.path), each.origin.format.value, f"{each.read:,}", f"{each.new:,}", f"{each.problems:,}"] for each in done]
     print_table(["from", "format", "read", "new", "problems"], rows)
     for name, (instances, operators) in libraries.items():
-        click.echo(f"{name}: {plural(instances, 'instance')} of {plural(operators, 'operator')} in the workspace")
+        echo(f"{name}: {plural(instances, 'instance')} of {plural(operators, 'operator')} in the workspace")

@@ -12,13 +12,13 @@ import click
 
 from opera.campaign.judge import headline
 from opera.config import Config, load_config
+from opera.console import STDOUT, check_outputs, one_line, print_json, say, write
 from opera.errors import EnvironmentBroken, Exit, UserError
-from opera.options import common, print_json, say
+from opera.options import common
 from opera.oracles.verdict import Verdict
 from opera.report.issue import Facts, call_of, provenance_of, text_of
 from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
 from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
-from opera.report.text import one_line
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
 
@@ -37,20 +37,18 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
 
     Nothing is sent anywhere. Exits with 0 when the script shows the failure, or was not to be run, with 1 when it does not.
     """
+    check_outputs(as_json, output)
     config = load_config()
     with open_workspace(workspace, write=False) as space:
         facts = _facts(space, config, identity, run=not no_run)
     text = text_of(facts)
-    if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
-        output.write_text(text, encoding="utf-8")
+    if output is not None or not as_json:
+        write(output or STDOUT, text)
     reproduced = None if facts.tried is None else facts.tried.reproduced
     if as_json:
         file = None if output is None else str(output)
         print_json({"schema": SCHEMA, "finding": facts.finding, "form": facts.form, "reproduced": reproduced, "file": file, "text": text})
-    elif output is None:
-        click.echo(text, nl=False)
-    else:
+    elif output not in (None, STDOUT):
         say(f"issue: {output}")
     return Exit.CLEAN if reproduced or (no_run and facts.script) else _NOT_READY
 

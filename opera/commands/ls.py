@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
+from opera.console import echo, one_line, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
-from opera.options import common, print_json
+from opera.options import Count, Pattern, common
 from opera.report.census import Census, Library, Ran, Seen, census
-from opera.report.tables import print_table
-from opera.report.text import one_line, plural
+from opera.report.text import plural
 from opera.store.database import open_workspace
 
 SCHEMA = "ls/1"
@@ -23,9 +23,9 @@ SCHEMA = "ls/1"
 @click.option("--lib", "library", help="Only instances of this library, and campaigns of its model format.")
 @click.option("--source", help="Only instances that this source has given.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--test", metavar="PATTERN", help="List the instances that tests of this name have given (a shell pattern).")
+@click.option("--test", type=Pattern(), metavar="PATTERN", help="List the instances that tests of this name have given (a shell pattern).")
 @click.option("--operators", is_flag=True, help="List all operators; the same as an unbounded --limit.")
-@click.option("--limit", type=click.IntRange(0), default=10, show_default=True, help="Most operators to list of each library.")
+@click.option("--limit", type=Count(0), default=10, show_default=True, help="Most operators to list of each library.")
 @common
 def command(
     library: str | None, source: str | None, keyword: str | None, test: str | None, operators: bool, limit: int, workspace: Path,
@@ -87,7 +87,7 @@ def _print(held: Census, limit: int | None) -> None:
             for each in held.sources
         ]  # fmt: skip
         print_table(["library", "source", "instances", "up to dtype", "operators", "calls seen", "dropped"], rows)
-        click.echo()
+        echo()
     for library in held.libraries:
         _print_library(library, limit)
     if held.seen:
@@ -95,16 +95,16 @@ def _print(held: Census, limit: int | None) -> None:
     if held.campaigns:
         print_table(["campaign", "subject", "tests", "state", "verdicts"], [_campaign(each) for each in held.campaigns])
     else:
-        click.echo("no campaign has been run")
+        echo("no campaign has been run")
 
 
 def _print_library(library: Library, limit: int | None) -> None:
-    click.echo(
+    echo(
         f"{library.name}: {plural(library.instances, 'instance')} of {plural(len(library.operators), 'operator')},"
         f" {library.shapes:,} up to dtype"
     )
     shares = ", ".join(f"top {share.top}: {share.share:.0%}" for share in library.skew)
-    click.echo(f"share of the most frequent operators: {shares}")
+    echo(f"share of the most frequent operators: {shares}")
     shown = library.operators[:limit]
     if shown:
         rows = [
@@ -113,14 +113,14 @@ def _print_library(library: Library, limit: int | None) -> None:
         ]
         print_table(["operator", "instances", "up to dtype", "share"], rows)
         if len(library.operators) > len(shown):
-            click.echo(f"… {len(library.operators) - len(shown):,} more; --operators lists them")
-    click.echo()
+            echo(f"… {len(library.operators) - len(shown):,} more; --operators lists them")
+    echo()
 
 
 def _print_seen(seen: Sequence[Seen]) -> None:
     rows = [[each.instance[:12], one_line(each.api, 60), each.source, one_line(each.test, 100), f"{each.calls:,}"] for each in seen]
     print_table(["instance", "operator", "source", "test", "calls"], rows, elastic=3)
-    click.echo()
+    echo()
 
 
 def _campaign(ran: Ran) -> list[str]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import click
 
 from opera.campaign.selection import selector
+from opera.console import check_outputs, echo, one_line, print_json, print_table, write
 from opera.errors import Exit, NothingSelected
-from opera.options import common, print_json
+from opera.options import common
 from opera.report.matrix import Cell, Matrix, Support, matrix
-from opera.report.tables import print_table
 from opera.store.database import open_workspace
 
 SCHEMA = "matrix/1"
@@ -23,13 +24,20 @@ SCHEMA = "matrix/1"
 @click.option("--compiler", help="Only this compiler's subjects.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--failing", is_flag=True, help="Only operators that crash or are inconsistent somewhere.")
-@click.option("--csv", "target", type=click.File("w", encoding="utf-8"), help="Write the table as CSV, - for standard output.")
+@click.option(
+    "--csv",
+    "target",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the table as CSV, - for standard output.",
+)
 @common
 def command(
-    library: str | None, compiler: str | None, keyword: str | None, failing: bool, target: TextIO | None, workspace: Path, seed: int,
+    library: str | None, compiler: str | None, keyword: str | None, failing: bool, target: Path | None, workspace: Path, seed: int,
     as_json: bool,
 ) -> int:  # fmt: skip
     """Prints operators by subjects: the worst that any instance came to, and the share of instances that pass."""
+    check_outputs(as_json, target)
     with open_workspace(workspace, write=False) as space:
         table = matrix(space, selector(keyword), compiler, library)
     if failing:
@@ -37,11 +45,11 @@ def command(
         table = Matrix(table.columns, tuple(api for api in table.operators if api in bad), table.cells)
     if not table.operators:
         raise NothingSelected("no operator with a result is selected; run a campaign first, or widen -k")
+    if target is not None:
+        write(target, _csv(table))
     if as_json:
         print_json(_document(table))
-    elif target is not None:
-        _write_csv(table, target)
-    else:
+    elif target is None:
         _print(table)
     return Exit.CLEAN
 
@@ -69,22 +77,30 @@ def _document(table: Matrix) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _write_csv(table: Matrix, target: TextIO) -> None:
-    writer = csv.writer(target, lineterminator="\n")
-    writer.writerow(["operator", *(column.name for column in table.columns)])
+def _csv(table: Matrix) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["operator", *(_inert(column.name) for column in table.columns)])
     for api in table.operators:
         cells = [table.cells.get((api, column)) for column in table.columns]
-        writer.writerow([api, *("" if cell is None else cell.support.value for cell in cells)])
+        writer.writerow([_inert(api), *("" if cell is None else cell.support.value for cell in cells)])
+    return text.getvalue()
+
+
+def _inert(text: str) -> str:
+    """A cell that no spreadsheet takes for a formula."""
+    line = one_line(text, 400)
+    return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
 
 
 def _print(table: Matrix) -> None:
     rows = [[api, *(_cell(table.cells.get((api, column))) for column in table.columns)] for api in table.operators]
     print_table(["operator", *(column.name for column in table.columns)], rows)
-    click.echo()
+    echo()
     kinds = list(Support)
     totals = [[column.name, *(str(table.totals(column).get(kind, 0)) for kind in kinds)] for column in table.columns]
     print_table(["operators of", *(kind.value for kind in kinds)], totals)
-    click.echo("a cell is the worst that any instance of the operator came to; the share is that of the instances that pass")
+    echo("a cell is the worst that any instance of the operator came to; the share is that of the instances that pass")
 
 
 def _cell(cell: Cell | None) -> str:

@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from opera.config import load_config
+from opera.console import echo, one_line, print_json, print_table, say
 from opera.corpus.calls import Caller
 from opera.corpus.replay import Cause, Replay, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
 from opera.instance import Outcome
-from opera.options import Duration, Size, common, print_json, say
-from opera.report.tables import print_table
-from opera.report.text import one_line, plural
+from opera.options import JOBS, Count, Duration, Size, common
+from opera.report.text import plural
 from opera.store import Corpus, Workspace
 from opera.store.database import open_workspace
 from opera.worker.cores import usable_cores
@@ -31,12 +31,12 @@ _ALL = "all"
 @click.option("--lib", "library", required=True, help="Library whose instances to call.")
 @click.option("--source", help="Only instances that this source has given.")
 @click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--cap", type=click.IntRange(1), help="Most instances per operator, chosen for variety.")
-@click.option("--limit", type=click.IntRange(1), help="Most instances, chosen for variety.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Worker processes.")
+@click.option("--cap", type=Count(), help="Most instances per operator, chosen for variety.")
+@click.option("--limit", type=Count(), help="Most instances, chosen for variety.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Worker processes.")
 @click.option("--timeout", type=Duration(), default=30.0, show_default="30s", help="Deadline of each call.")
 @click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
-@click.option("--show", type=click.IntRange(0), default=30, show_default=True, help="Most causes to print.")
+@click.option("--show", type=Count(0), default=30, show_default=True, help="Most causes to print.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress.")
 @common
 def command(
@@ -67,7 +67,7 @@ def command(
         print_json(document)
     else:
         _print(library, replay.shares(), replay.causes(), show)
-        click.echo(f"{library}: {plural(len(rows), 'instance')} called in {seconds:.1f} s, {len(rows) / seconds:,.0f} a second")
+        echo(f"{library}: {plural(len(rows), 'instance')} called in {seconds:.1f} s, {len(rows) / seconds:,.0f} a second")
     return Exit.CLEAN
 
 
@@ -114,12 +114,12 @@ def _print(library: str, shares: list[Share], causes: list[Cause], show: int) ->
         ],
     )  # fmt: skip
     if causes and show:
-        click.echo()
+        echo()
         rows = [
             [f"{each.count:,}", each.recorded, each.reason, f"{each.exception}: {one_line(each.message)}".rstrip(": "), each.example[:12]]
             for each in causes[:show]
         ]
         print_table(["count", "recorded as", "reason", "why not", "example"], rows, elastic=3)
         if len(causes) > show:
-            click.echo(f"… {len(causes) - show:,} more causes; --show {len(causes)} prints them")
-    click.echo()
+            echo(f"… {len(causes) - show:,} more causes; --show {len(causes)} prints them")
+    echo()

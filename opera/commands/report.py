@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from opera.atomic import replacing
+from opera.console import check_outputs, print_json, say, write
 from opera.errors import Exit
-from opera.options import common, print_json, say
+from opera.options import common
 from opera.report import ci
 from opera.report.html import write_html
 from opera.report.overview import Scope, overview
@@ -36,14 +36,14 @@ def command(
     markdown: Path | None, everything: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Lists the findings: what failed, how often, and how to reproduce it; then why the other tests are no findings."""
+    check_outputs(as_json, html, junit, sarif, markdown)
     with open_workspace(workspace, write=False) as space:
         view = overview(space, Scope(campaign, compiler, frontend))
         if html is not None:
             write_html(html, space, str(workspace), view)
     for path, form in ((junit, ci.junit), (sarif, ci.sarif), (markdown, ci.markdown)):
         if path is not None:
-            with replacing(path) as file:
-                file.write(form(view, str(workspace)).encode("utf-8", "replace"))
+            write(path, form(view, str(workspace)))
     written = [path for path in (html, junit, sarif, markdown) if path is not None]
     if as_json:
         print_json(document(view))

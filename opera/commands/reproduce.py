@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 from opera.config import load_config
+from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
 from opera.errors import EnvironmentBroken, Exit, UserError
-from opera.options import common, print_json, say
+from opera.options import common
 from opera.oracles.verdict import Verdict
 from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
 from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
@@ -32,10 +33,11 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
 
     Exits with 0 when the script shows the failure, with 1 when it does not.
     """
+    check_outputs(as_json, output)
     config = load_config()
     with open_workspace(workspace, write=False) as space:
         name, cases = _find(space, identity)
-        script = output or space.folder / "reproducers" / f"{name}.py"
+        script = output if output not in (None, STDOUT) else space.folder / "reproducers" / f"{name}.py"
         script.parent.mkdir(parents=True, exist_ok=True)
         scripts: list[tuple[str, Attempt | None]] = []
         for case in cases:
@@ -49,7 +51,9 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
         place = str(script.relative_to(space.folder)) if script.is_relative_to(space.folder) else str(script.resolve())
     if tried is not None:
         _keep(workspace, name, place, tried)
-    _say(script, tried, as_json)
+    if output == STDOUT:
+        print_text(text)
+    _say(script, tried, as_json, err=output == STDOUT)
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
 
 
@@ -82,15 +86,15 @@ def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
         say(f"the outcome is not kept for reports: {error}")
 
 
-def _say(script: Path, tried: Attempt | None, as_json: bool) -> None:
+def _say(script: Path, tried: Attempt | None, as_json: bool, *, err: bool) -> None:
     if as_json:
         document: dict[str, object] = {"schema": SCHEMA, "script": str(script), "reproduced": None if tried is None else tried.reproduced}
         if tried is not None:
             document |= {"message": tried.message, "output": tried.output}
         print_json(document)
         return
-    click.echo(f"script: {script}")
+    echo(f"script: {script}", err=err)
     if tried is not None:
-        click.echo(f"{'reproduced' if tried.reproduced else 'NOT reproduced'}: {tried.message}")
+        echo(f"{'reproduced' if tried.reproduced else 'NOT reproduced'}: {tried.message}", err=err)
         if not tried.reproduced:
-            click.echo(tried.output[-1500:], err=True)
+            complain(tried.output[-1500:])

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from opera.console import echo, print_json
 from opera.errors import Exit
-from opera.options import common, print_json
+from opera.options import common
 from opera.report import views
 from opera.report.lookup import resolve
 from opera.report.text import scrub
@@ -31,5 +32,6 @@ def command(identity: str, workspace: Path, seed: int, as_json: bool) -> int:
         if as_json:
             print_json(scrub(view.document()))
         else:
-            click.echo("\n".join(view.lines()))
+            for line in view.lines():
+                echo(line)
     return Exit.CLEAN

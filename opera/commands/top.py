@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from pathlib import Path
@@ -11,9 +10,10 @@ from typing import Any
 import click
 
 from opera.campaign.board import board
-from opera.campaign.status import NAME, SCHEMA
+from opera.campaign.status import SCHEMA, read_status
+from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
-from opera.options import common, print_json
+from opera.options import Count, common
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.costs import cost_of
 from opera.store.database import open_workspace
@@ -24,7 +24,7 @@ _EVERY = 1.0
 @click.command("top")
 @click.argument("campaign", required=False)
 @click.option("--once", is_flag=True, help="Print the present state and end.")
-@click.option("--operators", type=click.IntRange(0), default=10, show_default=True, help="Operators to list, the most expensive first.")
+@click.option("--operators", type=Count(0), default=10, show_default=True, help="Operators to list, the most expensive first.")
 @common
 def command(campaign: str | None, once: bool, operators: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Shows the campaign that runs in the workspace, or ran last: progress, verdicts, workers, and where the time goes.
@@ -43,17 +43,14 @@ def command(campaign: str | None, once: bool, operators: int, workspace: Path, s
 
 
 def _print(status: dict[str, Any], operators: int) -> None:
-    from rich.console import Console
-
-    Console().print(board(status, operators))
+    terminal().print(board(status, operators))
 
 
 def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
     """Shows the status anew every second until the campaign has ended."""
-    from rich.console import Console
     from rich.live import Live
 
-    with Live(board(status, operators), console=Console(), auto_refresh=False) as live:
+    with Live(board(status, operators), console=terminal(), auto_refresh=False) as live:
         while status["state"] in ("starting", "running"):
             time.sleep(_EVERY)
             status = _running(workspace)
@@ -62,12 +59,7 @@ def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
 
 def _running(workspace: Path) -> dict[str, Any]:
     """The status file, with the state `lost` where whoever wrote it is gone."""
-    try:
-        status: dict[str, Any] = json.loads((workspace / NAME).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"no campaign has run in {workspace}; `opera run` starts one") from error
-    if status.get("schema") != SCHEMA:
-        raise UserError(f"{workspace / NAME} was written by another version of opera")
+    status = read_status(workspace)
     if status["campaign"] is None and status["state"] == "stopped":
         raise UserError(
             f"the last campaign in {workspace}, of {status['subject']}, ended before its first test: the same `opera run` says why;"

@@ -10,12 +10,13 @@ from typing import Any
 import click
 
 from opera.config import load_config
+from opera.console import echo, one_line, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.options import Duration, common, print_json, say
+from opera.options import JOBS, Count, Duration, common
 from opera.reduction.reduce import Budget
 from opera.reduction.trigger import trigger_of
 from opera.report.lookup import finding_of, resolve
-from opera.report.text import one_line, plural
+from opera.report.text import plural
 from opera.store import Campaigns, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
@@ -30,11 +31,11 @@ SCHEMA = "triage/1"
 @click.command("triage")
 @click.option("--compiler", help="Only failures of this compiler.")
 @click.option("--frontend", help="Only failures of this model format.")
-@click.option("--limit", type=click.IntRange(1), help="Most fingerprints to reduce, the most frequent first.")
+@click.option("--limit", type=Count(), help="Most fingerprints to reduce, the most frequent first.")
 @click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Longest time for one reduction.")
-@click.option("--probes", type=click.IntRange(1), default=600, show_default=True, help="Most instances to run for one reduction.")
-@click.option("--causes", type=click.IntRange(1), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
-@click.option("-j", "--jobs", type=click.IntRange(1), default=usable_cores, show_default="cores", help="Reductions at a time.")
+@click.option("--probes", type=Count(), default=600, show_default=True, help="Most instances to run for one reduction.")
+@click.option("--causes", type=Count(), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Reductions at a time.")
 @click.option("--again", is_flag=True, help="Forget earlier reductions of what is selected.")
 @click.option("--arbiters/--no-arbiters", default=True, show_default=True, help="Ask other compilers about wrong results.")
 @click.option("--split", "apart", nargs=2, metavar="A B", help="Two findings have different root causes: never merge them.")
@@ -70,12 +71,12 @@ def command(
 
 def _tell(stored: StoredReduction, api: str) -> None:
     if stored.reason is not None:
-        say(f"  {stored.fingerprint[:8]}  {api}: not reduced: {stored.reason}")
+        say(f"  {stored.fingerprint[:8]}  {one_line(api)}: not reduced: {one_line(stored.reason)}")
         return
     assert stored.trigger is not None
     before, after = stored.detail["complexity"]
     figures = f"{stored.detail['probes']} probes, {stored.detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
-    say(f"  {stored.finding[:8]}  {api}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
+    say(f"  {stored.finding[:8]}  {one_line(api)}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
 
 
 def _findings(space: Workspace) -> list[Finding]:
@@ -124,8 +125,8 @@ def _print(tally: Tally, before: int, found: list[Finding], reductions: list[Sto
     if as_json:
         print_json(document)
         return
-    click.echo(f"reduced: {tally.reduced}, not reduced: {tally.not_reduced}, in {tally.seconds:.0f} s")
-    click.echo(f"findings: {before} before, {len(found)} now ({plural(document['merged'], 'merge')})")
+    echo(f"reduced: {tally.reduced}, not reduced: {tally.not_reduced}, in {tally.seconds:.0f} s")
+    echo(f"findings: {before} before, {len(found)} now ({plural(document['merged'], 'merge')})")
 
 
 def _spread(seconds: list[float]) -> dict[str, float] | None:

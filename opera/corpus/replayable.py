@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from opera.console import option
 from opera.corpus.export import export
 from opera.corpus.selection import Selection
 from opera.errors import NothingSelected, UserError
@@ -29,8 +30,7 @@ def write_replayable(workspace: Workspace, library: str, source: str, seed: int,
             raise NothingSelected("none at all")
         return int(export(workspace, selection, seed, str(path))["instances"])
     except NothingSelected as error:
-        place = f"--workspace {workspace.folder}"
         raise UserError(
             f"the source {source} makes recorded calls of {library} again, and the workspace has none; record some first with"
-            f" `opera extract --lib {library} {place}`, or name a file of them with --option instances=FILE"
+            f" `opera extract --lib {library}{option(workspace.folder)}`, or name a file of them with --option instances=FILE"
         ) from error

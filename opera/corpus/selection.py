@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
@@ -100,7 +101,17 @@ def _there(names: list[str]) -> str:
     return f"the workspace has {', '.join(names)}" if names else "the workspace is empty, `opera extract` fills it"
 
 
+def bound_patterns(workspace: Workspace) -> None:
+    """Lets GLOB in queries take a time that no pattern can blow up; SQLite's own is exponential in the asterisks."""
+
+    def glob(pattern: str, name: str) -> bool:
+        return fnmatchcase(name, pattern.replace("[^", "[!"))
+
+    workspace.database.create_function("glob", 2, glob, deterministic=True)
+
+
 def _matching(workspace: Workspace, selection: Selection) -> list[Chosen]:
+    bound_patterns(workspace)
     wanted = selector(selection.keyword)
     where, values = ["1"], list[str]()
     for column, value in (("library", selection.library), ("outcome", selection.outcome)):

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.console import one_line
 from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor, decode_instance
 from opera.models import bundle
 from opera.models.arrays import Array, tensor_array
-from opera.report.text import one_line
 from opera.store import Corpus
 
 _SHOWN_ELEMENTS = 12
@@ -118,10 +118,11 @@ def _few(items: Iterable[str], count: int) -> str:
 
 
 def _arguments(arguments: Iterable[Argument]) -> list[str]:
-    return [f"{argument.name}={value_text(argument.value)}" for argument in arguments]
+    return [f"{one_line(argument.name, 80)}={value_text(argument.value)}" for argument in arguments]
 
 
 def _call(api: str, arguments: list[str]) -> str:
+    api = one_line(api, 400)
     line = f"{api}({', '.join(arguments)})"
     if len(line) <= _WIDTH or not arguments:
         return line

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from opera.campaign.selection import selector
-from opera.corpus.selection import Selection, check
+from opera.corpus.selection import Selection, bound_patterns, check
 from opera.errors import NothingSelected
 from opera.report import queries
 from opera.store import Campaign, Campaigns, Corpus, Workspace
@@ -101,6 +101,7 @@ def census(workspace: Workspace, selection: Selection) -> Census:
         NothingSelected: the workspace is empty, or nothing of it is selected.
     """
     check(workspace, selection.library, selection.source)
+    bound_patterns(workspace)
     stored = Campaigns(workspace)
     ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.library))
     if not Corpus(workspace).libraries() and not ran:

@@ -8,9 +8,10 @@ from typing import Any
 from xml.etree import ElementTree as xml
 
 from opera import __version__
+from opera.console import one_line, option
 from opera.oracles.verdict import Verdict
 from opera.report.overview import Overview, ReportedFinding
-from opera.report.text import clean, one_line, option, plural
+from opera.report.text import code, inline, plural
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST_ROWS = 50
@@ -30,14 +31,14 @@ def junit(view: Overview, workspace: str) -> str:
         operators = [each for each in view.operators if each.subject == subject.name]
         failing = sum(1 for each in operators if findings.get((each.api, subject.name)))
         suite = xml.SubElement(
-            root, "testsuite", name=subject.name, tests=str(len(operators)), failures=str(failing), errors="0", skipped="0"
+            root, "testsuite", name=one_line(subject.name), tests=str(len(operators)), failures=str(failing), errors="0", skipped="0"
         )  # fmt: skip
         for each in operators:
-            case = xml.SubElement(suite, "testcase", classname=subject.name, name=_xml(each.api))
+            case = xml.SubElement(suite, "testcase", classname=one_line(subject.name), name=one_line(each.api))
             for reported in findings.get((each.api, subject.name), ()):
                 finding = reported.finding
                 message = f"{finding.verdict.value} in {finding.converter or 'an unknown converter'}: {reported.summary}"
-                failure = xml.SubElement(case, "failure", type=finding.verdict.value, message=_xml(one_line(message)))
+                failure = xml.SubElement(case, "failure", type=finding.verdict.value, message=one_line(message))
                 failure.text = f"opera show {finding.id}{option(workspace)}\nopera reproduce {finding.id}{option(workspace)}"
     xml.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
@@ -50,11 +51,6 @@ def _by_operator(findings: Iterable[ReportedFinding]) -> dict[tuple[str, str], l
             for subject in reported.met_by:
                 grouped.setdefault((api, subject), []).append(reported)
     return grouped
-
-
-def _xml(text: str) -> str:
-    """*text* without the characters that XML 1.0 cannot hold."""
-    return "".join(character for character in clean(text) if character in "\t\n" or " " <= character <= "\ud7ff" or character > "\uf8ff")
 
 
 def sarif(view: Overview, workspace: str) -> str:
@@ -83,20 +79,25 @@ def _result(reported: ReportedFinding, workspace: str) -> dict[str, Any]:
     return {
         "ruleId": finding.verdict.value,
         "level": _LEVELS.get(finding.verdict, "warning"),
-        "message": {"text": f"{reported.subject}: {reported.summary}\nopera reproduce {finding.id}{option(workspace)}"},
+        "message": {"text": f"{_plain(reported.subject)}: {_plain(reported.summary)}\nopera reproduce {finding.id}{option(workspace)}"},
         "locations": [
             {
                 "logicalLocations": [
-                    {"name": converter, "fullyQualifiedName": f"{reported.subject}/{converter}", "kind": "function"}
+                    {"name": converter, "fullyQualifiedName": one_line(f"{reported.subject}/{converter}"), "kind": "function"}
                 ]
             }
         ],
         "partialFingerprints": {"opera/v1": finding.id},
         "properties": {
-            "operators": list(finding.operators), "stage": finding.stage.value if finding.stage else None, "tests": len(finding.tests),
-            "verified": reported.verified,
+            "operators": [one_line(api) for api in finding.operators], "stage": finding.stage.value if finding.stage else None,
+            "tests": len(finding.tests), "verified": reported.verified,
         },
     }  # fmt: skip
+
+
+def _plain(text: str) -> str:
+    """Foreign text in a message of SARIF, in which `[words](target)` is a link."""
+    return one_line(text).replace("](", "] (")
 
 
 def markdown(view: Overview, workspace: str) -> str:
@@ -105,14 +106,14 @@ def markdown(view: Overview, workspace: str) -> str:
     lines = ["## OPERA", ""]
     lines += _table(
         ["subject", "tests", *(verdict.value for verdict in verdicts)],
-        [[each.name, f"{each.tests:,}", *(f"{each.verdicts.get(verdict, 0):,}" for verdict in verdicts)] for each in view.subjects],
+        [[_cell(each.name), f"{each.tests:,}", *(f"{each.verdicts.get(verdict, 0):,}" for verdict in verdicts)] for each in view.subjects],
     )
     lines += ["", f"### {plural(len(view.findings), 'finding')}", ""]
     lines += _table(
         ["id", "subject", "verdict", "stage", "converter", "tests", "summary"],
         [
             [
-                f"`{each.finding.id[:8]}`", each.subject, each.finding.verdict.value,
+                f"`{each.finding.id[:8]}`", _cell(each.subject), each.finding.verdict.value,
                 each.finding.stage.value if each.finding.stage else "", _cell(each.finding.converter or ""),
                 f"{len(each.finding.tests):,}", _cell(each.summary),
             ]
@@ -120,7 +121,8 @@ def markdown(view: Overview, workspace: str) -> str:
         ],
     )  # fmt: skip
     if len(view.findings) > _MOST_ROWS:
-        lines.append(f"\n{len(view.findings) - _MOST_ROWS:,} more: `opera report --all{option(workspace)}`")
+        command = f"opera report --all{view.scope.options}{option(workspace)}"
+        lines.append(f"\n{len(view.findings) - _MOST_ROWS:,} more: {code(command, 10_000)}")
     reasons = view.filtered_by_reason()
     if reasons:
         total = sum(count for _, count in reasons)
@@ -135,6 +137,5 @@ def _table(header: list[str], rows: list[list[str]]) -> list[str]:
 
 
 def _cell(text: str) -> str:
-    """Foreign text in a table: nothing in it is markup."""
-    escaped = one_line(text, 160).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return "".join(f"\\{character}" if character in "\\`*_[]|" else character for character in escaped)
+    """Foreign text in a table. A backslash before a bar would escape the bar's own."""
+    return inline(text, 160).replace("\\|", "\\ |").replace("|", "\\|")

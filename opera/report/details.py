@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from opera.campaign.judge import headline
+from opera.console import block, one_line, option
 from opera.report.calls import CallText, call_text, stored_call
 from opera.report.evidence import Evidence, Row, evidence
 from opera.report.overview import UNKNOWN_API, ReportedFinding
-from opera.report.text import block, one_line, option
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.findings import Finding

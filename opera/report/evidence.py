@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from opera.report.text import block, one_line, tail
+from opera.console import block, one_line
+from opera.report.text import tail
 
 _DIFFERENCE = (
     ("kind", "what differs"), ("output", "output"), ("expected", "library"), ("actual", "compiler"), ("distance", "largest distance"),

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import click
-
-from opera.report.tables import print_table
-from opera.report.text import one_line, plural
+from opera.console import echo, one_line, print_table
+from opera.report.text import plural
 from opera.sources import FailedShard, SourceSummary
 
 SCHEMA = "extract/1"
@@ -47,25 +45,25 @@ def show(library: str, instances: int, operators: int, summaries: Sequence[Sourc
     print_table(["source", "calls seen", "distinct", "operators", "dropped", "seconds"], rows)
     for each in summaries:
         _print_source(each)
-    click.echo(f"{library}: {plural(instances, 'distinct instance')} over {plural(operators, 'operator')} in the workspace")
+    echo(f"{library}: {plural(instances, 'distinct instance')} over {plural(operators, 'operator')} in the workspace")
 
 
 def _print_source(each: SourceSummary) -> None:
     if each.files:
         kept = f", {plural(each.kept, 'file')} of them before the interruption" if each.kept else ""
-        click.echo(f"  {each.source}: {plural(each.files, 'file')}{kept}")
+        echo(f"  {each.source}: {plural(each.files, 'file')}{kept}")
     if each.tests is not None:
-        click.echo(f"  {each.source}: tests {', '.join(f'{count:,} {outcome}' for outcome, count in each.tests.outcomes.items())}")
+        echo(f"  {each.source}: tests {', '.join(f'{count:,} {outcome}' for outcome, count in each.tests.outcomes.items())}")
         for test, message in each.tests.errors:
-            click.echo(f"  {each.source}: not run: {one_line(test, 80)}: {one_line(message, 160)}")
+            echo(f"  {each.source}: not run: {one_line(test, 80)}: {one_line(message, 160)}")
     reasons = sorted(each.dropped.items(), key=lambda item: (-item[1], item[0]))
     for reason, count in reasons[:REASONS]:
-        click.echo(f"  {each.source}: dropped {plural(count, 'call')}: {reason}")
+        echo(f"  {each.source}: dropped {plural(count, 'call')}: {reason}")
     if len(reasons) > REASONS:
         rest = plural(sum(count for _, count in reasons[REASONS:]), "call")
-        click.echo(f"  {each.source}: dropped {rest}: {plural(len(reasons) - REASONS, 'other reason')}; --json has them all")
+        echo(f"  {each.source}: dropped {rest}: {plural(len(reasons) - REASONS, 'other reason')}; --json has them all")
     for failed in each.failed_shards:
-        click.echo(f"  {each.source}: {_failure(each, failed)}")
+        echo(f"  {each.source}: {_failure(each, failed)}")
 
 
 def _failure(each: SourceSummary, failed: FailedShard) -> str:

@@ -13,19 +13,20 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from opera import __version__
-from opera.atomic import replacing
+from opera.console import block, option, write
 from opera.oracles.verdict import Verdict
 from opera.report.charts import bars, heat_map, trend
 from opera.report.details import Detailer, version_rows
 from opera.report.overview import Curve, Filtered, Overview, ReportedFinding
 from opera.report.terminal import id_digits
-from opera.report.text import clean, option
 from opera.store import Workspace
 
 _TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 _ROWS = 5_000
 _ROW_BYTES = 2_500_000
 _DETAIL_BYTES = 5_500_000
+_TEXT = 25_000
+"""Characters of any text that is not ours."""
 _SHOWN_TESTS = 20
 _SHOWN_REASONS = 200
 
@@ -61,14 +62,12 @@ def write_html(path: Path, workspace: Workspace, name: str, view: Overview) -> N
     """Writes the report to *path*, at once or not at all.
 
     Args:
-        path: The file; its folder is made.
+        path: The file; its folder is made. `-` is standard output.
         workspace: Open; only read.
         name: How the user calls the workspace.
         view: What to write.
     """
-    text = render(workspace, name, view)
-    with replacing(path) as file:
-        file.write(text.encode("utf-8", errors="replace"))
+    write(path, render(workspace, name, view))
 
 
 def render(workspace: Workspace, name: str, view: Overview) -> str:
@@ -105,7 +104,7 @@ def render(workspace: Workspace, name: str, view: Overview) -> str:
 
 def _printable(value: Any) -> Any:
     """What the templates print: any text but our own markup may come from a compiler."""
-    return clean(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return block(value, _TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 class _Entries:

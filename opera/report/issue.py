@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.console import one_line
 from opera.instance import decode_instance
 from opera.oracles.verdict import Stage, Verdict
 from opera.report import evidence
 from opera.report.calls import call_text, stored_call
 from opera.report.evidence import Row
 from opera.report.reproducer import Attempt, Case
-from opera.report.text import one_line
+from opera.report.text import code, fenced, inline
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
@@ -109,30 +110,28 @@ def text_of(facts: Facts) -> str:
     result = facts.result
     versions = _versions(facts.campaign)
     values = {
-        "title": f"[{_subject(facts)}] {_operator(facts)}: {_short(facts)}",
+        "title": f"[{inline(_subject(facts))}] {inline(_operator(facts))}: {_short(facts)}",
         "warning": _warning(facts),
         "finding": facts.finding,
-        "owner": facts.owner,
-        "compiler": result.compiler,
-        "framework": _FRAMEWORKS.get(result.frontend, result.frontend),
-        "route": result.route,
-        "converter": result.converter or "",
+        "owner": inline(facts.owner),
+        "framework": _FRAMEWORKS.get(result.frontend, inline(result.frontend)),
+        "converter": code(result.converter or ""),
         "stage": result.stage.value if result.stage else "",
-        "operator": _operator(facts),
-        "call": facts.call,
+        "operator": code(_operator(facts)),
+        "call": fenced(facts.call),
         "expected": _expected(facts),
         "actual": _actual(result),
-        "summary": facts.summary,
-        "log": _log(result),
-        "script": facts.script.rstrip(),
-        "why_none": facts.why_none,
-        "versions": versions,
-        "version": next((row.value for row in versions if row.name == facts.owner), "unknown"),
+        "summary": inline(facts.summary),
+        "log": fenced(_log(result)),
+        "script": fenced(facts.script.rstrip(), "python") if facts.script else "",
+        "why_none": inline(facts.why_none),
+        "versions": [Row(inline(row.name), inline(row.value)) for row in versions],
+        "version": next((inline(row.value) for row in versions if row.name == facts.owner), "unknown"),
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "python": platform.python_version(),
         "ruled_out": [*ruled_out(result), *_third_opinions(facts)],
-        "provenance": facts.provenance,
+        "provenance": [code(each) for each in facts.provenance],
         "tests": facts.tests,
         "is_crash": result.verdict is not Verdict.INCONSISTENT,
     }
@@ -151,17 +150,17 @@ def ruled_out(result: StoredResult) -> list[str]:
     if isinstance(level, Mapping):
         known = cast("Mapping[str, Any]", level)
         if known.get("vanishes"):
-            found.append(f"The operator's conversion by itself: at optimisation level `{known['name']}` the failure vanishes.")
+            found.append(f"The operator's conversion by itself: at optimisation level {code(str(known['name']))} the failure vanishes.")
         else:
-            found.append(f"Optimisation: at level `{known['name']}` the test still fails ({known['verdict']}).")
+            found.append(f"Optimisation: at level {code(str(known['name']))} the test still fails ({inline(str(known['verdict']))}).")
     return found
 
 
 def _third_opinions(facts: Facts) -> list[str]:
     """What other compilers say, where that speaks against the owner of the failure."""
     if facts.owner != facts.result.compiler:
-        return [f"One compiler alone: {each}." for each in facts.opinions if each.side == COMPILER]
-    return [f"The library: {each} as well." for each in facts.opinions if each.side == LIBRARY]
+        return [f"One compiler alone: {inline(str(each))}." for each in facts.opinions if each.side == COMPILER]
+    return [f"The library: {inline(str(each))} as well." for each in facts.opinions if each.side == LIBRARY]
 
 
 def _ruled_out_of_values(result: StoredResult) -> list[str]:
@@ -200,35 +199,33 @@ def _short(facts: Facts) -> str:
     if result.verdict is Verdict.INCONSISTENT:
         wrong = {"values": "wrong result", "nan": "wrong NaN", "inf": "wrong infinity"}
         kind = str(_difference(result).get("kind"))
-        return wrong.get(kind, f"wrong {kind}")
-    return one_line(facts.summary, 100)
+        return wrong.get(kind, f"wrong {inline(kind, 40)}")
+    return inline(facts.summary, 100)
 
 
 def _warning(facts: Facts) -> str:
     if facts.result.verdict is Verdict.FLAKY:
         return "This failure did not come again in a fresh process. Find out why before anything is reported."
     if facts.why_none:
-        return f"There is no stand-alone script: {facts.why_none}. Write one before this is reported."
+        return f"There is no stand-alone script: {inline(facts.why_none)}. Write one before this is reported."
     if facts.tried is None:
         return "The script below has not been run. Run it before this is reported."
     if not facts.tried.reproduced:
-        return (
-            f"The script below does NOT reproduce the failure here: {one_line(facts.tried.message)}. Find out why before this is reported."
-        )
+        return f"The script below does NOT reproduce the failure here: {inline(facts.tried.message)}. Find out why before this is reported."
     return ""
 
 
 def _what(difference: Mapping[str, Any]) -> str:
     """What is wrong, where it is not elements."""
     kind = str(difference.get("kind"))
-    return "" if kind in ELEMENTS else f"{kind} "
+    return "" if kind in ELEMENTS else f"{inline(kind, 40)} "
 
 
 def _expected(facts: Facts) -> str:
     result, difference = facts.result, _difference(facts.result)
-    library = _FRAMEWORKS.get(result.frontend, result.frontend)
+    library = _FRAMEWORKS.get(result.frontend, inline(result.frontend))
     if result.verdict is Verdict.INCONSISTENT:
-        return f"{_what(difference)}`{one_line(str(difference.get('expected')))}`, as {library} computes it"
+        return f"{_what(difference)}{code(str(difference.get('expected')))}, as {library} computes it"
     if result.stage is Stage.RUN:
         return f"The model runs: {library} accepts the operator with these arguments and gives a result."
     return f"The model compiles: {library} accepts the operator with these arguments and gives a result."
@@ -239,7 +236,7 @@ def _actual(result: StoredResult) -> str:
     if result.verdict is Verdict.INCONSISTENT:
         share = difference.get("share")
         wide = f" ({share:.0%} of the elements differ)" if isinstance(share, float) else ""
-        return f"{_what(difference)}`{one_line(str(difference.get('actual')))}`{wide}"
+        return f"{_what(difference)}{code(str(difference.get('actual')))}{wide}"
     stage = f" while it was in stage `{result.stage.value}`" if result.stage else ""
     words = {
         Verdict.CRASH: "An exception was raised", Verdict.ABORT: "The process was killed",

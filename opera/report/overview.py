@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from opera.console import one_line, quoted
 from opera.errors import NothingSelected, UserError
 from opera.oracles.verdict import Verdict
 from opera.report import queries
-from opera.report.text import one_line
 from opera.store import Campaign, Campaigns, StoredResult, Workspace
 from opera.triage.findings import Finding, group
 from opera.triage.knowledge import knowledge_of
@@ -29,7 +29,7 @@ class Scope:
     def options(self) -> str:
         """The same, as options of a command line."""
         named = (("campaign", self.campaign), ("compiler", self.compiler), ("frontend", self.frontend))
-        return "".join(f" --{name} {value}" for name, value in named if value is not None)
+        return "".join(f" --{name} {quoted(value)}" for name, value in named if value is not None)
 
 
 @dataclass(frozen=True)

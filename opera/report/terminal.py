@@ -6,11 +6,9 @@ from collections import Counter
 from itertools import groupby
 from typing import Any
 
-import click
-
+from opera.console import echo, one_line, option, print_table
 from opera.report.overview import Overview, ReportedFinding
-from opera.report.tables import print_table
-from opera.report.text import one_line, option, plural
+from opera.report.text import plural
 
 SCHEMA = "report/1"
 _ID = 8
@@ -79,18 +77,18 @@ def _heading(reported: ReportedFinding) -> tuple[bool, str]:
 def _print_subjects(view: Overview) -> None:
     met = Counter(subject for each in view.findings for subject in each.met_by)
     for subject in view.subjects:
-        click.echo(f"{subject.name}: {plural(subject.tests, 'test')}, {plural(met[subject.name], 'finding')}")
+        echo(f"{subject.name}: {plural(subject.tests, 'test')}, {plural(met[subject.name], 'finding')}")
         rows = [
             [verdict.value, f"{count:,}", f"{count / subject.tests:.1%}", verdict.meaning] for verdict, count in subject.verdicts.items()
         ]
         print_table(["verdict", "tests", "share", "meaning"], rows)
-        click.echo()
+        echo()
 
 
 def _print_findings(subject: str, found: list[ReportedFinding], digits: int, limit: int | None) -> None:
     shown = found if limit is None else found[:limit]
     met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_elsewhere else ""
-    click.echo(f"findings of {subject}: {len(found)}{met}")
+    echo(f"findings of {subject}: {len(found)}{met}")
     tried = any(each.reproducer is not None for each in shown)
     rows = [
         [
@@ -103,8 +101,8 @@ def _print_findings(subject: str, found: list[ReportedFinding], digits: int, lim
     header = ["id", "verdict", "stage", "converter", "tests", *(["verified"] if tried else []), "summary"]
     print_table(header, rows, elastic=len(header) - 1)
     if len(shown) < len(found):
-        click.echo(f"… {len(found) - len(shown):,} more; --all lists them")
-    click.echo()
+        echo(f"… {len(found) - len(shown):,} more; --all lists them")
+    echo()
 
 
 def _with_culprit(reported: ReportedFinding) -> str:
@@ -122,19 +120,19 @@ def _print_filtered(view: Overview) -> None:
     filtered = view.filtered_by_reason()
     if not filtered:
         return
-    click.echo(f"not findings: {plural(sum(count for _, count in filtered), 'test')}")
+    echo(f"not findings: {plural(sum(count for _, count in filtered), 'test')}")
     print_table(["why", "tests"], [[reason, f"{count:,}"] for reason, count in filtered])
-    click.echo()
+    echo()
 
 
 def _print_next(view: Overview, digits: int, where: str) -> None:
     if not view.findings:
-        click.echo("no findings")
+        echo("no findings")
         return
     ids = [each.finding.id[:digits] for each in view.findings]
     shown = ids if len(ids) <= _FEW else ids[:1]
     for place, each in enumerate(shown):
         title = "" if place else "reproduce:" if len(ids) <= _FEW else "reproduce a finding by its id:"
-        click.echo(f"{title:<31}opera reproduce {each}{where}")
-    click.echo(f"everything about it:           opera show {ids[0]}{where}")
-    click.echo(f"all of this as one page:       opera report --html report.html{view.scope.options}{where}")
+        echo(f"{title:<31}opera reproduce {each}{where}")
+    echo(f"everything about it:           opera show {ids[0]}{where}")
+    echo(f"all of this as one page:       opera report --html report.html{view.scope.options}{where}")

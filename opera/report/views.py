@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from opera.campaign.judge import headline
+from opera.console import one_line, option
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
 from opera.report import queries
@@ -15,7 +16,7 @@ from opera.report.details import Detailer, version_rows
 from opera.report.evidence import Row, evidence, lines
 from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document
-from opera.report.text import one_line, option, plural
+from opera.report.text import plural
 from opera.store import Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 

@@ -1,0 +1,195 @@
+"""Everything that a person is shown passes through here, and comes out safe to show. No other module prints.
+
+Names of APIs and messages of compilers come from elsewhere: they may be huge, or hold what a terminal obeys.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import sys
+import unicodedata
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from opera.atomic import replacing
+from opera.errors import UserError
+
+STDOUT = Path("-")
+"""As the name of a file that a command writes: standard output."""
+_SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|[ -/]+[0-~])")
+"""What a terminal obeys: CSI, OSC, DCS, SOS, PM, APC and the short ones. What is cut off keeps its text and loses its ESC."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_UNSAFE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
+_INVISIBLE = frozenset(
+    [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]
+)
+"""Letters and marks by their category, of which nothing is seen."""
+_MARKS = 4
+"""Most combining marks on one letter."""
+_LINE = 10_000
+_CELL = 400
+
+
+class _Shown(dict[int, int]):
+    """What each character is shown as, looked up once."""
+
+    def __missing__(self, code: int) -> int:
+        unsafe = code in _INVISIBLE or (code not in (0x09, 0x0A) and unicodedata.category(chr(code)) in _UNSAFE)
+        self[code] = 0xFFFD if unsafe else code
+        return self[code]
+
+
+_SHOWN = _Shown()
+
+
+def clean(text: str) -> str:
+    """*text* without what a terminal obeys, what is not seen, what overlaps other lines, and what cannot be written as UTF-8."""
+    text = _SEQUENCES.sub("", text.replace("\r\n", "\n"))
+    if text.isascii():
+        return _CONTROLS.sub("\ufffd", text)
+    return _few_marks(text.translate(_SHOWN))
+
+
+def _few_marks(text: str) -> str:
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        marks = marks + 1 if character > "\u02ff" and unicodedata.category(character) in ("Mn", "Me") else 0
+        if marks <= _MARKS:
+            kept.append(character)
+    return "".join(kept)
+
+
+def cut(text: str, limit: int) -> str:
+    """*text*, at most about *limit* characters of it: beginning and end, where messages say what matters."""
+    half = limit // 2
+    return text if len(text) <= limit else f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"
+
+
+def block(text: str, limit: int = 6_000) -> str:
+    """*text* with its lines, at most about *limit* characters."""
+    return clean(cut(text, limit))
+
+
+def one_line(text: str, limit: int = 240) -> str:
+    """*text* on one line of at most *limit* characters."""
+    line = " ".join(block(text[: 8 * limit]).split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def quoted(text: str) -> str:
+    """*text* as one word of a command that a person types into a shell; characters that are not shown are written as bash reads them."""
+    if clean(text) == text and not re.search(r"[\n\t]", text):
+        return shlex.quote(text)
+    shown = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\{byte:03o}" for byte in os.fsencode(text))
+    return f"$'{''.join(shown)}'"
+
+
+def option(workspace: Path | str) -> str:
+    """What commands that are printed need to find *workspace* again."""
+    return "" if str(workspace) == ".opera" else f" --workspace {quoted(str(workspace))}"
+
+
+def echo(line: str = "", *, err: bool = False) -> None:
+    """Prints one line, whatever is in it, to standard output, or to standard error."""
+    line = clean(line[: 2 * _LINE]).replace("\n", " ")
+    _put((line if len(line) <= _LINE else line[: _LINE - 1] + "…") + "\n", err=err)
+
+
+def say(message: str = "", *, quiet: bool = False) -> None:
+    """Prints a line for a person to standard error, where it never disturbs a document."""
+    if not quiet:
+        echo(message, err=True)
+
+
+def complain(text: str) -> None:
+    """Prints a message of several lines to standard error."""
+    _put(block(text, 2 * _LINE).rstrip("\n") + "\n", err=True)
+
+
+def print_text(text: str) -> None:
+    """Prints a text that has its own lines to standard output."""
+    _put(clean(text), err=False)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Writes the one JSON document of a command that was called with `--json`: lossless, and in plain ASCII, whatever is in it."""
+    _put(json.dumps(document, indent=2) + "\n", err=False)
+
+
+def write(path: Path, text: str) -> None:
+    """Writes *text* to *path*, whole or not at all; to standard output where that is `-`."""
+    if path == STDOUT:
+        print_text(text)
+        return
+    with replacing(path) as file:
+        file.write(text.encode("utf-8", "replace"))
+
+
+def check_outputs(as_json: bool, *paths: Path | None) -> None:
+    """Raises UserError where more than one document would go to standard output."""
+    if as_json + sum(path == STDOUT for path in paths) > 1:
+        both = "the document of --json and a file named -" if as_json else "several files named -"
+        raise UserError(f"{both} would all go to standard output; name a file")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic: int | None = None) -> None:
+    """Prints *rows* under *header*, in aligned columns without colours; numbers are right-aligned.
+
+    Args:
+        header: One title per column.
+        rows: Cells as text.
+        elastic: The column that is cut to what the terminal has room for; none when None.
+    """
+    lines = [[_flat(str(cell)) for cell in row] for row in (header, *rows)]
+    widths = [max(len(row[place]) for row in lines) for place in range(len(header))]
+    if elastic is not None:
+        others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
+        widths[elastic] = max(20, min(widths[elastic], shutil.get_terminal_size((120, 24)).columns - others))
+    numeric = [bool(rows) and all(_is_number(row[place]) for row in lines[1:]) for place in range(len(header))]
+    lines.insert(1, ["-" * width for width in widths])
+    for number, row in enumerate(lines):
+        cells = [_cell(cell, width, right=right and number > 0) for cell, width, right in zip(row, widths, numeric, strict=True)]
+        echo("  ".join(cells).rstrip())
+
+
+def _flat(text: str) -> str:
+    """A cell: on one line, and not wider than anybody reads."""
+    line = clean(text[: 2 * _CELL]).replace("\n", " ").replace("\t", " ")
+    return line if len(line) <= _CELL else line[: _CELL - 1] + "…"
+
+
+def _cell(text: str, width: int, *, right: bool) -> str:
+    cut = text if len(text) <= width else text[: width - 1] + "…"
+    return cut.rjust(width) if right else cut.ljust(width)
+
+
+def _is_number(text: str) -> bool:
+    return bool(text) and text.replace(",", "").replace(".", "").replace("%", "").isdigit()
+
+
+def terminal(*, err: bool = False) -> Any:
+    """A `rich.console.Console` for tables with colours and live tables. Text in them is cleaned, and none of it is markup."""
+    from collections.abc import Iterable
+
+    from rich.console import Console, ConsoleOptions, RenderableType
+    from rich.segment import Segment
+
+    class Clean(Console):
+        def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+            for segment in super().render(renderable, options):
+                yield segment if segment.control else Segment(clean(segment.text), segment.style)
+
+    return Clean(stderr=err, markup=False, emoji=False, highlight=False)
+
+
+def _put(text: str, *, err: bool) -> None:
+    encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
+    click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, err=err)

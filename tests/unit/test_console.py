@@ -1,0 +1,181 @@
+"""What the one module that prints makes of foreign text, and that it is the only one."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import opera
+from opera import console
+
+ROOT = Path(opera.__file__).parent
+ATTACKS = {
+    "colour": "\x1b[31mred\x1b[0m",
+    "title": "\x1b]0;owned\x07",
+    "hyperlink": "\x1b]8;;file:///etc/passwd\x1b\\click\x1b]8;;\x1b\\",
+    "clipboard": "\x1b]52;c;cm0gLXJmIC8=\x07",
+    "device": "\x1bP1$r0m\x1b\\",
+    "unfinished": "\x1b]8;;http://evil",
+    "nested": "\x1b\x1b[31m]52;c;AAAA\x07",
+    "C1": "\x9b31m\x9d52;c;AAAA\x9c\x85\x90",
+    "bidi": "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u061c\u200e\u200f",
+    "zero width": "a\u200bb\u200cc\u200dd\u2060e\ufefff\u00adg\u180eh",
+    "fillers": "\u115f\u1160\u3164\uffa0\u034f\u17b4\u180b\u180f\ufe0f\U000e0101",
+    "return": "safe\rEVIL",
+    "backspace": "safe\b\b\b\bEVIL",
+    "controls": "\x00\x07\x0b\x0c\x1c\x7f",
+    "tags": "\U000e0001\U000e0041\U000e007f",
+    "private": "\ue000\U000f0000",
+    "lines": "a\u2028b\u2029c\u0085d",
+    "surrogate": "\ud800x\udfff",
+    "not a character": "\ufffe\uffff\U0001ffff\u0378",
+    "annotation": "\ufff9a\ufffab\ufffb",
+}
+"""What a name may hold, by what it does to a terminal or a reader."""
+
+
+def is_safe(text: str) -> bool:
+    """Whether a terminal shows *text* and does nothing else."""
+    return all(
+        character in "\n\t" or unicodedata.category(character) not in ("Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp") for character in text
+    )
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_what_a_terminal_obeys_is_not_shown(attack: str) -> None:
+    shown = console.clean(f"before {attack} after")
+    assert is_safe(shown)
+    assert shown.startswith("before ")
+    assert shown.endswith(" after")
+    assert not set("\ufe0f\u3164\U000e0101") & set(shown)
+
+
+@given(st.text(st.characters()) | st.text("\x1b[]PX\\;m8\x07\x9c\n\ra\u0301é\ud800"))
+def test_whatever_the_text_is_it_is_safe_and_cleaned_once(text: str) -> None:
+    shown = console.clean(text)
+    assert is_safe(shown)
+    assert console.clean(shown) == shown
+    shown.encode()
+
+
+@pytest.mark.parametrize("text", ["torch.nn.Conv2d", "naïve café", "行列", "λμπ ≤ … ✓", "a\n\tb", "नमस्ते", "e\u0301"])
+def test_ordinary_text_stays(text: str) -> None:
+    assert console.clean(text) == text
+
+
+def test_a_flood_of_marks_stays_on_its_line() -> None:
+    shown = console.clean("Z" + "\u0301" * 1000 + "algo")
+    assert len(shown) < 12
+    assert shown.endswith("algo")
+
+
+def printed(call: str, *arguments: object, encoding: str = "utf-8", **options: object) -> str:
+    """What a function of the module writes to both streams."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding, write_through=True)
+    with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+        getattr(console, call)(*arguments, **options)
+    return stream.buffer.getvalue().decode(encoding)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("attack", ["x\nopera: all is well", *ATTACKS.values()])
+def test_a_line_and_a_row_stay_one_line(attack: str) -> None:
+    assert printed("echo", f"name {attack}").count("\n") == 1
+    assert printed("say", f"name {attack}").count("\n") == 1
+    table = printed("print_table", ["name", "n"], [[attack, "1"], ["ordinary", "2"]])
+    assert table.count("\n") == 4
+    assert is_safe(table)
+
+
+def test_a_megabyte_is_cut() -> None:
+    assert len(printed("echo", "x" * 1_000_000)) < 20_000
+    assert len(printed("print_table", ["name"], [["x" * 1_000_000], ["y"]])) < 5_000
+
+
+def test_a_terminal_of_another_encoding_gets_what_it_can_show() -> None:
+    assert printed("echo", "a … b ✓", encoding="ascii") == "a ? b ?\n"
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_json_is_lossless_and_plain_ascii(attack: str) -> None:
+    text = printed("print_json", {"name": attack})
+    assert json.loads(text) == {"name": attack}
+    assert is_safe(text)
+    assert text.isascii()
+
+
+@pytest.mark.parametrize("attack", [*ATTACKS.values(), "[/red]", "[link=file:///etc/passwd]x[/link]", ":bomb:"])
+def test_a_coloured_table_shows_foreign_text_and_obeys_none(attack: str) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None)
+    table.add_column("name")
+    table.add_row(attack)
+    table.add_row(Text(attack, style="red"))
+    out = io.StringIO()
+    screen = console.terminal()
+    screen.file = out
+    screen.print(table)
+    assert is_safe(out.getvalue())
+    if attack[0] in "[:":
+        assert out.getvalue().count(attack) == 2
+
+
+def test_colours_of_our_own_arrive() -> None:
+    program = "from rich.text import Text; from opera.console import terminal; terminal().print(Text('go', style='red'))"
+    done = subprocess.run([sys.executable, "-c", program], env={**os.environ, "FORCE_COLOR": "1", "TERM": "xterm"}, capture_output=True)
+    assert done.stdout == b"\x1b[31mgo\x1b[0m\n"
+
+
+PRINTS = {"click.echo", "click.secho", "click.prompt", "click.confirm", "click.progressbar", "traceback.print_exc", "print", "rich.print"}
+STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
+ALLOWED = {
+    "console.py": "prints for all others",
+    "corpus/jsonlines.py": "corpus files to standard output, ASCII by their format",
+    "worker/child.py": "moves the streams of a worker away from its protocol; what is written there is kept as a log",
+}
+
+
+def printing(source: str) -> list[str]:
+    """The ways past the console in *source*."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTS:
+            found.append(ast.unparse(node.func))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in STREAMS and node.attr not in ("isatty", "fileno"):
+            found.append(ast.unparse(node))
+        elif isinstance(node, ast.ImportFrom):
+            names = {each.name for each in node.names}
+            if node.module == "rich.console" and "Console" in names:
+                found.append("rich.console.Console")
+            if node.module in ("click", "click.termui") and names & {"echo", "secho", "style", "prompt", "confirm"}:
+                found.append(f"from {node.module}")
+            if node.module == "sys" and names & {"stdout", "stderr"}:
+                found.append("from sys")
+    return found
+
+
+def test_no_other_module_prints() -> None:
+    files = [path for path in sorted(ROOT.rglob("*.py")) if not {"instrumentation", "templates", "corpora", "facts"} & set(path.parts)]
+    assert len(files) > 150
+    found = {str(path.relative_to(ROOT)): printing(path.read_text(encoding="utf-8")) for path in files}
+    assert {name: ways for name, ways in found.items() if ways and name not in ALLOWED} == {}
+    assert set(ALLOWED) <= {name for name, ways in found.items() if ways}
+
+
+@pytest.mark.parametrize(
+    "source", ["print(1)", "sys.stdout.write(x)", "click.echo(x)", "from rich.console import Console", "sys.stdout.buffer"]
+)
+def test_this_check_would_notice(source: str) -> None:
+    assert printing(source)
