@@ -24,8 +24,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.console import say
 from opera.errors import EnvironmentBroken, UserError
-from opera.options import say
 from opera.untrusted import Document, Malformed, parsed_toml, read_file
 
 FILE = "opera.toml"

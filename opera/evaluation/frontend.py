@@ -17,12 +17,12 @@ from opera.campaign.plan import Identity
 from opera.compilers.adapter import Adapter, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
+from opera.console import say
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
 from opera.models import bundle
 from opera.models.forms import InputForm
 from opera.models.registry import template_of
-from opera.options import say
 from opera.plugins import search_path
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.worker.child import Stages

@@ -28,6 +28,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
 from opera.atomic import replacing
+from opera.console import quoted
 from opera.errors import UserError
 from opera.known.failures import Failure, Matching, match
 from opera.untrusted import Line, Malformed, Name, parsed_toml, read_file, typed
@@ -94,7 +95,7 @@ class Baseline:
     def existing(cls, path: Path) -> Self:
         """The one in *path*; raises UserError where there is none."""
         if not path.is_file():
-            raise UserError(f"there is no baseline {path}; `opera baseline update {path}` writes it")
+            raise UserError(f"there is no baseline {path}; `opera baseline update {quoted(str(path))}` writes it")
         return cls(path)
 
     def _tables(self) -> list[Table]:

@@ -39,6 +39,9 @@ _PLAIN = {
 _TAKEN = frozenset({*_PLAIN, "rankings", "ranked", "campaigns", "campaign_tests", "results"})
 """Tables that are taken over. What workers have made, and how far an extraction has come, stays where it is."""
 
+_REFERENCES = (("occurrences", "instance", "instances"), ("ranked", "ranking", "rankings"), ("campaign_tests", "campaign", "campaigns"))
+"""Rows that go with the one that they refer to: table, column, and the other table."""
+
 
 @dataclass
 class Combined:
@@ -104,6 +107,8 @@ def _copy_sound(other: Workspace, path: Path, target: Workspace, into: Combined)
                     copy.execute(insert, values)
                 else:
                     into.left_out.append(f"{other.folder}: {what.text}")
+        for table, column, parents in _REFERENCES:
+            copy.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM {parents})")
 
 
 def _take_files(values: tuple[object, ...], other: Workspace, target: Workspace) -> BadRow | None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from opera.atomic import replacing
+from opera.console import option, quoted
 from opera.errors import EnvironmentBroken, UserError
 from opera.models import bundle
 from opera.store.migrations import STEPS
@@ -98,7 +99,7 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
     if path.exists() and not path.is_file():
         raise UserError(f"{path} is not a file; choose another --workspace")
     if not write and not path.exists():
-        raise UserError(f"there is no workspace at {folder}; make one with `opera extract --lib onnx --workspace {folder}`")
+        raise UserError(f"there is no workspace at {folder}; make one with `opera extract --lib onnx{option(folder)}`")
     lock = _take_lock(folder) if write else None
     try:
         is_new = not path.exists()
@@ -107,7 +108,7 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
         if 0 < version < VERSION:
             if foreign:
                 older = f"{path} was written by an older opera (schema {version}, this one writes {VERSION})"
-                raise UserError(f"{older}; `opera ls --workspace {folder}` brings it to this version")
+                raise UserError(f"{older}; `opera ls{option(folder)}` brings it to this version")
             connection = _upgraded(connection, path, locked=write)
         if checked:
             _check_once(connection, folder, is_new=is_new, foreign=foreign)
@@ -134,7 +135,7 @@ def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, f
         bad = [row for table in TABLES for _, row in checked_rows(connection, table) if row is not None]
         if bad:
             more = f" and {len(bad) - 1:,} more rows" if len(bad) > 1 else ""
-            way = f"`opera combine {folder} --workspace NEW` takes over what is sound"
+            way = f"`opera combine {quoted(str(folder))} --workspace NEW` takes over what is sound"
             raise UserError(f"{folder / DATABASE} holds what no opera has written ({bad[0].text}{more}); {way}")
     if not foreign:
         with contextlib.suppress(OSError), replacing(mark) as file:
