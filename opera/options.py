@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import re
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 import click
 
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
+from opera.interruption import interruptible
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -81,7 +83,8 @@ def say(message: str = "", *, quiet: bool = False) -> None:
 def guarded(command: click.Command, arguments: list[str] | None = None, name: str = "opera") -> int:
     """Runs *command* and turns whatever happens into the documented exit code."""
     try:
-        outcome = command.main(args=arguments, prog_name=name, standalone_mode=False)
+        with interruptible():
+            outcome = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_text:
         click.echo(help_text.format_message())
         return Exit.USER_ERROR
@@ -121,7 +124,8 @@ def explain(error: BaseException) -> OperaError | None:
 
 
 def _complain(message: str, code: Exit) -> int:
-    click.echo(f"opera: {message}", err=True)
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        click.echo(f"opera: {message}", err=True)
     return code
 
 

@@ -158,7 +158,7 @@ class Worker:
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment,
                     pass_fds=(child_read, child_write, stage_fd), start_new_session=True,
                 )  # fmt: skip
-                processes.WORKERS.add(self._process.pid)
+                processes.CHILDREN.add(self._process.pid)
         except OSError:
             os.close(self._write_fd)
             os.close(read_fd)
@@ -378,7 +378,7 @@ class Worker:
         processes.kill_tree(self.pid)
         self._process.wait()
         self._seat.give_up()
-        processes.WORKERS.discard(self.pid)
+        processes.CHILDREN.discard(self.pid)
         self._keep_log()
         os.close(self._read_fd)
         os.close(self._write_fd)
