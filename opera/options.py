@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import functools
 import json
 import re
@@ -112,12 +113,18 @@ def explain(error: BaseException) -> OperaError | None:
         return error
     if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
         return EnvironmentBroken("no space left where the workspace lies; free some and run the same command again")
+    if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
+        return EnvironmentBroken("the workspace is read-only; make it writable, or use a copy with --workspace")
     if isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error):
         way = "move it away or choose another --workspace; `sqlite3 opera.db .recover` prints what can be read of it"
         return UserError(f"the workspace's opera.db is damaged ({error}); {way}")
-    if isinstance(error, OSError) and error.errno == 28:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         where = f" while writing {error.filename}" if error.filename else ""
         return EnvironmentBroken(f"no space left on the device{where}; free some and run the same command again")
+    if isinstance(error, OSError) and error.errno == errno.EROFS:
+        return EnvironmentBroken(
+            f"{error.filename or 'the disk'} is read-only; make it writable, or choose another folder with --workspace"
+        )
     if isinstance(error, PermissionError):
         return EnvironmentBroken(f"no permission for {error.filename}; choose another folder with --workspace")
     return None

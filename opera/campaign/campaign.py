@@ -18,13 +18,13 @@ from opera.campaign.judge import Judgement
 from opera.campaign.machine import Machine
 from opera.campaign.plan import Identity, Plan, Test, make_plan
 from opera.campaign.rig import Rig
-from opera.campaign.room import NoRoom, check_room
+from opera.campaign.room import NoRoom, Place, check_room
 from opera.campaign.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
 from opera.campaign.selection import Predicate, selector
 from opera.campaign.settings import Settings
 from opera.campaign.watch import Progress, Watch
 from opera.config import Config
-from opera.errors import NothingSelected
+from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
@@ -291,12 +291,18 @@ class _Campaign:
             lowered=self._lowered,
             ahead=AHEAD if self._draws is None else 0,
         )
+        place = Place(self._workspace.folder)
         while not scheduler.finished:
+            place.check()
             if self._stop.reason is None:
                 self._stop.reason = self._reason_to_stop()
             if self._stop.reason is not None:
                 return
-            scheduler.step()
+            try:
+                scheduler.step()
+            except (OSError, EnvironmentBroken):
+                place.check()  # where it is gone, that is why
+                raise
             self._ledger.flush_if_due()
             self._watch.tick()
         self._complete = True

@@ -180,12 +180,3 @@ def event_document(event: Done | Raised | Lost) -> dict[str, Any]:
         return {"event": "raised", "stage": event.stage, "failure": event.failure, "seconds": seconds}
     lost = {"cause": event.cause, "detail": event.detail, "stage": event.stage, "log": event.log}
     return {"event": "lost", **lost, "seconds": seconds}
-
-
-def event_of(document: Mapping[str, Any]) -> Done | Raised | Lost:
-    """Inverse of `event_document`."""
-    if document["event"] == "done":
-        return Done(document["result"], document["seconds"])
-    if document["event"] == "raised":
-        return Raised(document["stage"], document["failure"], document["seconds"])
-    return Lost(document["cause"], document["detail"], document["stage"], document["log"], document["seconds"])

@@ -108,6 +108,9 @@ def _take_lock(folder: Path) -> int:
         raise UserError(f"{folder} is not a folder; choose another with --workspace") from error
     except FileNotFoundError as error:  # below /proc, say
         raise EnvironmentBroken(f"{folder} cannot be made here; choose another with --workspace") from error
+    if not os.access(database.parent, os.W_OK):
+        os.close(lock)
+        raise EnvironmentBroken(f"{folder} is read-only for this user; copy it, or use another --workspace")
     note = database.parent / "lock"
     try:
         _lock_alone(lock, database, folder, note)

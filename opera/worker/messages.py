@@ -188,13 +188,27 @@ def said(message: Message, role: str) -> Said:
     Raises:
         ProtocolError: a worker never says that.
     """
+    found = checked(message, Said)
+    if isinstance(found, Ready):
+        check_info(found.info, role)
+    elif isinstance(found, Done):
+        check_answer(found.result, role)
+    return found
+
+
+def check_info(info: Message, role: str) -> None:
+    """Raises ProtocolError where *info* is not what a worker of that role says of itself."""
+    checked(info, _ROLES.get(role, _ANY)[0])
+
+
+def check_answer(answer: Message, role: str) -> None:
+    """Raises ProtocolError where *answer* is not what a worker of that role answers."""
+    checked(answer, _ROLES.get(role, _ANY)[1])
+
+
+def checked(document: Any, form: Any) -> Any:
+    """*document* as an object of the type *form*; raises ProtocolError where it is none."""
     try:
-        found = msgspec.convert(message, Said)
-        info, answer = _ROLES.get(role, _ANY)
-        if isinstance(found, Ready):
-            msgspec.convert(found.info, info)
-        elif isinstance(found, Done):
-            msgspec.convert(found.result, answer)
+        return msgspec.convert(document, form)
     except msgspec.ValidationError as error:
         raise ProtocolError(f"unexpected message: {error}") from error
-    return found

@@ -73,7 +73,7 @@ class Reader:
             return None
         body = bytes(self._buffer[_HEADER.size : end])
         del self._buffer[:end]
-        return _parsed(body)
+        return parsed(body)
 
     def wait(self) -> Message | None:
         """Blocks until a message is complete; None at the end of the stream."""
@@ -84,7 +84,8 @@ class Reader:
         return message
 
 
-def _parsed(body: bytes) -> Message:
+def parsed(body: bytes) -> Message:
+    """The message that *body* is; raises ProtocolError where it is none."""
     try:
         text = body.decode("utf-8")
         message = (_CAREFUL if _MAY_BE_INFINITE.search(body) else _FAST).decode(text)

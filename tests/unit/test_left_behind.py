@@ -216,3 +216,23 @@ def test_a_stopped_driver_that_goes_on_has_lost_nothing_to_deadlines(extraction:
     process.terminate()
     process.communicate()
     assert process.returncode == 130
+
+
+def test_a_workspace_that_is_moved_while_a_campaign_runs_keeps_what_was_finished_and_none_is_made_in_its_place(lab: Lab) -> None:
+    lab.add(*(instance(f"slow-{number}", "slow") for number in range(60)))
+    process = lab.start("--compiler", "fake", "--frontend", "fake", "-j", "2", "--json")
+    lab.wait_for(lambda: len(lab.stored()) >= 3)
+    moved, old = lab.folder / "moved", lab.workspace
+    old.rename(moved)
+    outcome = lab.finish(process)
+    assert outcome.code == 3
+    assert "was moved or removed" in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+    assert not (old / "status.json").exists()
+    assert lab.left_behind() == []
+    lab.workspace = moved
+    before = len(lab.stored())
+    assert before >= 3
+    again = lab.run()
+    assert again.json["complete"]
+    assert lab.scratch() == []

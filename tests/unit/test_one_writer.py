@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from opera.errors import EnvironmentBroken, UserError
+from opera.options import explain
 from opera.store.database import open_workspace
 
 HOLD = (
@@ -89,3 +91,20 @@ def test_locks_of_the_database_outlive_the_end_of_another_connection_of_the_proc
     with pytest.raises(sqlite3.OperationalError):
         reader.database.execute("SELECT count(*) FROM more")
     reader.close()
+
+
+def test_a_workspace_that_takes_no_files_is_named_as_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_workspace(tmp_path, write=True).close()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    with pytest.raises(EnvironmentBroken, match="read-only"):
+        open_workspace(tmp_path, write=True)
+    monkeypatch.undo()
+    open_workspace(tmp_path, write=True).close()
+
+
+@pytest.mark.parametrize(
+    "error", [sqlite3.OperationalError("attempt to write a readonly database"), OSError(errno.EROFS, "Read-only file system", "/x/y")]
+)
+def test_a_disk_that_becomes_read_only_is_no_bug_of_ours(error: Exception) -> None:
+    assert isinstance(found := explain(error), EnvironmentBroken)
+    assert "read-only" in str(found)
