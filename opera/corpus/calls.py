@@ -116,6 +116,8 @@ class Caller:
         return {"calls": calls, "seed": self._seed}
 
     def _settle(self, job: _Job, event: Done | Raised | Lost) -> Iterator[Called]:
+        if isinstance(event, Done) and len(event.result["answers"]) != len(job.rows):
+            event = Lost("protocol", "answers to other calls", "", "", {})
         if isinstance(event, Done):
             called = [_called(row, answer) for row, answer in zip(job.rows, event.result["answers"], strict=True)]
             again = [each.chosen for each in called if not job.attempt and not each.as_recorded]
