@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +23,7 @@ from opera.store import Corpus, Workspace
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
 from opera.store.extractions import EndedFile, ExtractionProgress
+from opera.worker.supervision import working_folder
 
 _BATCH = 500
 _INSTANCES = "instances"
@@ -66,21 +66,21 @@ def command(
     if suite is not None and scripts is not None:
         raise UserError("give one of --suite and --scripts at a time")
     named = [*sources, *(["suite"] if suite else []), *(["scripts"] if scripts else []), *(["docstrings"] if docstrings else [])]
-    with open_workspace(workspace, write=True) as space, tempfile.TemporaryDirectory(dir=space.scratch) as scratch:
+    with open_workspace(workspace, write=True) as space, working_folder("extract", space.scratch) as scratch:
         progress = _Progress(space, library)
         if fresh:
             progress.forget(named or ["suite", "scripts"])
         overrides = dict(_option(text) for text in options)
         if constraints is not None:
-            overrides["constraints"] = str(_constraints(constraints, library, Path(scratch) / "constraints.json"))
+            overrides["constraints"] = str(_constraints(constraints, library, scratch / "constraints.json"))
         if not overrides.get(_INSTANCES) and (replaying := _replaying(library, named)):
-            overrides[_INSTANCES] = str(_instances(space, library, replaying, seed, Path(scratch) / "instances.jsonl"))
+            overrides[_INSTANCES] = str(_instances(space, library, replaying, seed, scratch / "instances.jsonl"))
         how = Options(
             python=load_config().python("library", library), jobs=jobs, seed=seed, only=only, options=overrides, suite=suite or scripts,
             runner=runner or "", arguments=arguments, timeout=timeout, ended=progress.ended,
         )  # fmt: skip
         watcher = None if quiet else _Watcher(library)
-        items = extract(library, scratch=Path(scratch), sources=list(dict.fromkeys(named)) or None, how=how, progress=watcher)
+        items = extract(library, scratch=scratch, sources=list(dict.fromkeys(named)) or None, how=how, progress=watcher)
         summaries = list(_store(space, library, items, progress))
         corpus = Corpus(space)
         instances, operators = corpus.counts(library)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import functools
 import io
@@ -18,6 +19,7 @@ import click
 
 from opera.console import complain, cut, one_line, print_text, say
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
+from opera.interruption import interruptible
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -142,7 +144,8 @@ def guarded(command: click.Command, arguments: list[str] | None = None, name: st
     try:
         if any("\0" in argument for argument in (sys.argv[1:] if arguments is None else arguments)):
             raise click.UsageError("an argument holds a NUL character")
-        outcome = command.main(args=arguments, prog_name=name, standalone_mode=False)
+        with interruptible():
+            outcome = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_text:
         print_text(help_text.format_message() + "\n")
         return Exit.USER_ERROR
@@ -172,12 +175,18 @@ def explain(error: BaseException) -> OperaError | None:
         return error
     if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
         return EnvironmentBroken("no space left where the workspace lies; free some and run the same command again")
+    if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
+        return EnvironmentBroken("the workspace is read-only; make it writable, or use a copy with --workspace")
     if isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error):
         way = "move it away or choose another --workspace; `sqlite3 opera.db .recover` prints what can be read of it"
         return UserError(f"the workspace's opera.db is damaged ({error}); {way}")
-    if isinstance(error, OSError) and error.errno == 28:
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         where = f" while writing {error.filename}" if error.filename else ""
         return EnvironmentBroken(f"no space left on the device{where}; free some and run the same command again")
+    if isinstance(error, OSError) and error.errno == errno.EROFS:
+        return EnvironmentBroken(
+            f"{error.filename or 'the disk'} is read-only; make it writable, or choose another folder with --workspace"
+        )
     if isinstance(error, PermissionError):
         return EnvironmentBroken(f"no permission for {error.filename}; choose another folder with --workspace")
     if isinstance(error, OSError) and error.errno in _NO_PLACE and error.filename:
@@ -186,7 +195,8 @@ def explain(error: BaseException) -> OperaError | None:
 
 
 def _complain(message: str, code: Exit) -> int:
-    say(f"opera: {message}")
+    with contextlib.suppress(OSError):  # the terminal may be gone
+        say(f"opera: {message}")
     return code
 
 

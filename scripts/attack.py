@@ -68,9 +68,16 @@ class Arena:
         command = [sys.executable, "-m", *([module, *words[1:]] if module else ["opera", *words])]
         self.calls += 1
         done = subprocess.run(
-            command, cwd=cwd or self.folder, env=self.environment(), text=True, errors="surrogateescape", capture_output=True, timeout=TIMEOUT,
-            stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
+            command,
+            cwd=cwd or self.folder,
+            env=self.environment(),
+            text=True,
+            errors="surrogateescape",
+            capture_output=True,
+            timeout=TIMEOUT,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
         if "Traceback (most recent call last)" in done.stderr or done.returncode not in expect:
             raise Failed(f"{' '.join(words)[:60]}: exit {done.returncode}: {done.stderr.strip()[-160:]!r}")
         return done
@@ -169,8 +176,13 @@ def _blob_names() -> Iterator[tuple[str, str]]:
 
 
 for _label, _name in _blob_names():
-    for _command in ("import {other} --workspace ws", "combine {other} --workspace ws", "diff {other} {other}", "replay --lib onnx --workspace {other}",
-                     "prioritize --compiler onnxruntime --frontend onnx --workspace {other}"):  # fmt: skip
+    for _command in (
+        "import {other} --workspace ws",
+        "combine {other} --workspace ws",
+        "diff {other} {other}",
+        "replay --lib onnx --workspace {other}",
+        "prioritize --compiler onnxruntime --frontend onnx --workspace {other}",
+    ):
 
         def _blob(arena: Arena, name: str = _name, command: str = _command) -> None:
             other = arena.workspace(large(), path="other")
@@ -281,7 +293,10 @@ def _settings(arena: Arena) -> None:
 
 SHELL = "__import__('os').system('touch {marker}')"
 CALLS: list[tuple[str, list[dict[str, Any]]]] = [
-    ("torch.hub.load", [{"name": "a", "value": "{folder}"}, {"name": "b", "value": "entry"}, {"name": "source", "value": "local", "keyword": True}]),
+    (
+        "torch.hub.load",
+        [{"name": "a", "value": "{folder}"}, {"name": "b", "value": "entry"}, {"name": "source", "value": "local", "keyword": True}],
+    ),
     ("torch.load", [{"name": "a", "value": "{folder}/evil.pkl"}, {"name": "weights_only", "value": False, "keyword": True}]),
     ("torch.ops.load_library", [{"name": "a", "value": "{folder}/evil.so"}]),
     ("torch.ops.aten.from_file", [{"name": "a", "value": "{marker}"}, {"name": "shared", "value": True}, {"name": "size", "value": 4}]),
@@ -308,21 +323,27 @@ CALLS: list[tuple[str, list[dict[str, Any]]]] = [
     ("torch.add", [{"name": "a", "value": {"call": ["builtins.exec", [[None, SHELL]]]}}]),
     ("torch.nn.functional.relu", [{"name": "a", "value": {"enum": ["torch", "hub"]}}]),
     ("torch.zeros_like", [{"name": "dtype", "value": {"dtype": "hub"}, "keyword": True}]),
-]  # fmt: skip
+]
 KERAS: list[tuple[str, list[dict[str, Any]]]] = [
     ("keras.saving.load_model", [{"name": "a", "value": "{folder}/evil.keras"}]),
     ("keras.utils.get_file", [{"name": "a", "value": "{marker}"}, {"name": "origin", "value": "file:///etc/hostname"}]),
     ("keras.layers.TFSMLayer", [{"name": "a", "value": "{folder}"}]),
     ("keras.layers.Lambda", [{"name": "a", "value": {"name": "builtins.eval"}}]),
     ("keras.src.utils.io_utils.os.system", [{"name": "a", "value": "touch {marker}"}]),
-    ("keras.activations.deserialize", [{"name": "a", "value": {"dict": [["class_name", "function"], ["config", "system"], ["module", "os"]]}}]),
+    (
+        "keras.activations.deserialize",
+        [{"name": "a", "value": {"dict": [["class_name", "function"], ["config", "system"], ["module", "os"]]}}],
+    ),
     ("keras.activations.get", [{"name": "a", "value": {"dict": [["class_name", "function"], ["config", "system"], ["module", "os"]]}}]),
     ("tf.io.write_file", [{"name": "a", "value": "{marker}"}, {"name": "b", "value": "x"}]),
     ("tf.load_op_library", [{"name": "a", "value": "{folder}/evil.so"}]),
     ("tf.saved_model.load", [{"name": "a", "value": "{folder}"}]),
     ("tf.py_function", [{"name": "a", "value": {"name": "builtins.eval"}}]),
-    ("tf.raw_ops.WriteFile", [{"name": "filename", "value": "{marker}", "keyword": True}, {"name": "contents", "value": "x", "keyword": True}]),
-]  # fmt: skip
+    (
+        "tf.raw_ops.WriteFile",
+        [{"name": "filename", "value": "{marker}", "keyword": True}, {"name": "contents", "value": "x", "keyword": True}],
+    ),
+]
 
 
 def _filled(tree: Any, arena: Arena) -> Any:
@@ -348,7 +369,7 @@ for _library, _calls in (("pytorch", CALLS), ("keras", KERAS[:7]), ("tensorflow"
         def _called(arena: Arena, library: str = _library, api: str = _api, arguments: Any = _arguments) -> None:
             _traps(arena)
             made = instance(api, library)
-            made["call"] = [*([] if api.startswith("torch.zeros_like") else []), *_filled(arguments, arena), *made["call"]]
+            made["call"] = [*_filled(arguments, arena), *made["call"]]
             made["call"].sort(key=lambda each: each.get("keyword", False))
             arena.workspace(made)
             arena.opera("replay", "--lib", library, "--workspace", "ws")
@@ -401,10 +422,19 @@ PARTS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("shape of truth", lambda row: row["call"][0]["value"]["tensor"].update(shape=[True], data="AACAPw==")),
     ("shape beyond", lambda row: row["call"][0]["value"]["tensor"].update(shape=[2**70], data=None)),
     ("base64 with others", lambda row: row["call"][0]["value"]["tensor"].update(data="AACAPw!AAAEA=")),
-    ("low above high", lambda row: row["call"][0]["value"].update(tensor={"shape": [2], "dtype": "float32", "constraint": {"low": 5, "high": 1}})),
+    (
+        "low above high",
+        lambda row: row["call"][0]["value"].update(tensor={"shape": [2], "dtype": "float32", "constraint": {"low": 5, "high": 1}}),
+    ),
     ("low a text", lambda row: row["call"][0]["value"].update(tensor={"shape": [2], "dtype": "float32", "constraint": {"low": "x"}})),
-    ("structure unknown", lambda row: row["call"][0]["value"].update(tensor={"shape": [2], "dtype": "float32", "constraint": {"structure": ["x"]}})),
-    ("structure a number", lambda row: row["call"][0]["value"].update(tensor={"shape": [2], "dtype": "float32", "constraint": {"structure": 5}})),
+    (
+        "structure unknown",
+        lambda row: row["call"][0]["value"].update(tensor={"shape": [2], "dtype": "float32", "constraint": {"structure": ["x"]}}),
+    ),
+    (
+        "structure a number",
+        lambda row: row["call"][0]["value"].update(tensor={"shape": [2], "dtype": "float32", "constraint": {"structure": 5}}),
+    ),
     ("strides of texts", lambda row: row["call"][0]["value"]["tensor"].update(strides=["1"])),
     ("dtype a list", lambda row: row["call"][0]["value"]["tensor"].update(dtype=["float32"])),
     ("name a number", lambda row: row["call"][0].update(name=5)),
@@ -420,7 +450,7 @@ PARTS: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("dict with list keys", lambda row: row["call"].append({"name": "d", "value": {"dict": [[[1], 2]]}})),
     ("api of 1 MB", lambda row: row.update(api="torch." + "a" * 2**20)),
     ("library a path", lambda row: row.update(library="../../x")),
-]  # fmt: skip
+]
 for _label, _change in PARTS:
 
     def _poison(arena: Arena, change: Callable[[dict[str, Any]], object] = _change) -> None:
@@ -432,20 +462,29 @@ for _label, _change in PARTS:
     attack("documents", f"a line: {_label}")(_poison)
 
 FILES: list[tuple[str, str, bytes]] = [
-    ("status.json", "top --workspace ws", b"[" * 9000), ("status.json", "top --workspace ws", b'{"workers": 5}'),
+    ("status.json", "top --workspace ws", b"[" * 9000),
+    ("status.json", "top --workspace ws", b'{"workers": 5}'),
     ("status.json", "top --workspace ws", b"\xff\xfe"),
     ("../known.toml", "baseline check known.toml --workspace ws", b"failure = [1, 2]"),
     ("../known.toml", "baseline check known.toml --workspace ws", b"a = " + b"[" * 9000),
     ("../known.toml", "baseline check known.toml --workspace ws", b"[[failure]]\nfingerprint = {}\n"),
-    ("../opera.toml", "config", b"a = " + b"[" * 9000), ("../opera.toml", "config", b"library = 5"),
-    ("../opera.toml", "config", b"[compiler.tvm]\npython = [1]"), ("../opera.toml", "config", b"[library]\nx = 1"),
-    ("../r.gz", "evaluate --recorded r.gz", b"[" * 9000), ("../r.gz", "evaluate --recorded r.gz", b'{"schema": "recorded-campaign/1"}\n'),
-    ("../r.gz", "evaluate --recorded r.gz", b'{"schema": "recorded-campaign/1", "subject": 1, "tests": 0, "faults": 1, "equipped": 1, "facts": 1}\n'),
+    ("../opera.toml", "config", b"a = " + b"[" * 9000),
+    ("../opera.toml", "config", b"library = 5"),
+    ("../opera.toml", "config", b"[compiler.tvm]\npython = [1]"),
+    ("../opera.toml", "config", b"[library]\nx = 1"),
+    ("../r.gz", "evaluate --recorded r.gz", b"[" * 9000),
+    ("../r.gz", "evaluate --recorded r.gz", b'{"schema": "recorded-campaign/1"}\n'),
+    (
+        "../r.gz",
+        "evaluate --recorded r.gz",
+        b'{"schema": "recorded-campaign/1", "subject": 1, "tests": 0, "faults": 1, "equipped": 1, "facts": 1}\n',
+    ),
     ("../torch.add.json", "import torch.add.json --format freefuzz --workspace ws", b"[" * 9000),
     ("../torch.add.json", "import torch.add.json --format freefuzz --workspace ws", json.dumps([{"parameter:0": NESTED}]).encode()),
     ("../torch.add.bson", "import torch.add.bson --format freefuzz --workspace ws", b"\x14\0\0\0\x02a\0\xf6\xff\xff\xffxxxxxxxx\0"),
-    ("../c.jsonl", "import c.jsonl --workspace ws", b"\x1f\x8b" + b"x" * 50), ("../c.jsonl", "import c.jsonl --workspace ws", b'{"schema": "corpus/1"}\n' + b"[" * 9000),
-]  # fmt: skip
+    ("../c.jsonl", "import c.jsonl --workspace ws", b"\x1f\x8b" + b"x" * 50),
+    ("../c.jsonl", "import c.jsonl --workspace ws", b'{"schema": "corpus/1"}\n' + b"[" * 9000),
+]
 for _number, (_file, _command, _data) in enumerate(FILES):
 
     def _file_attack(arena: Arena, file: str = _file, command: str = _command, data: bytes = _data) -> None:
@@ -471,13 +510,18 @@ for _label, _words in {
     attack("documents", f"the command line: {_label}")(_absurd)
 
 TABLES: list[tuple[str, str]] = [
-    ("a missing table", "DROP TABLE merges"), ("a view", "CREATE VIEW v AS SELECT 1"),
+    ("a missing table", "DROP TABLE merges"),
+    ("a view", "CREATE VIEW v AS SELECT 1"),
     ("a trigger", "CREATE TRIGGER t AFTER INSERT ON occurrences BEGIN DELETE FROM instances; END"),
-    ("a damaged document", "UPDATE instances SET document = x'00'"), ("a verdict", "UPDATE results SET verdict = 'x'"),
-    ("seconds", "UPDATE results SET seconds = '[]'"), ("a detail", "UPDATE results SET detail = '{}'"),
-    ("a detail nested", f"UPDATE results SET detail = '{json.dumps(NESTED)}'"), ("an api of bytes", "UPDATE instances SET api = x'ff'"),
-    ("calls", "UPDATE occurrences SET calls = 'x'"), ("a route", "UPDATE results SET route = x'00ff'"),
-]  # fmt: skip
+    ("a damaged document", "UPDATE instances SET document = x'00'"),
+    ("a verdict", "UPDATE results SET verdict = 'x'"),
+    ("seconds", "UPDATE results SET seconds = '[]'"),
+    ("a detail", "UPDATE results SET detail = '{}'"),
+    ("a detail nested", f"UPDATE results SET detail = '{json.dumps(NESTED)}'"),
+    ("an api of bytes", "UPDATE instances SET api = x'ff'"),
+    ("calls", "UPDATE occurrences SET calls = 'x'"),
+    ("a route", "UPDATE results SET route = x'00ff'"),
+]
 for _label, _statement in TABLES:
 
     def _database(arena: Arena, statement: str = _statement) -> None:
@@ -535,8 +579,20 @@ for _label, _environment in {"its own environment": "None", "an empty environmen
 
     attack("processes", f"a test starts a daemon with {_label}")(_daemon)
 
-LINES = ["[" * 100_000, "5", '{"again": 99, "test": "t", "calls": 1}', '{"entry": "x"}', '{"recording": 7}', '{"calls": 5}', '{"instance": 5, "test": 1}',
-         '{"dropped": [], "calls": "x"}', '{"outcome": {}}', "NaN", '{"entry": 1e300, "name": []}', "\x00\xff"]  # fmt: skip
+LINES = [
+    "[" * 100_000,
+    "5",
+    '{"again": 99, "test": "t", "calls": 1}',
+    '{"entry": "x"}',
+    '{"recording": 7}',
+    '{"calls": 5}',
+    '{"instance": 5, "test": 1}',
+    '{"dropped": [], "calls": "x"}',
+    '{"outcome": {}}',
+    "NaN",
+    '{"entry": 1e300, "name": []}',
+    "\x00\xff",
+]
 for _number, _line in enumerate(LINES):
 
     def _wrong_line(arena: Arena, line: str = _line) -> None:
@@ -558,14 +614,18 @@ def _killed(arena: Arena) -> None:
     test = add_failure(ws)
     before = set(Path(tempfile.gettempdir()).iterdir())
     child = subprocess.Popen(
-        [sys.executable, "-m", "opera", "reproduce", test[:12], "--workspace", "ws"], cwd=arena.folder, env=arena.environment(),
-        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, "-m", "opera", "reproduce", test[:12], "--workspace", "ws"],
+        cwd=arena.folder,
+        env=arena.environment(),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     time.sleep(2.5)
     child.kill()
     child.wait()
     time.sleep(1.5)
-    left = [pid for pid in _left(arena)]
+    left = _left(arena)
     for pid in left:
         os.kill(int(pid), signal.SIGKILL)
     folders = [

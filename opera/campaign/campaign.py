@@ -18,15 +18,17 @@ from opera.campaign.judge import Judgement
 from opera.campaign.machine import Machine
 from opera.campaign.plan import Identity, Plan, Test, make_plan
 from opera.campaign.rig import Rig
-from opera.campaign.room import NoRoom, check_room
+from opera.campaign.room import NoRoom, Place, check_room
 from opera.campaign.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
 from opera.campaign.selection import Predicate, selector
 from opera.campaign.settings import Settings
 from opera.campaign.watch import Progress, Watch
 from opera.config import Config
-from opera.errors import NothingSelected
+from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
+from opera.interruption import SIGNALS
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.worker.supervision import working_folder
 
 _FLUSH_SECONDS = 0.25
 _FLUSH_RESULTS = 500
@@ -64,7 +66,8 @@ class Summary:
 class _Stop:
     """Whether and why to stop.
 
-    The first Ctrl-C asks, and the loop obeys within milliseconds. A second one does not wait for the loop, which may be at work on a plan.
+    The first Ctrl-C, SIGTERM or SIGHUP asks, and the loop obeys within milliseconds. A second one does not wait for the loop, which may be
+    at work on a plan.
     While the workers are ended, which takes no longer than it has to, there is nothing left to interrupt.
     """
 
@@ -74,8 +77,9 @@ class _Stop:
         self._previous: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> _Stop:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            self._previous[number] = signal.signal(number, self._interrupt)
+        for number in SIGNALS:
+            if number is signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # `nohup` has SIGHUP ignored
+                self._previous[number] = signal.signal(number, self._interrupt)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -155,8 +159,8 @@ def run_campaign(
     wanted = selector(settings.keyword)
     started = time.monotonic()
     leftovers.clear(workspace)
-    with _Stop() as stop:
-        rig = Rig(settings, config, workspace.cache, leftovers.crew_folder(workspace), leftovers.log_folder(workspace))
+    with _Stop() as stop, working_folder("crew", workspace.scratch) as scratch:
+        rig = Rig(settings, config, workspace.cache, scratch, leftovers.log_folder(workspace))
         watch = Watch(workspace, settings, rig.crew, progress)
         try:
             return _Campaign(workspace, settings, rig, stop, watch, started, adaptation).run(make_order=order, wanted=wanted)
@@ -287,12 +291,18 @@ class _Campaign:
             lowered=self._lowered,
             ahead=AHEAD if self._draws is None else 0,
         )
+        place = Place(self._workspace.folder)
         while not scheduler.finished:
+            place.check()
             if self._stop.reason is None:
                 self._stop.reason = self._reason_to_stop()
             if self._stop.reason is not None:
                 return
-            scheduler.step()
+            try:
+                scheduler.step()
+            except (OSError, EnvironmentBroken):
+                place.check()  # where it is gone, that is why
+                raise
             self._ledger.flush_if_due()
             self._watch.tick()
         self._complete = True

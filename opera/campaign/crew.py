@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import selectors
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,10 @@ from opera.campaign.machine import this_machine
 from opera.campaign.role import Post, Role
 from opera.environments.recipes import described, own_only
 from opera.errors import EnvironmentBroken
-from opera.worker import folders
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
-from opera.worker.processes import Guardian, adopt_orphans, kill_orphans, resident_alone
+from opera.worker.processes import kill_orphans, resident_alone
 from opera.worker.protocol import Message
+from opera.worker.supervision import supervised
 
 POLL = 0.02
 """Seconds between two looks at memory and deadlines: at 250 ms a leak gets 200 MB over its cap, at 20 ms 40 MB."""
@@ -59,12 +59,9 @@ class Crew:
         slots: Most workers that are busy at a time.
         scratch: For the working folders of the workers.
         logs: Where the last words of workers are kept; None keeps none.
-        home: A folder that goes when this process goes, however it went.
     """
 
-    def __init__(
-        self, posts: Mapping[Role, Post], limits: Limits, slots: int, scratch: Path, logs: Path | None = None, home: Path | None = None
-    ) -> None:
+    def __init__(self, posts: Mapping[Role, Post], limits: Limits, slots: int, scratch: Path, logs: Path | None = None) -> None:
         self._posts = dict(posts)
         self._limits = limits
         self._slots = slots
@@ -80,8 +77,8 @@ class Crew:
         self.infos: dict[Role, Message] = {}
         self.machine = this_machine()
         """Where what `wait` yielded last was done."""
-        adopt_orphans()
-        self._guardian = Guardian(home)
+        self._block = ExitStack()
+        self._block.enter_context(supervised())
 
     @property
     def free_slots(self) -> int:
@@ -249,7 +246,7 @@ class Crew:
             )
 
     def _dismiss(self, desk: _Desk, descriptor: int) -> None:
-        with contextlib.suppress(KeyError, ValueError):
+        with suppress(KeyError, ValueError):
             self._selector.unregister(descriptor)
         if desk in self._desks:
             self._desks.remove(desk)
@@ -261,9 +258,8 @@ class Crew:
             desk.worker.close()
         self._desks.clear()
         self._selector.close()
-        kill_orphans(())
-        self._guardian.close()
-        folders.remove(self._scratch)
+        kill_orphans()
+        self._block.close()
 
 
 def _nobody(event: str, **fields: Any) -> None:

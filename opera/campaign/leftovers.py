@@ -5,26 +5,15 @@ Only what bears the name that OPERA gives such things is touched, in real folder
 
 from __future__ import annotations
 
-import os
-import re
 import stat
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from opera.models.bundle import PART
 from opera.store import Workspace
-from opera.worker import folders
-from opera.worker.processes import kill_marked
+from opera.worker import folders, supervision
 
-_OURS = re.compile(r"[a-z]+-(\d+)-\w{8}", re.ASCII)
-"""A working folder: the command, the process id of its driver, and what `mkdtemp` adds."""
 _LOGS_KEPT = 200
-
-
-def crew_folder(workspace: Workspace) -> Path:
-    """A new working folder for the workers of this process; its name says whose it is."""
-    return Path(tempfile.mkdtemp(prefix=f"crew-{os.getpid()}-", dir=workspace.scratch))
 
 
 def log_folder(workspace: Workspace) -> Path:
@@ -37,12 +26,8 @@ def log_folder(workspace: Workspace) -> Path:
 
 
 def clear(workspace: Workspace) -> None:
-    """Ends what earlier commands have left. The workspace is locked, so that no other campaign is at work."""
-    for leftover in workspace.scratch.iterdir():
-        named = _OURS.fullmatch(leftover.name)
-        if named is not None and leftover.is_dir():
-            kill_marked(int(named[1]))
-            folders.remove(leftover)
+    """Ends what earlier commands have left. The workspace is locked, so that nothing writes to it meanwhile."""
+    supervision.clear(workspace.scratch)
     for folder in (workspace.cache, workspace.blobs):
         if not folder.is_symlink():
             for part in _files(folder, f"{PART}*"):

@@ -1,4 +1,4 @@
-"""Whether there was room on the disk for what a test did. Where there was none, its failure says nothing."""
+"""Whether the workspace is still where it was, and whether there was room on its disk. Where not, what fails says nothing."""
 
 from __future__ import annotations
 
@@ -13,6 +13,34 @@ from opera.oracles.verdict import Verdict
 LEAST_FREE = 16 * 2**20
 """Bytes that have to be free where the workspace lies for a failure to count."""
 _SIGNS = ("No space left on device", "Errno 28", "ENOSPC", "Disk quota exceeded")
+
+
+class Place:
+    """Where a workspace lay when this was made; it may be moved or removed while a campaign works in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._identity = self._look()
+
+    def _look(self) -> tuple[int, int] | None:
+        try:
+            found = os.stat(self._folder)
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
+
+    @property
+    def holds(self) -> bool:
+        """Whether it still lies there."""
+        return self._look() == self._identity
+
+    def check(self) -> None:
+        """Raises EnvironmentBroken where it does not."""
+        if not self.holds:
+            raise EnvironmentBroken(
+                f"{self._folder} was moved or removed while the campaign ran; what was finished is kept in it: run the same command with"
+                " --workspace and its new place"
+            )
 
 
 class NoRoom(EnvironmentBroken):

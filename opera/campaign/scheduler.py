@@ -265,8 +265,8 @@ class Scheduler:
         if job.first:
             passed = answer["status"] == "ready"
             self._confirmed(job, Judgement(Verdict.PASS) if passed else judge_materialisation(answer, event.seconds), Role.LIBRARY_FRESH)
-        elif not self._advance(job):
-            raise AssertionError(f"the materialiser's answer has no place in the cache: {answer}")
+        elif not self._advance(job):  # it says that it is ready, and has not made what it was asked for
+            self._finish(job, Judgement(Verdict.UNDEFINED, None, "harness-error"))
 
     def _keep(self, job: Job, answer: Answer) -> None:
         """Keeps an answer under the keys that it is about: a failure of an export says nothing of the reference."""

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 from opera.atomic import replacing
 from opera.campaign.journal import Journal
+from opera.campaign.room import Place
 from opera.campaign.settings import Settings
 from opera.campaign.workforce import Workforce
 from opera.errors import UserError
@@ -98,6 +99,7 @@ class Status:
     def __init__(self, folder: Path, settings: Settings, crew: Workforce) -> None:
         self.journal = Journal(folder)
         self._path = folder / NAME
+        self._place = Place(folder)
         self._settings = settings
         self._crew = crew
         self._began = self._written = time.monotonic()
@@ -153,6 +155,8 @@ class Status:
     def write(self, state: str, stopped_by: str | None = None) -> None:
         """Writes file and journal. Where the disk takes nothing, the campaign will find out by itself."""
         self._written = time.monotonic()
+        if not self._place.holds:
+            return
         document = self._document(state, stopped_by)
         with contextlib.suppress(OSError), replacing(self._path) as file:
             file.write(json.dumps(document, indent=1).encode() + b"\n")

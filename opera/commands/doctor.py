@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import sys
-import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +21,7 @@ from opera.errors import Exit
 from opera.options import JOBS, common
 from opera.worker.cores import usable_cores
 from opera.worker.process import PINNED_ENVIRONMENT
+from opera.worker.supervision import working_folder
 
 SCHEMA = "doctor/1"
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "asimd", "bf16")
@@ -37,8 +37,8 @@ def command(names: tuple[str, ...], jobs: int, workspace: Path, seed: int, as_js
     Exits with 3 when an adapter named by --compiler does not work.
     """
     chosen = [plugin(name) for name in names] or list(plugins().values())
-    with tempfile.TemporaryDirectory(prefix="opera-doctor-") as folder:
-        checks = Checkup(load_config(), Path(folder), jobs, say).adapters(chosen)
+    with working_folder("doctor") as folder:
+        checks = Checkup(load_config(), folder, jobs, say).adapters(chosen)
     document: dict[str, Any] = {
         "schema": SCHEMA, "opera": __version__, "python": sys.version.split()[0], "platform": platform.platform(terse=True),
         "cpu": {"model": _cpu_model(), "cores": os.cpu_count(), "flags": cpu_flags()}, "environment": dict(PINNED_ENVIRONMENT),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from opera.environments.checkup import Check, Checkup
 from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import Exit, UserError
 from opera.options import common
+from opera.worker.supervision import working_folder
 
 _WORKERS = 2
 _PATH = click.Path(path_type=Path, file_okay=False)
@@ -84,8 +84,8 @@ def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], N
     values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
     compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
     libraries = [name for section, name in wanted.serves if section == "library"]
-    with tempfile.TemporaryDirectory(prefix="opera-doctor-") as folder:
-        checkup = Checkup(Config(values), Path(folder), _WORKERS, tell)
+    with working_folder("env") as folder:
+        checkup = Checkup(Config(values), folder, _WORKERS, tell)
         return [*checkup.libraries(libraries), *checkup.adapters(compilers)]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import json
-import tempfile
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -19,6 +18,7 @@ from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Tensor, digest
 from opera.options import JOBS, Duration, Pattern, common
 from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
+from opera.worker.supervision import working_folder
 
 SCHEMA = "equipped-counts/1"
 SOURCE = "frontend-tests"
@@ -48,8 +48,8 @@ def command(
     check_outputs(as_json, output)
     how = Options(python=load_config().python("library", frontend), jobs=jobs, seed=seed, only=only, suite=suite, timeout=timeout)
     counts = _Counts()
-    with tempfile.TemporaryDirectory() as scratch:
-        items = extract(frontend, scratch=Path(scratch), sources=[SOURCE], how=how)
+    with working_folder("equipped") as scratch:
+        items = extract(frontend, scratch=scratch, sources=[SOURCE], how=how)
         for item in items:
             counts.add(item)
     document = {

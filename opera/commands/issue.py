@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
 from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
+from opera.worker.supervision import working_folder
 
 SCHEMA = "issue/1"
 _NOT_READY = 1
@@ -78,7 +78,7 @@ def _tried(space: Workspace, config: Config, name: str, cases: list[Case], tests
         except (EnvironmentBroken, UserError) as error:
             facts[place] = replace(each, why_none=one_line(str(error).partition(";")[0]))
             continue
-        facts[place] = replace(each, script=script, tried=_attempt(config, script, each.result) if run else None)
+        facts[place] = replace(each, script=script, tried=_attempt(space.folder / "scratch", config, script, each.result) if run else None)
         tried = facts[place].tried
         if tried is None or tried.reproduced:
             return facts[place]
@@ -95,8 +95,8 @@ def _about(space: Workspace, case: Case, name: str, tests: int) -> Facts:
     )  # fmt: skip
 
 
-def _attempt(config: Config, script: str, result: StoredResult) -> Attempt:
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "reproducer.py"
+def _attempt(scratch: Path, config: Config, script: str, result: StoredResult) -> Attempt:
+    with working_folder("issue", scratch) as folder:
+        file = folder / "reproducer.py"
         file.write_text(script, encoding="utf-8")
-        return attempt(file, config.python("compiler", result.compiler), result)
+        return attempt(file, config.python("compiler", result.compiler), result, scratch)

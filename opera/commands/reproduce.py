@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from opera.config import load_config
+from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.options import common
 from opera.oracles.verdict import Verdict
 from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
 from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
-from opera.store import Campaigns, Workspace
+from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
 
 SCHEMA = "reproduce/1"
@@ -43,7 +43,7 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
         for case in cases:
             text = render(space, config, case, _versions(space, case))
             script.write_text(text, encoding="utf-8")
-            scripts.append((text, None if no_run else attempt(script, config.python("compiler", case.result.compiler), case.result)))
+            scripts.append((text, None if no_run else _attempt(space, config, script, case.result)))
             if scripts[-1][1] is None or scripts[-1][1].reproduced:
                 break
         text, tried = next((each for each in scripts if each[1] is not None and each[1].reproduced), scripts[0])
@@ -55,6 +55,10 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
         print_text(text)
     _say(script, tried, as_json, err=output == STDOUT)
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
+
+
+def _attempt(space: Workspace, config: Config, script: Path, result: StoredResult) -> Attempt:
+    return attempt(script, config.python("compiler", result.compiler), result, space.folder / "scratch")
 
 
 def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from opera.campaign.crew import Crew
@@ -20,6 +19,7 @@ from opera.plugins import search_path
 from opera.store import Corpus, Workspace
 from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
 from opera.worker.protocol import Message
+from opera.worker.supervision import working_folder
 
 _BATCH = 64
 _FRESH_BATCH = 16
@@ -73,15 +73,17 @@ class Caller:
         spec = WorkerSpec(
             library, "opera.models.role:Materialiser", options, config.python("library", library), search_path(template)
         )  # fmt: skip
-        self._scratch = tempfile.TemporaryDirectory(prefix="opera-replay-", ignore_cleanup_errors=True)
-        self._crew = Crew({Role.LIBRARY: Post(spec), Role.LIBRARY_FRESH: Post(spec)}, limits, jobs, Path(self._scratch.name))
+        with ExitStack() as stack:
+            scratch = stack.enter_context(working_folder("replay", workspace.folder / "scratch"))
+            self._crew = Crew({Role.LIBRARY: Post(spec), Role.LIBRARY_FRESH: Post(spec)}, limits, jobs, scratch)
+            stack.callback(self._crew.close)
+            self._stack = stack.pop_all()
 
     def __enter__(self) -> Caller:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._crew.close()
-        self._scratch.cleanup()
+        self._stack.close()
 
     def call(self, rows: Sequence[Chosen], tick: Callable[[], None] = lambda: None) -> Iterator[Called]:
         """Calls every instance of *rows*; yields each once, in the order in which they end. *tick* is called whenever there is time.
@@ -114,6 +116,8 @@ class Caller:
         return {"calls": calls, "seed": self._seed}
 
     def _settle(self, job: _Job, event: Done | Raised | Lost) -> Iterator[Called]:
+        if isinstance(event, Done) and len(event.result["answers"]) != len(job.rows):
+            event = Lost("protocol", "answers to other calls", "", "", {})
         if isinstance(event, Done):
             called = [_called(row, answer) for row, answer in zip(job.rows, event.result["answers"], strict=True)]
             again = [each.chosen for each in called if not job.attempt and not each.as_recorded]

@@ -8,9 +8,8 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,9 @@ from opera import __version__
 from opera.config import INCOMPLETE, config_file
 from opera.environments.recipes import Recipe
 from opera.errors import EnvironmentBroken, UserError
+from opera.interruption import undisturbed
+from opera.worker.program import Program
+from opera.worker.supervision import supervised
 
 FOLDER = ".opera-envs"
 _RECORD = "opera-environment.json"
@@ -27,6 +29,7 @@ _SPARE = 2.0
 """How much free space is asked for, in multiples of what the environment takes: archives are unpacked beside it."""
 _LAST = 10
 """Lines of pip that are shown when it fails."""
+_LOOK_SECONDS = 0.2
 _TOLD = re.compile(r"^(Collecting|Installing collected) ")
 _NO_NETWORK = (
     "NewConnectionError", "ConnectTimeoutError", "ReadTimeoutError", "Temporary failure in name resolution", "Name or service not known",
@@ -101,12 +104,12 @@ def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tel
             f"this installation of OPERA is older than its sources and does not know what {', '.join(map(repr, recipe.unknown))} needs;"
             " install it again (`pip install -e .` for a clone), then run the same command"
         )
-    with _locked(where) as lock:
+    with supervised(), _locked(where) as lock:
         _make_room(recipe, where, again, tell)
         with _all_or_nothing(where):
             _begin(recipe, where)
             tell(f"creating {where.folder}")
-            _venv(where, python)
+            _venv(where, python, lock)
             tell(f"installing {', '.join(recipe.requirements)}")
             _install(recipe, where, lock, tell)
             (where.folder / INCOMPLETE).unlink()
@@ -159,7 +162,8 @@ def _all_or_nothing(where: Place) -> Generator[None]:
     try:
         yield
     except BaseException:
-        shutil.rmtree(where.folder, ignore_errors=True)
+        with undisturbed():
+            shutil.rmtree(where.folder, ignore_errors=True)
         raise
 
 
@@ -170,14 +174,13 @@ def _begin(recipe: Recipe, where: Place) -> None:
     (where.folder / _RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
-def _venv(where: Place, python: str | None) -> None:
-    command = [python or sys.executable, "-m", "venv", str(where.folder)]
+def _venv(where: Place, python: str | None, lock: int) -> None:
     try:
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
+        code, printed = _run([python or sys.executable, "-m", "venv", str(where.folder)], where, lock, os.environ, lambda line: None)
     except OSError as error:
         raise EnvironmentBroken(f"the interpreter {python} cannot be run: {error.strerror}") from error
-    if run.returncode:
-        raise _failure("the virtual environment cannot be made", run.stdout + run.stderr)
+    if code:
+        raise _failure("the virtual environment cannot be made", printed)
 
 
 def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None]) -> None:
@@ -188,29 +191,34 @@ def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None
         *recipe.requirements,
     ]  # fmt: skip
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_USER")}
-    printed: list[str] = []
-    with (
-        open(where.folder / _LOG, "w", encoding="utf-8") as log,
-        subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment,
-            process_group=0, pass_fds=(lock,),
-        ) as pip,
-    ):  # fmt: skip
-        assert pip.stdout is not None
-        try:
-            for line in pip.stdout:
-                log.write(line)
-                printed.append(line)
-                if _TOLD.match(line):
-                    tell("  " + line.strip()[:150])
-        except BaseException:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(pip.pid, 9)
-            raise
-    if pip.returncode:
-        for line in printed[-_LAST:]:
+
+    def told(line: str) -> None:
+        if _TOLD.match(line):
+            tell("  " + line.strip()[:150])
+
+    code, printed = _run(command, where, lock, environment, told)
+    if code:
+        for line in printed.splitlines()[-_LAST:]:
             tell("  " + line.rstrip())
-        raise _failure(f"pip could not install {recipe.name}", "".join(printed))
+        raise _failure(f"pip could not install {recipe.name}", printed)
+
+
+def _run(command: Sequence[str], where: Place, lock: int, environment: Mapping[str, str], tell: Callable[[str], None]) -> tuple[int, str]:
+    """Runs *command* to its end, which comes with ours at the latest; returns its exit code and what it has printed, line by line told."""
+    printed: list[str] = []
+    log = where.folder / _LOG
+    with log.open("wb") as output, log.open(encoding="utf-8", errors="replace") as reader:
+        program = Program(command, output, Path.cwd(), environment, (lock,))
+        try:
+            ended = False
+            while not ended:
+                ended = program.wait(_LOOK_SECONDS) is not None
+                for line in reader:
+                    printed.append(line)
+                    tell(line)
+            return program.poll() or 0, "".join(printed)
+        finally:
+            program.end()
 
 
 def _failure(what: str, output: str) -> EnvironmentBroken:

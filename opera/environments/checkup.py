@@ -28,7 +28,7 @@ from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
 from opera.worker.once import Session, session
 from opera.worker.process import Done, Limits, Lost, Raised, Ready, WorkerSpec
-from opera.worker.processes import Guardian, adopt_orphans, kill_orphans
+from opera.worker.supervision import supervised
 
 _SEED = 0
 _NAME = "canary"
@@ -152,20 +152,14 @@ class Checkup:
 
     def _each(self, keys: Iterable[Any], work: Callable[[Any], T]) -> dict[Any, T]:
         """Does *work* on every key, `jobs` at a time."""
-        adopt_orphans()
-        guardian = Guardian()
-        try:
-            with ThreadPoolExecutor(self._jobs) as pool:
-                futures: dict[Any, Future[T]] = {key: pool.submit(work, key) for key in keys}
-                try:
-                    return {key: future.result() for key, future in futures.items()}
-                except BaseException:
-                    self._stop.set()
-                    pool.shutdown(wait=True, cancel_futures=True)
-                    raise
-        finally:
-            kill_orphans(())
-            guardian.close()
+        with supervised(), ThreadPoolExecutor(self._jobs) as pool:
+            futures: dict[Any, Future[T]] = {key: pool.submit(work, key) for key in keys}
+            try:
+                return {key: future.result() for key, future in futures.items()}
+            except BaseException:
+                self._stop.set()
+                pool.shutdown(wait=True, cancel_futures=True)
+                raise
 
     def _missing(self, each: Plugin, adapter: type[Adapter]) -> Trouble | None:
         """What the adapter declares to need and its environment has not."""

@@ -10,6 +10,7 @@ import importlib
 import json
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from opera.worker.child import Stages
 from opera.worker.once import Session
 from opera.worker.process import Broken, Done, Limits, Lost, WorkerSpec
 from opera.worker.protocol import Message
+from opera.worker.supervision import working_folder
 
 PYTHON_FRONTENDS: Mapping[str, tuple[str, ...]] = {"tvm": ("tvm.relax.frontend",)}
 """Packages that hold a compiler's frontends, for those that are written in Python and load models that are kept as files."""
@@ -104,9 +106,9 @@ def measure(workspace: Workspace, config: Config, campaign: Campaign, timeout: f
         raise UserError(f"the models of campaign {campaign.id} are gone from the cache of {workspace.folder}; run it again")
     found: dict[str, set[tuple[str, int]]] = {}
     session: Session | None = None
-    try:
+    with working_folder("evaluate", workspace.folder / "scratch") as scratch, ExitStack() as stack:
         for number, (instance, task) in enumerate(tasks, 1):
-            session = session or _session(workspace, config, campaign, packages, timeout)
+            session = session or stack.enter_context(closing(_session(workspace, scratch, config, campaign, packages, timeout)))
             event = session.ask(task)
             if isinstance(event, Lost):
                 session.close()
@@ -116,14 +118,11 @@ def measure(workspace: Workspace, config: Config, campaign: Campaign, timeout: f
                 found.setdefault(instance, set()).update(lines)
             if number % _EVERY == 0:
                 say(f"coverage of {number:,} of {len(tasks):,} tests")
-    finally:
-        if session is not None:
-            session.close()
     numbers = {line: number for number, line in enumerate(sorted(set[tuple[str, int]]().union(*found.values())))}
     return {instance: frozenset(numbers[line] for line in lines) for instance, lines in found.items()}
 
 
-def _session(workspace: Workspace, config: Config, campaign: Campaign, packages: tuple[str, ...], timeout: float) -> Session:
+def _session(workspace: Workspace, scratch: Path, config: Config, campaign: Campaign, packages: tuple[str, ...], timeout: float) -> Session:
     registered = plugin(campaign.compiler)
     template = template_of(campaign.library)
     spec = WorkerSpec(
@@ -132,7 +131,7 @@ def _session(workspace: Workspace, config: Config, campaign: Campaign, packages:
         config.python("compiler", campaign.compiler), (*registered.search_path(), *search_path(template)),
         dict(registered.load().environment),
     )  # fmt: skip
-    session = Session(spec, Limits(timeout), workspace.scratch)
+    session = Session(spec, Limits(timeout), scratch)
     event = session.start()
     if isinstance(event, Broken | Lost):
         session.close()

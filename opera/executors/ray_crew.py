@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import json
+import os
 import re
 import signal
 import time
@@ -22,11 +24,12 @@ from typing import Any
 from opera.campaign.machine import Machine, this_machine
 from opera.campaign.role import Post, Role
 from opera.errors import EnvironmentBroken
+from opera.executors.answers import answer_of, event_of, hello_of
 from opera.executors.cluster import Cluster
-from opera.executors.station import BLOBS, CACHE, Station, event_of, posts_document
+from opera.executors.station import BLOBS, CACHE, Station, posts_document
 from opera.models import bundle
 from opera.worker.process import Done, Limits, Lost, Raised
-from opera.worker.protocol import Message
+from opera.worker.protocol import Message, ProtocolError
 
 POLL = 0.02
 MOST_LOST = 5
@@ -79,6 +82,7 @@ class RayCrew:
 
     def __init__(self, posts: Mapping[Role, Post], limits: Limits, slots: int, workspace: Path, cluster: Cluster) -> None:
         self._ray = _started(cluster, slots)
+        self._setups = {role: post.spec.setup for role, post in posts.items()}
         self._posts = posts_document(posts, limits, workspace / CACHE)
         self._slots = slots
         self._workspace = workspace
@@ -213,27 +217,34 @@ class RayCrew:
                 raise EnvironmentBroken(f"stations do not start: {str(error).strip()[-400:]}") from error
             yield from self._lose(desk, type(error).__name__)
             return
-        if desk.machine is None:
-            self._greet(desk, json.loads(value))
-            return
-        text, files = value
-        answer = json.loads(text)
         order = desk.order
-        assert order is not None
+        try:
+            if desk.machine is None or order is None:
+                self._greet(desk, value)
+                return
+            answer, files = answer_of(value, self._setups[order.role])
+        except ProtocolError as error:
+            self._misfits += 1
+            if self._misfits > 3 * self._slots:
+                raise EnvironmentBroken(f"stations say what no station says: {error}") from error
+            self._ray.kill(desk.actor)
+            yield from self._lose(desk, f"protocol: {error}")
+            return
         for note in answer["notes"]:
             self.listener(note.pop("event"), host=desk.host, **note)
         if answer["event"] == "broken" or not self._fits(order.role, answer["info"]):
             self._dismiss(desk, order, answer)
             return
-        for data in files.values():
+        for data in files:
             bundle.store(self._workspace / CACHE, data)
         desk.order, desk.since = None, time.monotonic()
         self.machine = desk.machine
         yield order.role, order.job, event_of(answer)
 
-    def _greet(self, desk: _Desk, hello: dict[str, Any]) -> None:
-        desk.machine = Machine(hello["machine"], hello["document"])
-        desk.host, desk.pid, desk.since = hello["host"], hello["pid"], time.monotonic()
+    def _greet(self, desk: _Desk, value: object) -> None:
+        hello = hello_of(value)
+        desk.machine = Machine(hello.machine, hello.document)
+        desk.host, desk.pid, desk.since = hello.host, hello.pid, time.monotonic()
         self._began = time.monotonic()
         self.listener("station-ready", host=desk.host, pid=desk.pid, machine=desk.machine.id)
 
@@ -284,6 +295,10 @@ def _nobody(event: str, **fields: Any) -> None:
 
 def _started(cluster: Cluster, slots: int) -> Any:
     """Ray, connected; the signal handlers of this process stay as they are."""
+    if cluster.address is None:  # Ray listens on every network of the machine, and runs the code of whoever can talk to it
+        os.environ.setdefault("RAY_AUTH_MODE", "token")  # before Ray is imported
+        if importlib.util.find_spec("ray") is not None and importlib.util.find_spec("ray._private.authentication") is None:
+            raise EnvironmentBroken("this Ray cannot keep strangers out of a cluster that it starts; install ray>=2.52, or give --address")
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError as error:

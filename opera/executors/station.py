@@ -5,12 +5,10 @@ Knows nothing of the cluster. What comes in and goes out is JSON and named files
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import json
 import os
-import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,15 +18,12 @@ from opera.campaign.machine import this_machine
 from opera.campaign.role import Post, Role
 from opera.errors import EnvironmentBroken
 from opera.models import bundle
-from opera.worker import folders
 from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.worker.supervision import working_folder
 
 FILES = ("bundle", "artefact", "outputs")
 """Keys of an answer that name files of the cache."""
 CACHE, BLOBS = "cache", "blobs"
-_PREFIX = "opera-station-"
-_LOCK, _NEW = "lock", "new"
-"""A lock has its name only once it is held."""
 
 Files = Mapping[str, Mapping[str, bytes]]
 """Folder, `cache` or `blobs`, to name to content."""
@@ -44,7 +39,8 @@ class Station:
 
     def __init__(self, posts: str, shared: str | None) -> None:
         document: dict[str, Any] = json.loads(posts)
-        self._home, self._lock = _home()
+        self._stack = ExitStack()
+        self._home = self._stack.enter_context(working_folder("station"))
         self._workspace = self._home if shared is None else Path(shared)
         self._shared = shared is not None
         for name in (CACHE, BLOBS):
@@ -54,7 +50,8 @@ class Station:
         self._notes: list[dict[str, Any]] = []
         self._told: set[Role] = set()
         filled = {Role(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["posts"].items()}
-        self._crew = Crew(filled, Limits(**document["limits"]), 1, self._home / "crew", home=self._home)
+        self._crew = Crew(filled, Limits(**document["limits"]), 1, self._home / "crew")
+        self._stack.callback(self._crew.close)
         self._crew.listener = self._note
 
     def _note(self, event: str, **fields: Any) -> None:
@@ -136,26 +133,7 @@ class Station:
 
     def close(self) -> None:
         """Ends the workers and removes everything."""
-        self._crew.close()
-        folders.remove(self._home)
-        os.close(self._lock)
-
-
-def _home() -> tuple[Path, int]:
-    """A folder of its own and its lock; those of stations that were killed, which nobody locks any more, are removed."""
-    for stale in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*/{_LOCK}"):
-        with contextlib.suppress(OSError):
-            lock = os.open(stale, os.O_RDWR)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                folders.remove(stale.parent)
-            finally:
-                os.close(lock)
-    home = Path(tempfile.mkdtemp(prefix=_PREFIX))
-    lock = os.open(home / _NEW, os.O_RDWR | os.O_CREAT, 0o600)
-    fcntl.flock(lock, fcntl.LOCK_EX)
-    os.rename(home / _NEW, home / _LOCK)
-    return home, lock
+        self._stack.close()
 
 
 def posts_document(posts: Mapping[Role, Post], limits: Limits, cache: Path) -> str:
@@ -202,12 +180,3 @@ def event_document(event: Done | Raised | Lost) -> dict[str, Any]:
         return {"event": "raised", "stage": event.stage, "failure": event.failure, "seconds": seconds}
     lost = {"cause": event.cause, "detail": event.detail, "stage": event.stage, "log": event.log}
     return {"event": "lost", **lost, "seconds": seconds}
-
-
-def event_of(document: Mapping[str, Any]) -> Done | Raised | Lost:
-    """Inverse of `event_document`."""
-    if document["event"] == "done":
-        return Done(document["result"], document["seconds"])
-    if document["event"] == "raised":
-        return Raised(document["stage"], document["failure"], document["seconds"])
-    return Lost(document["cause"], document["detail"], document["stage"], document["log"], document["seconds"])

@@ -96,7 +96,8 @@ def store(folder: Path, data: bytes, *, durable: bool = False) -> str:
         there = target.lstat()
         if stat.S_ISREG(there.st_mode) and there.st_size == len(data) and (not durable or fetch(folder, name) == data):
             return name
-    target.parent.mkdir(parents=True, exist_ok=True)
+    for each in (folder, target.parent):  # not what they lie in: a workspace that was moved away is not made again
+        each.mkdir(exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=folder, prefix=PART)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.worker.process import Done, Lost, Raised
 from opera.worker.protocol import Message
+from opera.worker.supervision import working_folder
 
 WARM = (Role.LIBRARY, Role.COMPILER)
 FRESH = (Role.LIBRARY_FRESH, Role.COMPILER_FRESH)
@@ -85,24 +86,22 @@ class Prober:
 
     def __init__(self, settings: Settings, config: Config, scratch: Path) -> None:
         self.settings = settings
-        self._folder = tempfile.TemporaryDirectory(prefix="probes-", dir=scratch)
-        self._cache = Path(self._folder.name) / "cache"
-        self._cache.mkdir()
-        crew = Path(self._folder.name) / "crew"
-        crew.mkdir()
-        self._rig = Rig(settings, config, self._cache, crew)
         self.count = 0
         self.cancelled = False
-        try:
+        with ExitStack() as stack:
+            folder = stack.enter_context(working_folder("triage", scratch))
+            self._cache = folder / "cache"
+            self._cache.mkdir()
+            crew = folder / "crew"
+            crew.mkdir()
+            self._rig = Rig(settings, config, self._cache, crew)
+            stack.callback(self._rig.crew.close)
             self._rig.prove()
-        except BaseException:
-            self.close()
-            raise
+            self._stack = stack.pop_all()
 
     def close(self) -> None:
         """Ends the workers."""
-        self._rig.crew.close()
-        self._folder.cleanup()
+        self._stack.close()
 
     def __enter__(self) -> Prober:
         return self

@@ -6,9 +6,6 @@ import contextlib
 import json
 import os
 import re
-import signal
-import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -25,13 +22,21 @@ from opera.plugins import search_path
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
 from opera.triage.normalise import summary, template
+from opera.worker import clock
+from opera.worker.environment import passed_on
 from opera.worker.once import ask
-from opera.worker.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
-from opera.worker.processes import kill_tree
+from opera.worker.process import LOG_LIMIT, PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
+from opera.worker.program import LOOK_SECONDS, Program
+from opera.worker.supervision import working_folder
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
 _LIMITS = Limits()
 _TIMEOUT = 240.0
+_MEMORY = 2 * _LIMITS.memory
+"""Resident bytes of a script, which has library and compiler in one process."""
+_READ = 2**20
+"""Bytes of the end of a script's output that are looked at."""
+_SHOWN = 4000
 _SEARCHED = 60_000
 _NUMPY = "import numpy as np"
 _SIGNS = {
@@ -184,48 +189,63 @@ def _library_source(workspace: Workspace, config: Config, case: Case) -> Mapping
         "instance": case.document, "key": case.key, "seed": result.seed, "kind": None, "form": result.form, "reference": False,
         "source": True,
     }  # fmt: skip
-    with tempfile.TemporaryDirectory() as scratch:
-        event = ask(spec, _LIMITS, Path(scratch), task)
+    with working_folder("reproduce", workspace.folder / "scratch") as scratch:
+        event = ask(spec, _LIMITS, scratch, task)
     if not isinstance(event, Done) or event.result["status"] != "source":
         raise EnvironmentBroken(f"{route.library} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
     return event.result
 
 
-def attempt(script: Path, python: str, result: StoredResult) -> Attempt:
-    """Runs *script* with *python* in an empty folder and says whether it fails as *result* did."""
-    environment = {**os.environ, **PINNED_ENVIRONMENT}
+def attempt(script: Path, python: str, result: StoredResult, scratch: Path | None = None) -> Attempt:
+    """Runs *script* with *python* in an empty folder, below *scratch* if possible, and says whether it fails as *result* did.
+
+    It has the limits and the environment of a worker, and its end is that of its own process, whatever goes on with its output.
+    """
+    environment = {**passed_on(), **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        environment["TMPDIR"] = folder  # a process that dies removes none of its files
+    with working_folder("reproduce", scratch) as folder:
+        log, cwd = folder / "log", folder / "cwd"
+        cwd.mkdir()
+        environment["TMPDIR"] = str(cwd)  # a process that dies removes none of its files
         try:
-            process = subprocess.Popen(
-                [python, "-W", "ignore", str(script.resolve())], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-            )  # fmt: skip
-        except FileNotFoundError as error:
-            raise EnvironmentBroken(f"the interpreter {python} is missing; correct `python` in opera.toml") from error
+            with log.open("ab") as output:
+                program = Program([python, "-W", "ignore", str(script.resolve())], output, cwd, environment)
+        except OSError as error:
+            raise EnvironmentBroken(f"the interpreter {python} cannot be run ({error.strerror}); correct `python` in opera.toml") from error
         try:
-            stdout, _ = process.communicate(timeout=_TIMEOUT)
-        except subprocess.TimeoutExpired as error:
-            output = (error.stdout or b"").decode("utf-8", "replace")[-4000:]
-            return Attempt(result.verdict is Verdict.HANG, f"no end within {_TIMEOUT:g} s", output)
+            ended = _followed(program, log)
         finally:
-            _end(process)
-    return _judge(process.returncode, stdout.decode("utf-8", "replace"), result)
+            program.end()
+        output = _end_of(log)
+    if isinstance(ended, int):
+        return _judge(ended, output, result)
+    verdict, message = ended
+    return Attempt(result.verdict is verdict, message, output[-_SHOWN:])
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Ends a script with all that it has started: a compiler that is a program of its own goes on when its caller is gone."""
-    if process.poll() is None:
-        kill_tree(process.pid)
-        process.communicate()
-    else:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+def _followed(program: Program, log: Path) -> int | tuple[Verdict, str]:
+    """The exit code of *program*; or else, where it has passed a limit, what that comes to and in which words."""
+    deadline = clock.now() + _TIMEOUT
+    while (code := program.wait(LOOK_SECONDS)) is None:
+        if clock.now() > deadline:
+            return Verdict.HANG, f"no end within {_TIMEOUT:g} s"
+        if program.resident() > _MEMORY:
+            return Verdict.OOM, f"more than {_MEMORY / 2**30:g} GiB of memory"
+        with contextlib.suppress(OSError):
+            if log.stat().st_size > LOG_LIMIT:
+                os.truncate(log, 0)
+    return code
+
+
+def _end_of(log: Path) -> str:
+    """The end of what was printed: all that is looked at."""
+    with log.open("rb") as file:
+        file.seek(max(0, log.stat().st_size - _READ))
+        return file.read(_READ).decode("utf-8", "replace")
 
 
 def _judge(code: int, output: str, result: StoredResult) -> Attempt:
-    tail = output[-4000:]
+    tail = output[-_SHOWN:]
     if code < 0:
         name = signal_name(-code)
         wanted = result.detail.get("lost", {}).get("detail")

@@ -20,7 +20,7 @@ from opera.sources.shards import FileDone, Row, Shards
 from opera.sources.source import DeclaredSource, Request, Source, select
 from opera.sources.tally import Tally
 from opera.untrusted import Malformed
-from opera.worker.processes import Guardian
+from opera.worker.supervision import supervised
 
 PROGRESS_SECONDS = 0.25
 
@@ -96,18 +96,16 @@ def extract(
     chosen = select(description, sources)
     _check_options(chosen, how.options)
     modules = dict.fromkeys([*description.modules, *(module for source in chosen for module in source.description.modules)])
-    check_modules(how.python, list(modules), description.install)
+    with supervised():
+        check_modules(how.python, list(modules), description.install, scratch)
     return _run(chosen, how, scratch.resolve(), progress)
 
 
 def _run(chosen: Sequence[Source], how: Options, scratch: Path, progress: Report | None) -> Iterator[Item]:
-    guardian = Guardian()
     known: set[bytes] = set()
-    try:
+    with supervised():
         for source in chosen:
             yield from _Extraction(source, how, known, progress).run(scratch)
-    finally:
-        guardian.close()
 
 
 def _check_options(chosen: Sequence[Source], options: Mapping[str, str]) -> None:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import subprocess
-import tempfile
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from opera.errors import EnvironmentBroken, UserError
 from opera.sources.description import INSTRUMENTATION, SourceDescription, SuiteDescription
-from opera.sources.host import kill_group, start
+from opera.sources.host import answer
 from opera.sources.source import DeclaredSource, Request
 
 _NOT_RUN = ("__init__.py", "conftest.py")
@@ -44,7 +42,7 @@ def find_files(source: DeclaredSource, suite: SuiteDescription, request: Request
         UserError: no folder was named, it does not exist, or nothing in it matches.
         EnvironmentBroken: the package that should hold them is not installed.
     """
-    named = request.suite if request.suite is not None else _package(request.python, suite.package)
+    named = request.suite if request.suite is not None else _package(request.python, suite.package, request.scratch)
     if named is None:
         raise UserError(f"{source.library}/{source.name} needs a folder: --suite DIR or --scripts DIR")
     if not named.exists():
@@ -121,20 +119,11 @@ def _wanted(name: str, only: tuple[str, ...]) -> bool:
     return not only or any(fnmatchcase(name, pattern) or fnmatchcase(Path(name).name, pattern) for pattern in only)
 
 
-def _package(python: str, package: str) -> Path | None:
+def _package(python: str, package: str, scratch: Path) -> Path | None:
     """The folder of an installed package in the interpreter *python*; it is asked without importing the package."""
     if not package:
         return None
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as output:
-        process = start([python, "-c", _FIND, package], stdout=output, cwd=folder)
-        try:
-            process.wait(timeout=60)
-        except subprocess.TimeoutExpired:
-            pass
-        finally:
-            kill_group(process)
-        output.seek(0)
-        lines = output.read().decode("utf-8", errors="replace").strip().splitlines()
+    lines = answer([python, "-c", _FIND, package], scratch).splitlines()
     path = Path(lines[-1]) if lines else Path()
     if not path.is_absolute() or not path.is_dir():
         raise EnvironmentBroken(f"{python} has no package {package} with test files in it")

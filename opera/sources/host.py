@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from opera.errors import EnvironmentBroken
-from opera.worker.processes import MARK, kill_tree, resident
+from opera.worker import clock, folders
+from opera.worker.program import Program
 
 LOG_TAIL = 2000
 ENFORCE_SECONDS = 0.02
@@ -33,6 +31,8 @@ PINNED = {
     "CUDA_VISIBLE_DEVICES": "",
     "HIP_VISIBLE_DEVICES": "",
 }
+_ANSWER_SECONDS = 60.0
+_ANSWER = 1 << 20
 _PROBE = "import importlib.util, json, sys; print(json.dumps([m for m in sys.argv[1:] if importlib.util.find_spec(m) is None]))"
 
 
@@ -71,16 +71,16 @@ class Host:
         self._stall = stall
         self._memory = memory
         self._enforced = 0.0
-        self._started = self._moved = time.monotonic()
+        self._started = self._moved = clock.now()
         self._size = -1
         self._verdict: str | None = None
         with self._log.open("wb") as log:
-            self._process = start(command, stdout=log, cwd=self._folder, environment={"TMPDIR": self._folder, **(environment or {})})
+            self._program = start(command, log, self._folder, {"TMPDIR": self._folder, **(environment or {})})
 
     def poll(self) -> str | None:
         """How the host ended: `` for well, otherwise the cause. None while it runs; kills it when it is past a limit."""
         if self._verdict is None:
-            code = self._process.poll()
+            code = self._program.poll()
             if code is not None:
                 self._end(_describe(code))
             else:
@@ -100,7 +100,7 @@ class Host:
             return ""
 
     def _enforce(self) -> None:
-        now = time.monotonic()
+        now = clock.now()
         if now - self._enforced < ENFORCE_SECONDS:
             return
         self._enforced = now
@@ -113,59 +113,47 @@ class Host:
             self._end(f"no progress for {self._stall:g} s")
         elif self._log.stat().st_size > OUTPUT:
             self._end(f"printed more than {OUTPUT >> 20} MiB")
-        elif resident(self._process.pid) > self._memory:
+        elif self._program.resident() > self._memory:
             self._end(f"more than {self._memory / (1 << 30):g} GiB of memory")
 
     def _end(self, verdict: str) -> None:
         self._verdict = verdict
-        kill_group(self._process)
-        shutil.rmtree(self._folder, ignore_errors=True)
+        self._program.end()
+        folders.remove(Path(self._folder))
 
 
-def start(
-    command: Sequence[str], stdout: IO[bytes], cwd: str | Path, environment: Mapping[str, str] | None = None
-) -> subprocess.Popen[bytes]:
-    """Starts *command* in a session of its own, with one thread and no GPU."""
-    whole: Mapping[str, str] = {**os.environ, **PINNED, MARK: str(os.getpid()), **(environment or {})}
+def start(command: Sequence[str], output: IO[bytes], folder: str | Path, environment: Mapping[str, str] | None = None) -> Program:
+    """Starts *command* in *folder* with one thread and no GPU, otherwise in the environment of this process, whose own tests it runs."""
     try:
-        return subprocess.Popen(
-            list(command),
-            stdin=subprocess.DEVNULL,
-            stdout=stdout,
-            stderr=subprocess.STDOUT,
-            cwd=cwd,
-            env=whole,
-            start_new_session=True,
-        )
+        return Program(command, output, folder, {**os.environ, **PINNED, **(environment or {})})
     except OSError as error:
         message = f"cannot start {command[0]}: {error.strerror}; set `python` of this library to an interpreter that has it"
         raise EnvironmentBroken(message) from error
 
 
-def kill_group(process: subprocess.Popen[bytes]) -> None:
-    """Kills *process*, its group, and everything that descends from it."""
-    kill_tree(process.pid)
-    process.wait()
+def answer(command: Sequence[str], scratch: Path) -> str:
+    """What *command* prints, the end of it; it has a minute."""
+    with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryFile(dir=scratch) as output:
+        program = start(command, output, folder)
+        try:
+            program.wait(_ANSWER_SECONDS)
+        finally:
+            program.end()
+        output.seek(max(0, output.seek(0, os.SEEK_END) - _ANSWER))
+        return output.read(_ANSWER).decode("utf-8", errors="replace").strip()
 
 
-def check_modules(python: str, modules: Sequence[str], install: str) -> None:
+def check_modules(python: str, modules: Sequence[str], install: str, scratch: Path) -> None:
     """Checks that *python* can find *modules*.
 
     Raises:
         EnvironmentBroken: it cannot; the message has *install*, the command to mend it.
     """
-    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as output:
-        process = start([python, "-c", _PROBE, *modules], stdout=output, cwd=folder)
-        try:
-            process.wait(timeout=60)
-        finally:
-            kill_group(process)
-        output.seek(0)
-        text = output.read().decode("utf-8", errors="replace")
+    text = answer([python, "-c", _PROBE, *modules], scratch)
     try:
-        missing: list[str] = json.loads(text.strip().splitlines()[-1])
+        missing: list[str] = json.loads(text.splitlines()[-1])
     except (ValueError, IndexError):
-        raise EnvironmentBroken(f"{python} does not run Python code: {text[-300:].strip()}") from None
+        raise EnvironmentBroken(f"{python} does not run Python code: {text[-300:]}") from None
     if missing:
         raise EnvironmentBroken(f"{python} has no module {', '.join(missing)}; install it there: {install}")
 

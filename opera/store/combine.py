@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sqlite3
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +14,7 @@ from opera.instance import decode_instance, digest
 from opera.store.database import DATABASE, Workspace, new_database, open_workspace
 from opera.store.rows import TABLES, BadRow, checked_rows
 from opera.untrusted import inflated, parsed_json
+from opera.worker.supervision import working_folder
 
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
 """From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""
@@ -74,8 +73,8 @@ def combine(target: Workspace, source: Path, identify: Identify, into: Combined)
         into: Is added to.
     """
     database = target.database
-    with tempfile.TemporaryDirectory(prefix=f"combine-{os.getpid()}-", dir=target.scratch) as folder:
-        copy = Path(folder) / DATABASE
+    with working_folder("combine", target.scratch) as folder:
+        copy = folder / DATABASE
         with open_workspace(source, write=False, foreign=True, checked=False) as other:
             _copy_sound(other, copy, target, into)
         database.execute("ATTACH ? AS other", (str(copy),))

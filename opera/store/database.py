@@ -143,23 +143,44 @@ def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, f
 
 
 def _take_lock(folder: Path) -> int:
+    """Locks the folder that the database really lies in, so that neither a file removed nor a link lets a second writer in.
+
+    Not the database itself: closing a second descriptor of it would drop the locks that SQLite has on it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
+        database = Path(os.path.realpath(folder / "opera.db"))
+        lock = os.open(database.parent, os.O_RDONLY | os.O_DIRECTORY)
     except (NotADirectoryError, FileExistsError) as error:
         raise UserError(f"{folder} is not a folder; choose another with --workspace") from error
     except FileNotFoundError as error:  # below /proc, say
         raise EnvironmentBroken(f"{folder} cannot be made here; choose another with --workspace") from error
+    if not os.access(database.parent, os.W_OK):
+        os.close(lock)
+        raise EnvironmentBroken(f"{folder} is read-only for this user; copy it, or use another --workspace")
+    note = database.parent / "lock"
+    try:
+        _lock_alone(lock, database, folder, note)
+    except BaseException:
+        os.close(lock)
+        raise
+    with contextlib.suppress(OSError):
+        note.write_text(f"{os.getpid()}\n", encoding="ascii")
+    return lock
+
+
+def _lock_alone(lock: int, database: Path, folder: Path, note: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        owner = os.pread(lock, 20, 0).decode("ascii", "replace").strip()
-        os.close(lock)
+    except BlockingIOError as error:
+        owner = ""
+        with contextlib.suppress(OSError, ValueError):
+            owner = str(int(note.read_bytes()[:20]))
         raise EnvironmentBroken(f"process {owner or '?'} is writing to {folder}; wait for it, or use another --workspace") from error
-    with contextlib.suppress(OSError):
-        os.truncate(lock, 0)
-        os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
-    return lock
+    except OSError:  # a file system without locks of folders, as NFS is: two machines must not write at once there
+        pass
+    if database.exists() and database.stat().st_nlink > 1:
+        raise UserError(f"{folder / 'opera.db'} has another name as well (a hard link); copy the folder with `cp -a` and use the copy")
 
 
 def _connect(path: Path, write: bool) -> sqlite3.Connection:

@@ -1,10 +1,14 @@
 """The child's half of a worker: sets the process up, loads one role, and serves tasks until the driver goes away.
 
 Messages to the child:   {"setup": "module:attribute", "options": {...}, "path": [...]}, then any number of
-                         {"task": {...}} or {"task": {...}, "fork": true}, or {"quit": true}
-Messages to the driver:  {"ready": {...}} or {"broken": failure} once; per task {"forked": pid} where asked for, then
-                         {"done": result, "seconds": {stage: s}} or {"raised": failure, ...}
-                         or, for a forked child that died, {"died": wait status}
+                         {"task": {...}, "number": n, "fork": bool}, or {"quit": true}
+Messages to the driver:  {"is": "ready", "info": {...}} or {"is": "broken", "failure": {...}} once; per task
+                         {"is": "forked", "task": n, "pid": pid} where asked for, then
+                         {"is": "done", "task": n, "result": {...}, "seconds": {stage: s}} or
+                         {"is": "raised", "task": n, "failure": {...}, "stage": "...", "seconds": {stage: s}},
+                         and where the task was done in a copy {"is": "died", "task": n, "status": of waitpid}
+
+The driver checks all that against `opera.worker.messages`.
 
 Each stage is written into shared memory before it is entered, so that the driver knows it when it looks, and is not woken by it.
 """
@@ -96,15 +100,13 @@ def serve(read_fd: int, write_fd: int, stage_fd: int) -> None:
         role = _load(setup)
         ready = role.ready()
     except BaseException as error:
-        send({"broken": describe(error)})
+        send({"is": "broken", "failure": describe(error)})
         return
     gc.freeze()
-    send({"ready": ready})
+    send({"is": "ready", "info": ready})
     while (message := reader.wait()) is not None and "quit" not in message:
-        if message.get("fork"):
-            _forked(role, message["task"], send, say)
-        else:
-            _attempt(role, message["task"], send, say)
+        act = _forked if message["fork"] else _attempt
+        act(role, message, send, say)
 
 
 def _speak() -> None:
@@ -131,21 +133,21 @@ def _load(setup: Message) -> Role:
     return role(setup.get("options", {}))
 
 
-def _attempt(role: Role, task: Message, send: SendMessage, say: Callable[[str], None]) -> None:
+def _attempt(role: Role, message: Message, send: SendMessage, say: Callable[[str], None]) -> None:
     stages = Stages(say)
     try:
-        result = role.handle(task, stages)
+        result = role.handle(message["task"], stages)
         stages.leave()
-        reply: Message = {"done": result, "seconds": stages.seconds}
+        reply: Message = {"is": "done", "result": result}
     except BaseException as error:
         stages.leave()
-        reply = {"raised": describe(error), "stage": stages.current, "seconds": stages.seconds}
+        reply = {"is": "raised", "failure": describe(error), "stage": stages.current}
     with contextlib.suppress(Exception):
         sys.stderr.flush()
-    send(reply)
+    send({**reply, "task": message["number"], "seconds": stages.seconds})
 
 
-def _forked(role: Role, task: Message, send: SendMessage, say: Callable[[str], None]) -> None:
+def _forked(role: Role, message: Message, send: SendMessage, say: Callable[[str], None]) -> None:
     """Does the task in a copy of this warm process, in a process group of its own, so that the driver can kill it alone."""
     child = os.fork()
     if child == 0:
@@ -153,11 +155,8 @@ def _forked(role: Role, task: Message, send: SendMessage, say: Callable[[str], N
         _SPEAKERS.add(os.getpid())
         os.setpgid(0, 0)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        send({"forked": os.getpid()})
-        _attempt(role, task, send, say)
+        send({"is": "forked", "task": message["number"], "pid": os.getpid()})
+        _attempt(role, message, send, say)
         os._exit(0)
     _, status = os.waitpid(child, 0)
-    if status != 0:
-        send({"died": status})
-    else:
-        send({"reaped": child})
+    send({"is": "died", "task": message["number"], "status": status})

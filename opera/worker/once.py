@@ -5,12 +5,13 @@ from __future__ import annotations
 import select
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from opera.errors import EnvironmentBroken
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
 from opera.worker.protocol import Message
+from opera.worker.supervision import supervised
 
 _POLL = 0.05
 """Seconds between two looks at memory, deadlines and the wish to stop."""
@@ -20,8 +21,12 @@ class Session:
     """One worker, asked one thing after the other. To be used in one thread only: a worker dies with the thread that started it."""
 
     def __init__(self, spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> None:
-        self._worker = Worker(spec, limits, scratch)
         self._stop = stop or threading.Event()
+        with ExitStack() as stack:
+            stack.enter_context(supervised())
+            self._worker = Worker(spec, limits, scratch)
+            stack.callback(self._worker.close)
+            self._stack = stack.pop_all()
 
     def start(self) -> Ready | Broken | Lost:
         """Waits until the worker is ready, or known not to become so."""
@@ -48,7 +53,7 @@ class Session:
 
     def close(self) -> None:
         """Ends the worker with all it has started."""
-        self._worker.close()
+        self._stack.close()
 
 
 @contextmanager

@@ -9,13 +9,15 @@ import select
 import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opera.worker import clock, folders, processes
+from opera.worker import clock, folders, messages, processes
 from opera.worker.cores import Seat
+from opera.worker.environment import passed_on
 from opera.worker.protocol import Message, ProtocolError, Reader, pack
 from opera.worker.stage import StageCell, StageWatch, shared_memory
 
@@ -149,7 +151,7 @@ class Worker:
         entry = Path(__file__).with_name("__main__.py")
         cwd = self._folder / "cwd"
         cwd.mkdir()
-        environment = {**os.environ, **PINNED_ENVIRONMENT, "TMPDIR": str(cwd), processes.MARK: str(os.getpid()), **self.spec.environment}
+        environment = {**passed_on(), **PINNED_ENVIRONMENT, "TMPDIR": str(cwd), processes.MARK: str(os.getpid()), **self.spec.environment}
         environment.pop("PYTHONPATH", None)
         try:
             with self._log.open("ab") as log, processes.BIRTHS:
@@ -158,7 +160,7 @@ class Worker:
                     stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment,
                     pass_fds=(child_read, child_write, stage_fd), start_new_session=True,
                 )  # fmt: skip
-                processes.WORKERS.add(self._process.pid)
+                processes.CHILDREN.add(self._process.pid)
         except OSError:
             os.close(self._write_fd)
             os.close(read_fd)
@@ -202,7 +204,7 @@ class Worker:
         self._forking, self._forked_pid, self._held = fork, None, None
         self._seat.take(self.pid)
         self._watch.begin()
-        self._send({"task": task, "fork": True} if fork else {"task": task})
+        self._send({"task": task, "number": self.tasks, "fork": fork})
 
     def receive(self) -> Iterator[Event]:
         """Reads what has arrived and yields the events in it. After `Lost` or `Broken` the worker is closed."""
@@ -210,48 +212,50 @@ class Worker:
         while self.alive:
             try:
                 message = self._reader.next()
+                event = None if message is None else self._interpret(message)
             except ProtocolError as error:
                 yield self._lose("protocol", str(error))
                 return
             if message is None:
                 break
-            try:
-                event = self._interpret(message)
-            except (KeyError, TypeError, ValueError) as error:
-                yield self._lose("protocol", f"unexpected message: {type(error).__name__}: {error}")
-                return
             if event is not None:
                 yield event
         if self.alive and self._reader.closed:
             yield self._lose(*self._obituary())
 
     def _interpret(self, message: Message) -> Event | None:
-        if "forked" in message:
-            self._forked_pid = int(message["forked"])
+        said = messages.said(message, self.spec.setup)
+        if isinstance(said, messages.Ready | messages.Broken):
+            if self.ready:
+                raise ProtocolError("said twice that it is ready")
+            return self._set_up(said, message)
+        if not self.busy or said.task != self.tasks:
+            raise ProtocolError(f"an answer to task {said.task}, which is not what it was given")
+        if isinstance(said, messages.Done):
+            event = Done(said.result, said.seconds)
+        elif isinstance(said, messages.Raised):
+            event = Raised(said.stage, message["failure"], said.seconds)
+        elif not self._forking:
+            raise ProtocolError("an answer of a copy that nobody asked for")
+        elif isinstance(said, messages.Forked):
+            # It may have ended already. Whatever else is no child of the worker is none of its business.
+            self._forked_pid = said.pid if processes.is_child(said.pid, self.pid) else None
             return None
-        if "ready" in message:
-            self.ready = True
-            self._seat.leave()
-            return Ready(message["ready"])
-        if "broken" in message:
-            failure: Message = {**message["broken"], "log": self.log_tail()}
-            self.close()
-            return Broken(failure)
-        if "died" in message:
-            if self._held is not None:
-                return self._finish(self._held)
-            return self._finish(self._lost(*_wait_status(int(message["died"]))))
-        if "reaped" in message:
-            return self._finish(self._held or self._lost("exit", "0"))
-        event: Event
-        if "done" in message:
-            event = Done(message["done"], message["seconds"])
         else:
-            event = Raised(message["stage"], message["raised"], message["seconds"])
+            return self._finish(self._held or self._lost(*_wait_status(said.status)))
         if self._forking:
             self._held = event
             return None
         return self._finish(event)
+
+    def _set_up(self, said: messages.Ready | messages.Broken, message: Message) -> Event:
+        if isinstance(said, messages.Ready):
+            self.ready = True
+            self._seat.leave()
+            return Ready(said.info)
+        failure: Message = {**message["failure"], "log": self.log_tail()}
+        self.close()
+        return Broken(failure)
 
     def _finish(self, event: Event) -> Event:
         self.busy, self._forked_pid, self._held = False, None, None
@@ -263,12 +267,12 @@ class Worker:
         """Kills the task that is past its deadline or over the memory cap; the worker survives when the task ran in a fork."""
         if not self.alive or (self.ready and not self.busy):
             return None
-        if self._process.poll() is not None and not select.select([self._read_fd], [], [], 0)[0]:
+        if processes.exit_code(self.pid) is not None and not select.select([self._read_fd], [], [], 0)[0]:
             return self._lose(*self._obituary())
         self._trim_log()
         self._flush()
         allowed = self.limits.stage if self.ready else self.limits.start
-        target = self._forked_pid or self.pid
+        target = self.pid if self._forked_pid is None or not processes.is_child(self._forked_pid, self.pid) else self._forked_pid
         if self.waiting() > allowed:
             return self._end(target, "deadline", f"{allowed:g} s")
         if processes.resident(target) > self.limits.memory:
@@ -290,12 +294,13 @@ class Worker:
         while clock.now() < deadline and not self._reader.closed:
             try:
                 message = self._reader.next()
+                said = None if message is None else messages.said(message, self.spec.setup)
             except ProtocolError:
                 break
-            if message is None:
+            if said is None:
                 if select.select([self._read_fd], [], [], 0.05)[0]:
                     self._reader.feed()
-            elif "died" in message or "reaped" in message:
+            elif isinstance(said, messages.Died) and said.task == self.tasks:
                 self._finish(lost)
                 return lost
         self.close()
@@ -311,10 +316,11 @@ class Worker:
         return lost
 
     def _obituary(self) -> tuple[str, str]:
-        try:
-            code = self._process.wait(timeout=5.0)
-        except subprocess.TimeoutExpired:
-            return "protocol", "closed its pipe and went on running"
+        deadline = clock.now() + 5.0
+        while (code := processes.exit_code(self.pid)) is None:
+            if clock.now() > deadline:
+                return "protocol", "closed its pipe and went on running"
+            time.sleep(0.002)
         return ("signal", signal_name(-code)) if code < 0 else ("exit", str(code))
 
     def _send(self, message: Message) -> None:
@@ -378,7 +384,7 @@ class Worker:
         processes.kill_tree(self.pid)
         self._process.wait()
         self._seat.give_up()
-        processes.WORKERS.discard(self.pid)
+        processes.CHILDREN.discard(self.pid)
         self._keep_log()
         os.close(self._read_fd)
         os.close(self._write_fd)

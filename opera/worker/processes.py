@@ -12,18 +12,18 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from opera.worker.guardian import sweep
+from opera.worker.guardian import children, marked, stat, sweep
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PR_SET_CHILD_SUBREAPER = 36
 _KEPT: set[int] = set()
-"""Children of this process that have nothing to do with workers."""
-WORKERS: set[int] = set()
-"""The living workers of this process, whatever crew they belong to."""
+"""Children of this process that have nothing to do with its work."""
+CHILDREN: set[int] = set()
+"""The living processes that this one has started and looks after: workers, whatever crew they belong to, tests and scripts."""
 BIRTHS = threading.Lock()
-"""Held while a worker is started and while orphans are looked for: a thread must not take another one's newborn for an orphan."""
+"""Held while a child is started and while orphans are looked for: a thread must not take another one's newborn for an orphan."""
 MARK = "OPERA_DRIVER"
-"""Environment variable that every worker and what it starts inherits: the process id of the driver."""
+"""Environment variable that every child and what it starts inherits: the process id of the driver."""
 
 
 def resident(pid: int) -> int:
@@ -52,60 +52,73 @@ def descendants(pid: int) -> list[int]:
     found: list[int] = []
     pending = [pid]
     while pending:
-        children = _children(pending.pop())
-        found += children
-        pending += children
+        below = children(pending.pop())
+        found += below
+        pending += below
     return found
 
 
-def _children(pid: int) -> list[int]:
-    children: list[int] = []
-    try:
-        threads = os.listdir(f"/proc/{pid}/task")
-    except OSError:
-        return children
-    for thread in threads:
-        try:
-            with open(f"/proc/{pid}/task/{thread}/children", "rb") as file:
-                children += [int(child) for child in file.read().split()]
-        except (OSError, ValueError):
-            continue
-    return children
+def is_below(pid: int, ancestor: int) -> bool:
+    """Whether *pid* descends from *ancestor*."""
+    seen: set[int] = set()
+    while pid > 1 and pid not in seen:
+        seen.add(pid)
+        known = stat(pid)
+        if known is None:
+            return False
+        pid = known[0]
+        if pid == ancestor:
+            return True
+    return False
 
 
-def _is_ours(pid: int) -> bool:
-    """Whether *pid* was started by a worker of this driver, as far as its environment tells."""
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return f"{MARK}={os.getpid()}".encode() in file.read().split(b"\0")
-    except OSError:
-        return False
+def is_child(pid: int, parent: int) -> bool:
+    """Whether *pid* is a process that *parent* has started and not yet waited for."""
+    known = stat(pid)
+    return known is not None and known[0] == parent
+
+
+def exit_code(pid: int) -> int | None:
+    """How our child *pid* has ended, as `Popen.returncode` says it; None while it lives. Its number stays taken until it is waited for."""
+    ended = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    if ended is None:
+        return None
+    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
 
 
 def kill_tree(pid: int) -> None:
-    """Kills *pid*, its process group and every descendant, also those that left the group."""
-    below = descendants(pid)
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(pid, signal.SIGKILL)
-    for each in (pid, *below):
+    """Kills *pid*, its process group and every descendant, also those that left the group; nothing where *pid* does not descend from us."""
+    if not is_below(pid, os.getpid()):
+        return
+    with contextlib.ExitStack() as stack:
+        handles: list[int] = []
+        for each in (pid, *descendants(pid)):
+            with contextlib.suppress(OSError):  # it is gone; or there are more than we can hold, and the others are orphans in a moment
+                handle = os.pidfd_open(each)
+                stack.callback(os.close, handle)
+                if is_below(each, os.getpid()):  # the number has not passed to another process in between
+                    handles.append(handle)
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(each, signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)
+        for handle in handles:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                signal.pidfd_send_signal(handle, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
     """Makes this process the parent of descendants whose own parent dies, so that `kill_orphans` can find them."""
-    _KEPT.update(_children(os.getpid()))
+    _KEPT.update(children(os.getpid()))
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
-def kill_orphans(known: Iterable[int]) -> None:
-    """Ends and reaps every process that workers of this driver have left behind; *known* are those that may live on.
+def kill_orphans(known: Iterable[int] = ()) -> None:
+    """Ends and reaps every process that children of this driver have left behind; *known* are those that may live on.
 
     Such a process carries our mark, unless it was given an environment of its own; then its session tells, which is never ours.
     """
     with BIRTHS:
-        orphans = set(_children(os.getpid())) - set(known) - _KEPT - WORKERS
-        strangers = {pid for pid in orphans if _is_ours(pid) or _is_foreign(pid)}
+        orphans = set(children(os.getpid())) - set(known) - _KEPT - CHILDREN
+        strangers = {pid for pid in orphans if marked(pid, f"{MARK}={os.getpid()}".encode()) or _is_foreign(pid)}
     for pid in strangers:
         kill_tree(pid)
     for pid in strangers:
@@ -115,12 +128,8 @@ def kill_orphans(known: Iterable[int]) -> None:
 
 def _is_foreign(pid: int) -> bool:
     """Whether *pid* is or was in a session other than ours, as everything is that descends from a worker."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            session = file.read().rpartition(b")")[2].split()[3]
-    except (OSError, IndexError):
-        return False
-    return int(session) != os.getsid(0)
+    known = stat(pid)
+    return known is not None and known[1] != os.getsid(0)
 
 
 def kill_marked(driver: int) -> None:
@@ -130,20 +139,23 @@ def kill_marked(driver: int) -> None:
 
 
 class Guardian:
-    """A process that outlives this driver for a moment and ends what its workers have left behind, even if it was killed.
+    """A process that outlives this driver for a moment and ends what it has left behind, even if it was killed."""
 
-    Args:
-        home: A folder that it removes as well.
-    """
-
-    def __init__(self, home: Path | None = None) -> None:
+    def __init__(self) -> None:
         script = Path(__file__).with_name("guardian.py")
-        command = [sys.executable, "-I", "-S", str(script), f"{MARK}={os.getpid()}", *([] if home is None else [str(home)])]
+        command = [sys.executable, "-I", "-S", str(script), str(os.getpid()), f"{MARK}={os.getpid()}"]
         with BIRTHS:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True
-            )
+                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True,
+                bufsize=0,
+            )  # fmt: skip
             _KEPT.add(self._process.pid)
+
+    def also_removes(self, folder: Path) -> None:
+        """Has it remove *folder* at its end."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+            self._process.stdin.write(os.fsencode(folder.absolute()) + b"\0")
 
     def close(self) -> None:
         """Lets it do its work, and waits until it has."""

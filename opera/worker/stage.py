@@ -10,6 +10,8 @@ import time
 from opera.worker import clock
 
 _COUNT = 8
+_READS = 100
+"""Times that a reader looks for a stage that is not being changed."""
 _SLOT = struct.Struct("=dB47s")
 """When the stage was entered, the length of its name, the name."""
 _SIZE = _COUNT + 2 * _SLOT.size
@@ -34,10 +36,12 @@ class StageCell:
 
     def read(self) -> tuple[int, str, float]:
         """How many stages were entered so far, the last one, and when that was by `time.monotonic`, which all processes share."""
+        looks = 0
         while True:
             count = self._count[0]
             entered, length, name = _SLOT.unpack_from(self._memory, _COUNT + count % 2 * _SLOT.size)
-            if count == self._count[0]:
+            looks += 1
+            if count == self._count[0] or looks == _READS:  # one that writes all the time shall not hold us up
                 return count, name[:length].decode("utf-8", "replace"), entered
 
     def close(self) -> None:

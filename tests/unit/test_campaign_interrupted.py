@@ -115,7 +115,7 @@ def test_a_finished_campaign_run_again_does_nothing_and_says_the_same(undisturbe
 
 def test_what_a_killed_driver_left_in_the_scratch_folder_is_removed_by_the_next(lab: Lab) -> None:
     lab.add(instance("pass"))
-    leftover = lab.workspace / "scratch" / "crew-dead" / "deep"
+    leftover = lab.workspace / "scratch" / "crew-1-dead" / "deep"
     leftover.mkdir(parents=True)
     (leftover / "file").write_text("x")
     assert lab.run().code == 0

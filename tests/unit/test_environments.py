@@ -18,6 +18,7 @@ from pathlib import Path
 
 import pytest
 from fake.corpora import Run, runner
+from fake.harness import marked
 from packaging.requirements import Requirement
 
 from opera.compilers.registry import plugins
@@ -275,7 +276,8 @@ def start_making(folder: Path, index: str) -> subprocess.Popen[bytes]:
         "import sys; from pathlib import Path; from opera.environments.build import Place, create;"
         "from opera.environments.recipes import Recipe;"
         "recipe = Recipe('tiny', (), ('no-such-distribution',), None, 0.0, '');"
-        "create(recipe, Place('tiny', Path(sys.argv[1])), None, again=False, tell=print)"
+        "from opera.interruption import interruptible\n"
+        "with interruptible(): create(recipe, Place('tiny', Path(sys.argv[1])), None, again=False, tell=print)"
     )
     environment = {**os.environ, "PIP_INDEX_URL": index, "PIP_CONFIG_FILE": os.devnull, "PIP_TIMEOUT": "600"}
     for variable in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):
@@ -295,33 +297,31 @@ def test_an_environment_whose_making_was_killed_is_never_used_and_can_be_made_an
 ) -> None:
     where = Place("tiny", tmp_path / "tiny")
     process = start_making(where.folder, silent_index)
-    pips = pips_of(process)
     process.kill()
     process.wait()
     assert not where.is_complete
     write_python(tmp_path / "opera.toml", {("compiler", "tiny"): str(where.python)})
     with pytest.raises(EnvironmentBroken, match="was not finished; `opera env create tiny` begins anew"):
         load_config(tmp_path).python("compiler", "tiny")
-    with pytest.raises(EnvironmentBroken, match="another process is working on"):
-        make(tiny(tmp_path), where)
-    for pid in pips:
-        os.kill(pid, signal.SIGKILL)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     until = time.monotonic() + PATIENCE
-    while not where.is_complete:
-        try:
-            make(tiny(tmp_path), where)
-        except EnvironmentBroken:
-            assert time.monotonic() < until
-            time.sleep(0.05)
+    while marked(process.pid):
+        assert time.monotonic() < until, "pip ends with the command that has started it"
+        time.sleep(0.05)
+    make(tiny(tmp_path), where)
+    assert where.is_complete
     assert load_config(tmp_path).python("compiler", "tiny") == str(where.python)
 
 
-def test_ctrl_c_leaves_nothing(tmp_path: Path, silent_index: str) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_an_interruption_leaves_nothing(tmp_path: Path, silent_index: str, how: signal.Signals) -> None:
     process = start_making(tmp_path / "tiny", silent_index)
-    process.send_signal(signal.SIGINT)
+    for _ in range(3):
+        process.send_signal(how)
+        time.sleep(0.01)
     process.wait(PATIENCE)
     assert not (tmp_path / "tiny").exists()
+    assert marked(process.pid) == []
 
 
 # The command.

@@ -1,13 +1,16 @@
-"""Running a script that shows a finding: what it leaves behind is ended with it."""
+"""Running a script that shows a finding: it is kept to limits, told no secrets, and what it leaves behind is ended with it."""
 
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
+from fake.harness import marked
 
 from opera.oracles.verdict import Verdict
 from opera.report import reproducer
@@ -26,6 +29,81 @@ def test_a_compiler_that_a_script_has_started_ends_with_the_script(
     script.write_text(f"import subprocess\n{started}\nopen({str(note)!r}, 'w').write(str(child.pid))\n{rest}\n")
     assert reproducer.attempt(script, sys.executable, HUNG).reproduced == reproduced
     assert ends(int(note.read_text()))
+
+
+CRASHED = StoredResult(
+    "t", "i", "fake", "fake", "file", "runtime", 0, Verdict.CRASH, detail={"failure": {"type": "ValueError", "message": "no"}}
+)
+LEAKED = StoredResult("t", "i", "fake", "fake", "file", "runtime", 0, Verdict.OOM)
+
+
+def ran(tmp_path: Path, text: str, result: StoredResult = CRASHED) -> reproducer.Attempt:
+    script = tmp_path / "script.py"
+    script.write_text(text)
+    return reproducer.attempt(script, sys.executable, result, tmp_path / "scratch")
+
+
+@pytest.mark.parametrize("result", [HUNG, CRASHED])
+def test_a_daemon_that_holds_the_output_of_a_script_does_not_hide_its_end(tmp_path: Path, result: StoredResult) -> None:
+    tried = ran(tmp_path, "import subprocess\nsubprocess.Popen(['sleep', '301'], start_new_session=True)\nraise ValueError('no')\n", result)
+    assert tried.reproduced == (result is CRASHED)
+    assert "no end" not in tried.message
+
+
+def test_the_end_of_a_flood_is_what_a_script_is_judged_by(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproducer, "LOG_LIMIT", 2**20)
+    flood = "import os, time\nfor _ in range(64):\n    os.write(1, b'x' * 2**20)\n    time.sleep(0.01)\nraise ValueError('no')\n"
+    tried = ran(tmp_path, flood)
+    assert tried.reproduced
+    assert len(tried.output) <= 4000
+
+
+def test_a_script_that_takes_more_memory_than_a_worker_may_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reproducer, "_MEMORY", 200 * 2**20)
+    text = "import time\nkept = bytearray(b'x') * (400 * 2**20)\ntime.sleep(100)\n"
+    tried = ran(tmp_path, text, LEAKED)
+    assert tried.reproduced
+    assert "GiB of memory" in tried.message
+    assert not ran(tmp_path, text, HUNG).reproduced
+
+
+def test_a_script_is_told_no_secrets_and_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "secret")
+    monkeypatch.setenv("OMP_WAIT_POLICY", "passive")
+    seen = tmp_path / "seen"
+    ran(tmp_path, f"import os\nopen({str(seen)!r}, 'w').write(repr(dict(os.environ)))\n")
+    environment = seen.read_text()
+    assert "secret" not in environment
+    assert "'OMP_WAIT_POLICY': 'passive'" in environment
+    assert list((tmp_path / "scratch").iterdir()) == []
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_script_dies_with_the_command_that_runs_it(tmp_path: Path, how: signal.Signals) -> None:
+    note, script = tmp_path / "pid", tmp_path / "script.py"
+    script.write_text(
+        "import os, subprocess, time\n"
+        "child = subprocess.Popen(['sleep', '302'], start_new_session=True)\n"
+        f"open({str(note)!r} + '-', 'w').write(f'{{os.getpid()}} {{child.pid}}')\nos.rename({str(note)!r} + '-', {str(note)!r})\n"
+        "time.sleep(300)\n"
+    )
+    code = (
+        "import sys; from pathlib import Path; from opera.report import reproducer; from opera.interruption import interruptible;"
+        "from opera.oracles.verdict import Verdict; from opera.store import StoredResult\n"
+        "with interruptible(): reproducer.attempt(Path(sys.argv[1]), sys.executable,"
+        " StoredResult('t', 'i', 'fake', 'fake', 'file', 'runtime', 0, Verdict.HANG), Path(sys.argv[2]))"
+    )
+    command = subprocess.Popen([sys.executable, "-c", code, str(script), str(tmp_path / "scratch")], stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while not note.exists():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    command.send_signal(how)
+    command.wait()
+    assert all(ends(int(pid)) for pid in note.read_text().split())
+    while marked(command.pid) or list((tmp_path / "scratch").iterdir()):
+        assert time.monotonic() < until
+        time.sleep(0.02)
 
 
 def ends(pid: int) -> bool:

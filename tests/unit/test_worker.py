@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -17,7 +18,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from opera.worker import processes
+from opera.worker import messages, processes
+from opera.worker.environment import passed_on
 from opera.worker.failure import MAX_FRAMES, MAX_TEXT, cut, describe
 from opera.worker.once import session
 from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
@@ -335,16 +337,37 @@ def test_a_log_is_cut_while_a_task_is_still_writing_to_it(bench: Bench, monkeypa
     assert sizes[-1] <= 2**20
 
 
+def frame(body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + body
+
+
 @pytest.mark.parametrize(
     "message",
     [
         b"\x00\x00\x00\x05hello",
         b"rubbish that is much longer than a header",
-        struct.pack(">I", 2) + b"{}",
-        struct.pack(">I", 12) + b'{"done": {}}',
-        struct.pack(">I", 15) + b'{"forked": "x"}',
-        struct.pack(">I", 13) + b'{"broken": 1}',
-        struct.pack(">I", 14) + b'{"stage": "x"}' + struct.pack(">I", 2**31),
+        frame(b"{}"),
+        frame(b"[" * 100_000),
+        frame(b'{"is":"done","task":1,"seconds":{},"result":{"x":' + b"[" * 500 + b"]" * 500 + b"}}"),
+        frame(b'{"is":"done","task":1,"seconds":{},"result":{"x":NaN}}'),
+        frame(b'{"is":"done","task":1,"seconds":{},"result":{"x":1e999}}'),
+        frame(b'{"is":"done","task":1,"seconds":{"work":-1},"result":{}}'),
+        frame(b'{"is":"done","task":1,"seconds":{"work":"1"},"result":{}}'),
+        frame(b'{"is":"done","task":1,"seconds":{},"result":5}'),
+        frame(b'{"is":"done","task":1,"seconds":{},"result":{},"more":1}'),
+        frame(b'{"is":"done","task":0,"seconds":{},"result":{}}'),
+        frame(b'{"is":"done","task":2,"seconds":{},"result":{}}'),
+        frame(b'{"is":"done","task":true,"seconds":{},"result":{}}'),
+        frame(b'{"is":"done","seconds":{},"result":{}}'),
+        frame(b'{"is":"raised","task":1,"seconds":{},"stage":"x","failure":{"type":"E"}}'),
+        frame(b'{"is":"raised","task":1,"seconds":{},"stage":"x","failure":{"type":"E","message":"","frames":[[1]]}}'),
+        frame(b'{"is":"forked","task":1,"pid":1}'),
+        frame(b'{"is":"forked","task":1,"pid":"x"}'),
+        frame(b'{"is":"forked","task":1,"pid":4000000}'),
+        frame(b'{"is":"died","task":1,"status":0}'),
+        frame(b'{"is":"ready","info":{}}'),
+        frame(b'{"is":"broken","failure":1}'),
+        frame(b'{"is":"stage"}') + struct.pack(">I", 2**31),
     ],
 )
 def test_a_worker_that_talks_nonsense_is_lost_and_the_driver_lives(bench: Bench, message: bytes) -> None:
@@ -352,6 +375,88 @@ def test_a_worker_that_talks_nonsense_is_lost_and_the_driver_lives(bench: Bench,
     assert isinstance(event, Lost)
     assert event.cause == "protocol"
     assert not bench.worker.alive
+
+
+def test_a_worker_cannot_have_a_stranger_killed(bench: Bench) -> None:
+    """It says that a process which is none of its own does its task, and hangs until the deadline."""
+    stranger = subprocess.Popen(["sleep", "300"])
+    said = f'{{"is":"forked","task":1,"pid":{stranger.pid}}}'.encode()
+    code = f"import os, sys; os.write(int(sys.argv[2]), {frame(said)!r}); import time; time.sleep(100)"
+    event = bench.do(code, fork=True)
+    assert isinstance(event, Lost)
+    assert event.cause == "deadline"
+    assert stranger.poll() is None
+    stranger.kill()
+    stranger.wait()
+
+
+def test_only_what_descends_from_this_process_can_be_killed_with_its_tree(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+    subprocess.run(["sh", "-c", f"setsid sleep 300 > /dev/null 2>&1 & echo $! > {note}"], check=True)
+    stranger = int(note.read_text())
+    child = subprocess.Popen(["sleep", "300"], start_new_session=True)
+    if not processes.is_below(stranger, os.getpid()):  # it is ours where an earlier test has made us a reaper
+        processes.kill_tree(stranger)
+        assert _lives(stranger)
+    processes.kill_tree(os.getppid())
+    processes.kill_tree(child.pid)
+    assert child.wait() == -9
+    processes.kill_tree(child.pid)
+    os.kill(stranger, 9)
+
+
+def test_a_worker_that_changes_its_stage_all_the_time_holds_nobody_up(bench: Bench) -> None:
+    code = "import time\nend = time.monotonic() + 0.5\nwhile time.monotonic() < end: stages.enter('a')"
+    assert isinstance(bench.do(code), Done)
+
+
+@pytest.mark.parametrize(
+    ("role", "result"),
+    [
+        ("opera.models.role:Materialiser", {"status": "ready", "bundle": "../../etc/passwd"}),
+        ("opera.models.role:Materialiser", {"status": "ready", "bundle": "0" * 64 + "\n"}),
+        ("opera.models.role:Materialiser", {"status": "invalid", "reason": "x", "stage": "y"}),
+        ("opera.models.role:Materialiser", {"status": "called", "answers": [5]}),
+        ("opera.models.role:Materialiser", {"status": "new"}),
+        ("opera.models.role:Materialiser", {}),
+        ("opera.compilers.role:CompilerWorker", {"status": "compared"}),
+        ("opera.compilers.role:CompilerWorker", {"status": "compared", "difference": {"kind": "values"}}),
+        (
+            "opera.compilers.role:CompilerWorker",
+            {"status": "compared", "difference": {"kind": "values", "output": 0, "expected": "1", "actual": "2"}},
+        ),
+        (
+            "opera.compilers.role:CompilerWorker",
+            {"status": "raised", "stage": "lunch", "failure": {"type": "E", "message": ""}, "unsupported": None, "converter": "c"},
+        ),
+        ("opera.compilers.role:CompilerWorker", {"status": "source", "imports": [], "text": "", "expected": ""}),
+    ],
+)
+def test_an_answer_that_no_worker_of_the_role_gives_is_a_protocol_error(role: str, result: dict[str, Any]) -> None:
+    with pytest.raises(ProtocolError, match="unexpected message"):
+        messages.said({"is": "done", "task": 1, "seconds": {}, "result": result}, role)
+
+
+def test_what_a_role_says_of_itself_is_checked() -> None:
+    for info in ({}, {"versions": {"x": 1}}, {"versions": []}):
+        with pytest.raises(ProtocolError):
+            messages.said({"is": "ready", "info": info}, "opera.compilers.role:CompilerWorker")
+
+
+def test_a_worker_gets_what_compilers_need_and_no_secrets() -> None:
+    passed = {
+        "PATH": "/bin", "HOME": "/root", "LC_ALL": "C", "LD_LIBRARY_PATH": "/x", "CUDA_VISIBLE_DEVICES": "0", "TVM_LOG_DEBUG": "1",
+        "OV_CPU_X": "1", "ORT_X": "1", "TORCH_LOGS": "x", "OMP_NUM_THREADS": "1", "CC": "gcc", "CXXFLAGS": "-O", "XLA_FLAGS": "x",
+        "HIP_VISIBLE_DEVICES": "", "https_proxy": "http://proxy:80", "OPERA_FAKE_STATE": "/x", "PYTHONPATH": "/x", "KERAS_BACKEND": "jax",
+    }  # fmt: skip
+    kept_back = {
+        "AWS_ACCESS_KEY_ID": "x", "GITHUB_TOKEN": "x", "HF_TOKEN": "x", "OPERA_TOKEN": "x", "TORCH_API_KEY": "x", "TF_PASSWORD": "x",
+        "KERAS_SECRET": "x", "JAX_CREDENTIALS": "x", "HTTP_PROXY": "http://me:word@proxy:80", "SSH_AUTH_SOCK": "/x", "ANYTHING": "x",
+    }  # fmt: skip
+    assert passed_on({**passed, **kept_back}) == passed
+    assert passed_on({"HF_TOKEN": "x", "MY_A": "1", "MY_B": "2", "OTHER": "3", "OPERA_PASS_ENV": "HF_TOKEN, MY_*"}) == {
+        "HF_TOKEN": "x", "MY_A": "1", "MY_B": "2", "OPERA_PASS_ENV": "HF_TOKEN, MY_*",
+    }  # fmt: skip
 
 
 def test_a_process_that_keeps_the_pipe_open_does_not_hide_the_death_of_the_worker(bench: Bench) -> None:
@@ -405,7 +510,6 @@ def _lives(pid: int) -> bool:
 
 
 def test_orphans_of_others_are_left_alone(tmp_path: Path) -> None:
-    import subprocess
 
     adopt_orphans()
     mine = subprocess.Popen(["sleep", "1000"])
