@@ -34,7 +34,7 @@ def text_lines(proto: Any) -> list[str] | None:
         same = _canonical(read) == _canonical(proto)
     except Exception:  # what ONNX itself cannot print, read or load
         return None
-    plain = not any('"""' in line or "\\" in line for line in lines)
+    plain = all(line.isprintable() and '"""' not in line and "\\" not in line for line in lines)
     return lines if plain and same and _keeps_elements(read) else None
 
 
