@@ -53,7 +53,7 @@ def objection(script: str, docstring: str, model: str, library: str) -> str | No
         body, part = ast.parse(script).body, ast.parse(model)
     except (SyntaxError, ValueError) as error:
         return f"it is no Python: {error}"
-    first = body[0]
+    first = body[0] if body else None
     if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant) or first.value.value != docstring:
         return "its first statement does not say what it shows"
     return next(_strangers(part, library), None) if (FOLDER / f"{library}.toml").is_file() else None
