@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from opera.instance import Argument, Call, DType, Enum, Named, Tensor
-from opera.templates.python_text import number_text
+from opera.templates.python_text import dotted, keyword_argument, number_text
 
 
 class ArgumentText:
@@ -17,7 +17,7 @@ class ArgumentText:
     def argument(self, argument: Argument, *, inputs: bool) -> str:
         """One argument, with its name where it is passed by keyword."""
         text = self._value(argument.value, inputs)
-        return f"{argument.name}={text}" if argument.keyword else text
+        return keyword_argument(argument.name, text) if argument.keyword else text
 
     def constant_tensor(self, tensor: Tensor) -> str:
         """A tensor that is no input of the model."""
@@ -36,9 +36,9 @@ class ArgumentText:
         if isinstance(value, DType):
             return self.dtype(value.name)
         if isinstance(value, Enum):
-            return f"{value.path}.{value.member}"
+            return f"{dotted(value.path)}.{dotted(value.member)}"
         if isinstance(value, Named):
-            return value.path
+            return dotted(value.path)
         if isinstance(value, (int, float, complex)):
             return number_text(value)
         return repr(value)
@@ -52,13 +52,15 @@ class ArgumentText:
                 return f"[{', '.join(items)}]"
             return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
         if isinstance(value, dict):
-            return "{" + ", ".join(f"{key!r}: {self._value(item, inputs)}" for key, item in cast("dict[Any, Any]", value).items()) + "}"
+            pairs = cast("dict[Any, Any]", value).items()
+            return "{" + ", ".join(f"{self._value(key, False)}: {self._value(item, inputs)}" for key, item in pairs) + "}"
         if isinstance(value, slice):
             ends = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
             return f"slice({', '.join(self._value(end, inputs) for end in ends)})"
         if isinstance(value, Call):
-            parts = [text if name is None else f"{name}={text}" for name, text in ((n, self._value(v, False)) for n, v in value.arguments)]
-            return f"{value.api}({', '.join(parts)})"
+            given = [(name, self._value(item, False)) for name, item in value.arguments]
+            parts = [text if name is None else keyword_argument(name, text) for name, text in given]
+            return f"{dotted(value.api)}({', '.join(parts)})"
         return self.scalar(value)
 
     def _tensor(self, tensor: Tensor, inputs: bool) -> str:

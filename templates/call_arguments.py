@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -56,7 +57,13 @@ class CallArguments(ABC):
 
     @abstractmethod
     def resolved(self, path: str) -> Any:
-        """What a recorded dotted name means; raises ImportError or AttributeError where it means nothing of the library's."""
+        """What a recorded dotted name means.
+
+        Raises:
+            ImportError: it means nothing of the library's.
+            AttributeError: it is not there.
+            Invalid: it is no operator.
+        """
         ...
 
     def _value(self, value: Any, inputs: bool) -> Any:
@@ -84,8 +91,17 @@ class CallArguments(ABC):
         keywords = {name: self._value(item, False) for name, item in call.arguments if name is not None}
         try:
             return self.resolved(call.api)(*positional, **keywords)
+        except Invalid:
+            raise
         except Exception as error:
             raise Invalid("argument-not-rebuilt") from error
+
+
+def member(kind: Any, name: str) -> Any:
+    """The member *name* of an enumeration; raises AttributeError where *kind* is none, or has no such member."""
+    if not isinstance(kind, enum.EnumMeta) or name not in kind.__members__:
+        raise AttributeError(f"{kind!r} is no enumeration with a member {name!r}")
+    return kind.__members__[name]
 
 
 def filled(value: Any, tensors: Sequence[Any]) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from opera.instance import Instance, Tensor
 from opera.models.arrays import Array
+from opera.models.operators import operators_of
 from opera.models.sampling import sample
 from opera.templates.call_arguments import CallArguments
 
@@ -24,6 +25,7 @@ class Arguments(CallArguments):
     def __init__(self, instance: Instance, key: str, seed: int, constant: Callable[[Any], Any]) -> None:
         """*constant* gives the library's object for a value that is peculiar to a library, or raises ImportError or AttributeError."""
         super().__init__()
+        self._library = instance.library
         self._key = key
         self._seed = seed
         self._constant = constant
@@ -40,32 +42,33 @@ class Arguments(CallArguments):
         return self._constant(value)
 
     def resolved(self, path: str) -> Any:
-        return resolve(path)
+        return resolved(self._library, path)
 
 
 _ROOTS: Mapping[str, str] = {"keras": "keras", "tf": "tensorflow", "builtins": "builtins"}
 """First part of a recorded name to the module that it means."""
 
 
-def resolve(path: str) -> Any:
-    """The object at a recorded dotted name.
+def resolved(library: str, path: str, *, called: bool = True) -> Any:
+    """The object at a dotted name that an instance of *library* gives.
 
     Raises:
-        ImportError: it is not the library's, though it may be reachable through it, or it is a builtin and no type.
+        Invalid: the library's list does not admit it.
+        ImportError: it is not the library's, though it may be reachable through it.
         AttributeError: it is not there.
     """
+    operators = operators_of(library)
+    operators.check(path, called=called)
     head, *rest = path.split(".")
-    if head not in _ROOTS:
-        raise ImportError(f"{path} is outside the library")
     found: Any = importlib.import_module(_ROOTS[head])
     for part in rest:
         found = getattr(found, part)
         home = found.__name__ if isinstance(found, types.ModuleType) else getattr(found, "__module__", None)
         if isinstance(home, str) and home.partition(".")[0] not in _ROOTS.values():
             raise ImportError(f"{path} is outside the library")
-    if head == "builtins" and not isinstance(found, type):
-        raise ImportError(f"{path} is no type")
-    return found
+    if isinstance(found, types.ModuleType):
+        raise ImportError(f"{path} is a module")
+    return operators.guarded(path, found)
 
 
 WIDER: Mapping[str, str] = {

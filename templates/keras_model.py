@@ -12,14 +12,16 @@ from typing import Any
 import numpy as np
 
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
+from opera.instance.values import DTYPE_BITS
 from opera.instrumentation.wire import Unrecordable
 from opera.models.arrays import Array, dtype_name, wide_integers
 from opera.models.blame import Undefined
+from opera.models.operators import operators_of
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import disagreement
-from opera.templates.call_arguments import filled
-from opera.templates.keras_arguments import WIDER, Arguments, resolve, widened
+from opera.templates.call_arguments import filled, member
+from opera.templates.keras_arguments import WIDER, Arguments, resolved, widened
 from opera.templates.keras_artefacts import makers, run_exported, run_saved
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
@@ -51,6 +53,7 @@ class KerasModel:
     def __init__(self, instance: Instance, key: str, seed: int) -> None:
         if instance.kind not in (Kind.FUNCTION, Kind.MODULE):
             raise Invalid("not-a-keras-call")
+        operators_of("keras").check_instance(instance)
         try:
             resolve(instance.api)
         except (ImportError, AttributeError) as error:
@@ -213,6 +216,8 @@ class _Operator:
             positional, keywords = arguments.init
             try:
                 self._target = self.layer = self._target(*positional, **keywords)
+            except Invalid:
+                raise
             except Exception as error:
                 raise Invalid(LIBRARY_RAISED) from error
             training = instance.context_value("training")
@@ -285,15 +290,20 @@ def _set(image_data_format: str, floatx: str, dtype_policy: Any) -> None:
 
 def constant(value: Any) -> Any:
     """Keras' object for a value that is no tensor."""
-    if isinstance(value, DType):
+    if isinstance(value, DType) and value.name in DTYPE_BITS:
         return value.name
     if isinstance(value, Enum):
-        return getattr(resolve(value.path), value.member)
+        return member(resolve(value.path, called=False), value.member)
     if isinstance(value, Named):
-        return resolve(value.path)
-    if isinstance(value, Opaque):
+        return resolve(value.path, called=False)
+    if isinstance(value, (DType, Opaque)):
         raise Invalid("argument-not-rebuilt")
     return value
+
+
+def resolve(path: str, *, called: bool = True) -> Any:
+    """The object at a recorded dotted name; raises as `keras_arguments.resolved`."""
+    return resolved("keras", path, called=called)
 
 
 def _in_double(instance: Instance) -> Instance:

@@ -9,24 +9,26 @@ from opera.instance import Instance, Kind, Named, Tensor
 from opera.models.arrays import Array, dtype_name
 from opera.models.sampling import sample
 from opera.templates.argument_text import ArgumentText
-from opera.templates.python_text import array_text
+from opera.templates.python_text import array_text, dotted
 
 
 def functional_source(instance: Instance, arrays: Sequence[Array], seed: int) -> tuple[str, str]:
     """Source that defines `model` (a `keras.Model`) and `inputs` (a list of arrays), and source that defines `expected`."""
-    writer = CallText(dtype="'{}'".format)
+    writer = CallText(dtype=repr)
+    api = dotted(instance.api)
     lines = [f"keras.utils.set_random_seed({seed})"]
     for name, value in instance.context:
         if name in ("image_data_format", "floatx", "dtype_policy"):
-            lines.append(f"keras.config.set_{name}({value!r})")
+            lines.append(f"keras.config.set_{name}({writer.scalar(value)})")
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
     call = [writer.argument(argument, inputs=True) for argument in instance.call]
-    if instance.context_value("training") is not None:
-        call.append(f"training={instance.context_value('training')}")
+    training = instance.context_value("training")
+    if training is not None:
+        call.append(f"training={bool(training)}")
     names = [f"x{place}" for place in range(len(arrays))]
     for name, array in zip(names, arrays, strict=True):
         lines.append(f'{name} = keras.Input(batch_shape={array.shape}, dtype="{dtype_name(array.dtype)}", name="{name}")')
-    target = f"{instance.api}({init})" if instance.kind is Kind.MODULE else instance.api
+    target = f"{api}({init})" if instance.kind is Kind.MODULE else api
     lines += [f"model = keras.Model([{', '.join(names)}], {target}({', '.join(call)}))", "inputs = ["]
     lines += [f"    {array_text(array)}," for array in arrays]
     lines.append("]")
@@ -48,4 +50,4 @@ class CallText(ArgumentText):
         return str(self._dtype(name))
 
     def scalar(self, value: Any) -> str:
-        return value.path.removeprefix("builtins.") if isinstance(value, Named) else super().scalar(value)
+        return super().scalar(value).removeprefix("builtins.") if isinstance(value, Named) else super().scalar(value)

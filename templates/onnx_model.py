@@ -12,6 +12,7 @@ from opera.models.arrays import Array, as_array, dtype_name, is_array, wide_inte
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
+from opera.templates.onnx_operators import check_message, check_operator
 from opera.templates.onnx_source import expected_source, model_source
 from opera.templates.onnx_wide import NARROW, widened, with_wide_integers
 from opera.templates.python_text import imports_of
@@ -23,6 +24,8 @@ numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 _IR_OF_OPSET = 10
 _RANDOM_ATTRIBUTE = "seed"
 """Every ONNX operator that draws random numbers has an attribute of this name, and no other has."""
+_FORMATS = {f"onnx.{kind.__name__}": kind for kind in (onnx.GraphProto, onnx.SparseTensorProto, onnx.TypeProto)}
+"""What the value of an attribute can be, by its name in the instance format."""
 _VISIBLE = 2.0**-24
 """Relative size of the smallest change that a number in less than double precision shows."""
 
@@ -170,10 +173,12 @@ class OnnxModel:
     def _node_model(self) -> Any:
         domain, _, operator = self.instance.api.rpartition(".")
         domain = _plain(domain)
+        check_operator(domain, operator)  # before anything is made of it
         outputs = [f"out{place}" if kept else "" for place, kept in enumerate(self.instance.context_value("outputs", [True]))]
         node = helper.make_node(operator, self._names, outputs, domain=domain)
         for argument in self.instance.init:
             node.attribute.append(_attribute(argument.name, argument.value, node.op_type, domain, self._opset()))
+        check_message(node)
         inputs = [
             _value_info(name, value, self._declared("input_types", place))
             for place, (name, value) in enumerate(zip(self._names, self._values, strict=True))
@@ -191,6 +196,8 @@ class OnnxModel:
         for name, version in cast("dict[str, int]", self.instance.context_value("opsets", {})).items():
             if _plain(name) != domain:
                 imports.append(helper.make_opsetid(_plain(name), version))
+        for each in imports:
+            check_message(each)
         model = helper.make_model(graph, opset_imports=imports, producer_name="opera")
         model.ir_version = min(model.ir_version, helper.find_min_ir_version_for(imports, ignore_unknown=True))
         model.ir_version = max(model.ir_version, _IR_OF_OPSET)
@@ -229,9 +236,11 @@ class OnnxModel:
 
     def _graph_model(self) -> Any:
         graph = self.instance.context_value("graph")
-        if not isinstance(graph, Graph):
+        if not isinstance(graph, Graph) or graph.format != "onnx.ModelProto":
             raise Invalid("graph-not-recorded")
-        return onnx.load_model_from_string(graph.data)
+        model = onnx.load_model_from_string(graph.data)
+        check_message(model)
+        return model
 
 
 def _like(value: Any, nudged: Any) -> Any:
@@ -306,7 +315,9 @@ def _tensor_proto(tensor: Tensor) -> Any:
 
 
 def _graph_proto(graph: Graph) -> Any:
-    return getattr(onnx, graph.format.rpartition(".")[2]).FromString(graph.data)
+    if graph.format not in _FORMATS:
+        raise Invalid("graph-not-recorded")
+    return _FORMATS[graph.format].FromString(graph.data)
 
 
 def _graph_attribute(name: str, graph: Graph) -> Any:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opera.models.operators import is_name
 from opera.templates.onnx_text import text_lines
-from opera.templates.python_text import array_text, listed, number_text, packed, value_text, wrapped
+from opera.templates.python_text import array_text, listed, number_text, packed, quoted, value_text, wrapped
 
-_ODD = re.compile(r'["\\\n\r]')
-"""What a name may hold that its source text would not."""
+_TAKEN = frozenset({"op_type", "inputs", "outputs", "name", "doc_string", "domain", "overload"})
+"""What `helper.make_node` takes itself: an attribute of such a name it would not make."""
 _MANY_LINES = 8
 """Of calls: from so many on, ONNX's own syntax is tried."""
 _READ_LINES = 14
@@ -27,7 +27,7 @@ numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 def model_source(proto: Any, inputs: Mapping[str, Any]) -> str:
     """Source that defines `model` and `inputs` (name to value)."""
     runtime = [entry.name for entry in proto.graph.input]
-    values = [f'"{name}": {value_text(inputs[name])}' for name in runtime]
+    values = [f"{quoted(name)}: {value_text(inputs[name])}" for name in runtime]
     return "\n".join(
         (
             _model(proto),
@@ -59,18 +59,20 @@ def _is_plain(proto: Any) -> bool:
     if len(graph.node) != 1 or proto.functions or graph.sparse_initializer:
         return False
     node, entries = graph.node[0], [*graph.input, *graph.output]
-    names = [*node.input, *node.output, *(each.name for each in (*entries, *graph.initializer))]
-    return (
-        all(_can_be_written(attribute) for attribute in node.attribute)
-        and all(entry.type.WhichOneof("value") == "tensor_type" for entry in entries)
-        and not any(_ODD.search(name) for name in names)
+    return all(_can_be_written(attribute) for attribute in node.attribute) and all(
+        entry.type.WhichOneof("value") == "tensor_type" for entry in entries
     )
 
 
 def _can_be_written(attribute: Any) -> bool:
     """Whether `onnx.helper` makes the same attribute of the value."""
     types = onnx.AttributeProto
-    if attribute.ref_attr_name or attribute.type in (types.GRAPH, types.GRAPHS, types.TYPE_PROTO, types.SPARSE_TENSOR):
+    if (
+        not is_name(attribute.name)
+        or attribute.name in _TAKEN
+        or attribute.ref_attr_name
+        or attribute.type in (types.GRAPH, types.GRAPHS, types.TYPE_PROTO, types.SPARSE_TENSOR)
+    ):
         return False
     strings = [attribute.s] if attribute.type == types.STRING else attribute.strings
     is_empty = attribute.type in (types.INTS, types.FLOATS, types.STRINGS) and not onnx.helper.get_attribute_value(attribute)
@@ -85,12 +87,12 @@ def _serialised(proto: Any) -> str:
 def _node_model(proto: Any) -> str:
     node = proto.graph.node[0]
     attributes = [f"{attribute.name}={_attribute_text(attribute)}" for attribute in node.attribute]
-    domain = [f'domain="{node.domain}"'] if node.domain else []
-    call = [f'"{node.op_type}"', _names(node.input), _names(node.output), *domain, *attributes]
+    domain = [f"domain={quoted(node.domain)}"] if node.domain else []
+    call = [quoted(node.op_type), _names(node.input), _names(node.output), *domain, *attributes]
     initializers = [
-        f'numpy_helper.from_array({array_text(numpy_helper.to_array(item))}, "{item.name}")' for item in proto.graph.initializer
+        f"numpy_helper.from_array({array_text(numpy_helper.to_array(item))}, {quoted(item.name)})" for item in proto.graph.initializer
     ]
-    opsets = ", ".join(f'helper.make_opsetid("{entry.domain}", {entry.version})' for entry in proto.opset_import)
+    opsets = ", ".join(f"helper.make_opsetid({quoted(entry.domain)}, {entry.version})" for entry in proto.opset_import)
     named = (
         ("entries", [_info(entry) for entry in proto.graph.input]),
         ("results", [_info(entry) for entry in proto.graph.output]),
@@ -111,16 +113,16 @@ def _node_model(proto: Any) -> str:
 
 
 def _names(names: Sequence[str]) -> str:
-    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+    return "[" + ", ".join(quoted(name) for name in names) + "]"
 
 
 def _info(entry: Any) -> str:
     tensor = entry.type.tensor_type
     kind = onnx.TensorProto.DataType.Name(tensor.elem_type)
     if not tensor.HasField("shape"):
-        return f'{_INFO}("{entry.name}", onnx.TensorProto.{kind}, None)'
+        return f"{_INFO}({quoted(entry.name)}, onnx.TensorProto.{kind}, None)"
     shape = [dim.dim_value if dim.HasField("dim_value") else (dim.dim_param or None) for dim in tensor.shape.dim]
-    return f'{_INFO}("{entry.name}", onnx.TensorProto.{kind}, {shape})'
+    return f"{_INFO}({quoted(entry.name)}, onnx.TensorProto.{kind}, {shape})"
 
 
 def _attribute_text(attribute: Any) -> str:

@@ -8,9 +8,9 @@ from __future__ import annotations
 import importlib
 import re
 import textwrap
-from collections.abc import Iterator
 from typing import Any
 
+from opera.templates.onnx_operators import messages
 from opera.templates.python_text import WIDTH
 
 _INDENT = 4
@@ -34,7 +34,7 @@ def text_lines(proto: Any) -> list[str] | None:
         same = _canonical(read) == _canonical(proto)
     except Exception:  # what ONNX itself cannot print, read or load
         return None
-    plain = not any('"""' in line or "\\" in line for line in lines)
+    plain = all(line.isprintable() and '"""' not in line and "\\" not in line for line in lines)
     return lines if plain and same and _keeps_elements(read) else None
 
 
@@ -46,13 +46,8 @@ def _keeps_elements(read: Any) -> bool:
     return all(each.data_type in _COMMON for each in _tensors(read))
 
 
-def _tensors(message: Any) -> Iterator[Any]:
-    for field, value in message.ListFields():
-        if field.message_type is not None:
-            for part in value if hasattr(value, "__len__") else [value]:
-                if isinstance(part, onnx.TensorProto):
-                    yield part
-                yield from _tensors(part)
+def _tensors(message: Any) -> list[Any]:
+    return [each for each in messages(message) if isinstance(each, onnx.TensorProto)]
 
 
 def _arranged(written: list[str]) -> list[str]:
@@ -80,7 +75,7 @@ def _canonical(proto: Any) -> Any:
     copy = type(proto)()
     copy.CopyFrom(proto)
     copy.producer_name = ""
-    for tensor in list(_tensors(copy)):
+    for tensor in _tensors(copy):
         tensor.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(tensor), tensor.name))
     _simplify(copy)
     return copy

@@ -12,6 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from opera.models.arrays import Array, dtype_name, to_bytes
+from opera.models.operators import is_name
 
 _LITERAL_CHARACTERS = 900
 """Of elements that are written out; longer ones are packed."""
@@ -87,6 +88,23 @@ _NUMPY = frozenset(
     ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
      "float16", "float32", "float64", "complex64", "complex128"]
 )  # fmt: skip
+
+
+def quoted(text: str) -> str:
+    """*text* as a literal: in double quotes where it needs no escape, else as Python writes it."""
+    return f'"{text}"' if text.isprintable() and not set(text) & set('"\\') else repr(text)
+
+
+def dotted(path: str) -> str:
+    """*path* where every component of it is a name; raises ValueError where it would be read as anything else."""
+    if not all(is_name(part) for part in path.split(".")):
+        raise ValueError(f"{path!r} is no dotted name")
+    return path
+
+
+def keyword_argument(name: str, text: str) -> str:
+    """The argument *text* given as *name*, which need not be a word that Python's grammar takes as a name."""
+    return f"{name}={text}" if is_name(name) else f"**{{{name!r}: {text}}}"
 
 
 def value_text(value: Any) -> str:

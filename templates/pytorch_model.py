@@ -15,10 +15,11 @@ import numpy as np
 from opera.instance import Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.arrays import Array
 from opera.models.blame import Undefined
+from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
 from opera.oracles.compare import disagreement
-from opera.templates.call_arguments import CallArguments, filled
+from opera.templates.call_arguments import CallArguments, filled, member
 from opera.templates.onnx_agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch_devices import shapes_elsewhere
@@ -28,6 +29,7 @@ from opera.templates.pytorch_source import expected_source, module_source
 torch: Any = importlib.import_module("torch")
 
 _HEADS = ("torch", "builtins", "math", "operator")
+_DISPATCHED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 _SIGNED = (torch.int8, torch.int16, torch.int32)
 """Narrower than int64."""
 _INTEGERS = (*_SIGNED, torch.uint8, torch.int64)
@@ -60,6 +62,7 @@ class PyTorchModel:
             raise Invalid("not-a-pytorch-call")
         if any(tensor.layout != "strided" for tensor in instance.tensors()):
             raise Invalid("sparse-layout")
+        operators_of("pytorch").check_instance(instance)
         try:
             target = resolve(instance.api)
         except (ImportError, AttributeError) as error:
@@ -279,28 +282,34 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
 def constant(value: Any) -> Any:
     """The torch object for a value that is no tensor."""
     if isinstance(value, DType):
-        return getattr(torch, value.name)
+        dtype = getattr(torch, value.name, None)
+        if not isinstance(dtype, torch.dtype):
+            raise Invalid("argument-not-rebuilt")
+        return dtype
     if isinstance(value, Device):
-        return torch.device(value.name)
+        try:
+            return torch.device(value.name)
+        except RuntimeError as error:
+            raise Invalid("argument-not-rebuilt") from error
     if isinstance(value, Enum):
-        return getattr(resolve(value.path), value.member)
+        return member(resolve(value.path, called=False), value.member)
     if isinstance(value, Named):
-        return resolve(value.path)
+        return resolve(value.path, called=False)
     if isinstance(value, Opaque):
         raise Invalid("argument-not-rebuilt")
     return value
 
 
-def resolve(path: str) -> Any:
+def resolve(path: str, *, called: bool = True) -> Any:
     """The object at an importable dotted *path* below `torch`, or a type or plain function of Python's own.
 
     Raises:
+        Invalid: PyTorch's list does not admit it.
         ImportError: it is not there, or it belongs to another module that happens to be reachable (`torch.os.system`).
         AttributeError: it is not there.
     """
+    operators_of("pytorch").check(path, called=called)
     head, *rest = path.split(".")
-    if head not in _HEADS:
-        raise ImportError(f"{path} is outside the library")
     found: Any = importlib.import_module(head)
     walked = head
     for part in rest:
@@ -311,8 +320,8 @@ def resolve(path: str) -> Any:
             found = importlib.import_module(walked)
         if _home(found) not in _HEADS:
             raise ImportError(f"{path} is outside the library")
-    if head == "builtins" and not isinstance(found, type):
-        raise ImportError(f"{path} is no type")
+    if isinstance(found, types.ModuleType) or (path.startswith("torch.ops.") and not isinstance(found, _DISPATCHED)):
+        raise ImportError(f"{path} is no function, class or value")
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from opera.instance import Device, DType, Instance, Kind, Tensor
 from opera.models.arrays import Array, dtype_name
 from opera.templates.argument_text import ArgumentText
-from opera.templates.python_text import array_text, elements_text, is_uniform, listed, uniform_text, wrapped
+from opera.templates.python_text import array_text, dotted, elements_text, is_uniform, listed, quoted, uniform_text, wrapped
 
 _USUAL = frozenset({"float32", "int64", "bool"})
 """Dtypes that `torch.tensor` gives Python's numbers by itself."""
@@ -37,13 +37,14 @@ def module_source(
         lazy: Whether parameters get their shapes from the first call.
     """
     writer = _Writer(in_place)
+    api = dotted(instance.api)
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
     names = "".join(f", x{place}" for place in range(len(inputs)))
     lines = ["class Model(torch.nn.Module):"]
     if instance.kind is Kind.MODULE:
-        lines += ["    def __init__(self):", "        super().__init__()", f"        self.operator = {instance.api}({init})", ""]
-    target = "self.operator" if instance.kind is Kind.MODULE else instance.api
+        lines += ["    def __init__(self):", "        super().__init__()", f"        self.operator = {api}({init})", ""]
+    target = "self.operator" if instance.kind is Kind.MODULE else api
     result = f"{target}({call})"
     if not plain:
         result = f"tuple(leaf for leaf in tree_leaves({result}) if isinstance(leaf, torch.Tensor))"
@@ -52,9 +53,10 @@ def module_source(
         lines += [f"    def forward(self{names}):", "        y = x0.clone()", f"        {target}({call})", "        return y"]
     else:
         lines += [f"    def forward(self{names}):", f"        return {result}"]
-    mode = f".train({instance.context_value('training')})" if instance.context_value("training") is not None else ""
+    training = instance.context_value("training")
+    mode = "" if training is None else f".train({bool(training)})"
     dtype = instance.context_value("parameters")
-    moved = f".to(torch.{dtype.name})" if isinstance(dtype, DType) else ""
+    moved = f".to(torch.{dotted(dtype.name)})" if isinstance(dtype, DType) else ""
     tensors = [_tensor_text(array, each) for array, each in zip(inputs, strides, strict=True)]
     lines += ["", "", f"torch.manual_seed({seed})", f"model = Model(){moved}{mode}", listed("inputs", tensors, "()")]
     if lazy:
@@ -109,10 +111,10 @@ class _Writer(ArgumentText):
         return f"torch.zeros({tensor.shape}, dtype=torch.{tensor.dtype})"
 
     def dtype(self, name: str) -> str:
-        return f"torch.{name}"
+        return f"torch.{dotted(name)}"
 
     def input(self, name: str) -> str:
         return f"{name}.clone()" if self._in_place else name
 
     def scalar(self, value: Any) -> str:
-        return f'torch.device("{value.name}")' if isinstance(value, Device) else super().scalar(value)
+        return f"torch.device({quoted(value.name)})" if isinstance(value, Device) else super().scalar(value)

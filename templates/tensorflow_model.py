@@ -13,11 +13,12 @@ from opera.instrumentation.foreign_tensors import array_of
 from opera.instrumentation.wire import Unrecordable
 from opera.models.arrays import Array, wide_integers
 from opera.models.blame import Undefined
+from opera.models.operators import operators_of
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
 from opera.oracles.compare import disagreement
-from opera.templates.call_arguments import filled
-from opera.templates.keras_arguments import Arguments, resolve, widened
+from opera.templates.call_arguments import filled, member
+from opera.templates.keras_arguments import Arguments, resolved, widened
 from opera.templates.python_text import imports_of
 from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_exported, run_saved, tf
 from opera.templates.tensorflow_source import module_source
@@ -43,6 +44,7 @@ class TensorFlowModel:
     def __init__(self, instance: Instance, key: str, seed: int) -> None:
         if instance.kind is not Kind.FUNCTION:
             raise Invalid("not-a-tensorflow-call")
+        operators_of("tensorflow").check_instance(instance)
         try:
             self._target = resolve(instance.api)
         except (ImportError, AttributeError) as error:
@@ -163,14 +165,22 @@ class TensorFlowProgram:
 def constant(value: Any) -> Any:
     """TensorFlow's object for a value that is no tensor."""
     if isinstance(value, DType):
-        return tf.dtypes.as_dtype(value.name)
+        try:
+            return tf.dtypes.as_dtype(value.name)
+        except TypeError as error:
+            raise Invalid("argument-not-rebuilt") from error
     if isinstance(value, Enum):
-        return getattr(resolve(value.path), value.member)
+        return member(resolve(value.path, called=False), value.member)
     if isinstance(value, Named):
-        return resolve(value.path)
+        return resolve(value.path, called=False)
     if isinstance(value, Opaque):
         raise Invalid("argument-not-rebuilt")
     return value
+
+
+def resolve(path: str, *, called: bool = True) -> Any:
+    """The object at a recorded dotted name; raises as `keras_arguments.resolved`."""
+    return resolved("tensorflow", path, called=called)
 
 
 def _tensor(array: Array) -> Any:

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 from opera.instance import Instance
 from opera.models.arrays import Array
 from opera.templates.keras_source import CallText
-from opera.templates.python_text import array_text
+from opera.templates.python_text import array_text, dotted
 
 
 def module_source(instance: Instance, arrays: Sequence[Array]) -> tuple[str, str]:
     """Source that defines `model` (a `tf.Module`) and `inputs` (a list of tensors), and source that defines `expected`."""
-    writer = CallText(dtype="tf.{}".format)
+    writer = CallText(dtype=lambda name: f"tf.{dotted(name)}")
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
     names = "".join(f", x{place}" for place in range(len(arrays)))
     lines = [
         "class Model(tf.Module):",
         f"    def __call__(self{names}):",
-        f"        return {instance.api}({call})",
+        f"        return {dotted(instance.api)}({call})",
         "",
         "",
         "model = Model()",

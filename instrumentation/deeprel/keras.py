@@ -21,7 +21,7 @@ class Relations(KerasBench):
 
     def resolve(self, api: str) -> Any:
         """The function or class called *api*; raises ImportError or AttributeError."""
-        return self._values.template.resolve(api)
+        return self._values.resolve(api)
 
     def arguments(self, document: Dict[str, Any]) -> Arguments:
         """The arguments of the recorded call *document*; equal for every call of this. Its settings hold until the next `reset`."""

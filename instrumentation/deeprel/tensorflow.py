@@ -17,7 +17,7 @@ class Relations(TensorFlowBench):
 
     def resolve(self, api: str) -> Any:
         """The function called *api*; raises ImportError or AttributeError."""
-        return self._values.template.resolve(api)
+        return self._values.resolve(api)
 
     def arguments(self, document: Dict[str, Any]) -> Arguments:
         """The arguments of the recorded call *document*; equal for every call of this."""

@@ -39,11 +39,26 @@ class Values:
         self.template: Any = importlib.import_module(f"opera.templates.{template}")
         self._instance: Any = importlib.import_module("opera.instance")
         self._sampling: Any = importlib.import_module("opera.models.sampling")
+        self._operators: Any = importlib.import_module("opera.models.operators")
+        self._invalid: Any = importlib.import_module("opera.models.template").Invalid
         self._tensor = tensor
+
+    def resolve(self, api: str) -> Any:
+        """The function or class called *api*.
+
+        Raises:
+            ImportError: the library's list of operators does not admit it, or it is not the library's.
+            AttributeError: it is not there.
+        """
+        try:
+            return self.template.resolve(api)
+        except self._invalid as error:
+            raise ImportError(f"{api} is no operator") from error
 
     def arguments(self, document: Dict[str, Any]) -> Arguments:
         """The arguments of the recorded call *document*; equal for every call of this."""
         instance = self._instance.decode_instance(document)
+        self._operators.operators_of(instance.library).check_instance(instance)
         items: List[Tuple[str, str, Any, bool]] = []
         for part, given in (("build", instance.init), ("call", instance.call)):
             for number, argument in enumerate(given):
@@ -65,7 +80,7 @@ class Values:
         if isinstance(value, self._instance.Call):
             positional = [self._made(item, key, part) for name, item in value.arguments if name is None]
             keywords = {name: self._made(item, key, part) for name, item in value.arguments if name is not None}
-            return self.template.resolve(value.api)(*positional, **keywords)
+            return self.resolve(value.api)(*positional, **keywords)
         return self.template.constant(value)
 
 

@@ -72,9 +72,18 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _apis(bench: Any, names: List[str]) -> Dict[str, Api]:
-    """Every API whose parameters are known."""
-    found = {name: bench.api(name) for name in names}
+    """Every operator whose parameters are known."""
+    found = {name: bench.api(name) for name in names if _is_operator(bench, name)}
     return {name: api for name, api in found.items() if api is not None}
+
+
+def _is_operator(bench: Any, name: str) -> bool:
+    """Whether the library's list admits *name*: it will be called with arguments that were recorded for another API."""
+    try:
+        bench.resolve(name)
+    except (ImportError, AttributeError):
+        return False
+    return True
 
 
 def _likeness(bench: Any, file: InstanceFile, apis: Dict[str, Api]) -> Likeness:

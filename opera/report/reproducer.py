@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from opera.campaign.judge import headline
+from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.errors import EnvironmentBroken, UserError
@@ -19,6 +20,7 @@ from opera.models.registry import template_of
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
+from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
 from opera.triage.normalise import summary, template
@@ -115,11 +117,12 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         versions: Of library and compiler, as the test's campaign recorded them.
 
     Raises:
-        UserError: there is no script template for the subject.
+        UserError: there is no script template for the subject, or a text of the instance would be more than a literal in the script.
         EnvironmentBroken: the library does not work here.
     """
     result = case.result
-    source = _library_source(workspace, config, case)
+    route = choose_route(plugin(result.compiler).load(), result.frontend, result.route)
+    source = _library_source(workspace, config, case, route)
     body = _TEMPLATES / f"{result.compiler}_{result.frontend}.py.j2"
     if not body.is_file():
         subject = f"{result.compiler}/{result.frontend}"
@@ -133,10 +136,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     tolerance = tolerance_of(str(difference.get("dtype", "float32"))) or tolerance_of("float32")
     assert tolerance is not None
     values: dict[str, Any] = {
-        "title": f"{result.compiler}/{result.frontend}: {result.verdict.value} in {result.converter or 'an unknown converter'}",
-        "versions": "Seen with " + ", ".join(f"{name} {version}" for name, version in _flat(versions)) + ".",
-        "note": case.note,
-        "summary": headline(result.verdict, result.detail).replace('"""', "'''").replace("\\", "/"),
+        "docstring": "\n".join(map(said, _docstring(case, versions))),
         "compares": result.verdict is Verdict.INCONSISTENT,
         "library_source": source["text"] + ("\n" + source["expected"] if result.verdict is Verdict.INCONSISTENT else ""),
         "route": result.route,
@@ -154,8 +154,24 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     imports = [line for line in lines if line.startswith(("import ", "from "))]
     values["imports"] = _sorted_imports([*source["imports"], _NUMPY, *imports])
     values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
-    script = environment.get_template("script.py.j2").render(values).rstrip() + "\n"
-    return script if re.search(r"\bnp\.", script) else script.replace(f"{_NUMPY}\n", "", 1)
+    text = environment.get_template("script.py.j2").render(values).rstrip() + "\n"
+    text = text if re.search(r"\bnp\.", text) else text.replace(f"{_NUMPY}\n", "", 1)
+    why = objection(text, f"{values['docstring']}\n", values["library_source"], route.library)
+    if why is not None:
+        raise UserError(f"no script was written for {result.test[:12]}, as {why}; `opera show {result.test[:12]}` has the facts")
+    return text
+
+
+def _docstring(case: Case, versions: Mapping[str, Any]) -> list[str]:
+    """The lines that say what a script shows, the second empty."""
+    result = case.result
+    return [
+        f"{result.compiler}/{result.frontend}: {result.verdict.value} in {result.converter or 'an unknown converter'}",
+        "",
+        "Seen with " + ", ".join(f"{name} {version}" for name, version in _flat(versions)) + ".",
+        *([case.note] if case.note else []),
+        f"Actual: {headline(result.verdict, result.detail)}",
+    ]
 
 
 def _sorted_imports(lines: Iterable[str]) -> str:
@@ -177,9 +193,8 @@ def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
-def _library_source(workspace: Workspace, config: Config, case: Case) -> Mapping[str, Any]:
+def _library_source(workspace: Workspace, config: Config, case: Case, route: Route) -> Mapping[str, Any]:
     result = case.result
-    route = choose_route(plugin(result.compiler).load(), result.frontend, result.route)
     options = {"template": template_of(route.library), "cache": str(workspace.cache)}
     spec = WorkerSpec(
         route.library, "opera.models.role:Materialiser", options, config.python("library", route.library),

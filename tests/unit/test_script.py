@@ -1,0 +1,173 @@
+"""Scripts of hostile corpora: a text is a literal in them, or there is no script."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from opera.config import Config
+from opera.errors import UserError
+from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Tensor
+from opera.models.template import Source
+from opera.oracles.verdict import Verdict
+from opera.report import reproducer
+from opera.report.script import objection
+from opera.store import StoredResult
+from opera.templates import keras_source, pytorch_source, tensorflow_source
+from opera.templates.onnx_model import OnnxTemplate
+from opera.templates.onnx_source import model_source
+from opera.templates.pytorch_model import PyTorchTemplate
+
+NAMES = [
+    'a"b', "a'b", "a\\b", "a\\", "a\nb", 'a"""b', "a'''b", '"', "\\", "a\rb", "a\x0cb", "a{b}", "a%sb", "ü", "\U0001f600", "a b", "#", "",
+    '": 0}; raise SystemExit("run"); {"', '"); raise SystemExit("run"); ("', "x: None",
+]  # fmt: skip
+X = Tensor((2,), "float32", np.array([1, 2], "float32").tobytes())
+CODE = "raise SystemExit('run')"
+RESULT = StoredResult(
+    "test", "instance", "onnxruntime", "onnx", None, "runtime", 0, Verdict.CRASH, detail={"failure": {"type": "E", "message": "message"}}
+)
+
+
+def node(*names: str) -> Instance:
+    call = tuple(Argument(name, X) for name in names)
+    return Instance("onnx", "ai.onnx.Sum", Kind.NODE, (), call, (("opset", 13), ("outputs", [True])))
+
+
+def rendered(monkeypatch: pytest.MonkeyPatch, source: Source, result: StoredResult = RESULT, note: str = "", **versions: str) -> str:
+    answer = {"text": source.text, "expected": source.expected, "imports": list(source.imports)}
+    monkeypatch.setattr(reproducer, "_library_source", lambda *_: answer)
+    case = reproducer.Case(result, {"context": [["opset", 13]]}, "key", note)
+    workspace: Any = None
+    return reproducer.render(workspace, Config({}), case, {"library": versions})
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name], ids=repr)
+def test_an_onnx_input_of_any_name_reproduces_as_any_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = OnnxTemplate().build(node(name, "other"), "key", 0)
+    script = rendered(monkeypatch, model.source("runtime"))
+    names: dict[str, Any] = {}
+    exec(
+        script.replace("import onnxruntime as ort\n", "").partition("session = ")[0],
+        names,
+    )
+    assert [entry.name for entry in names["model"].graph.input] == [name, "other"]
+    np.testing.assert_array_equal(ReferenceEvaluator(names["model"]).run(None, names["inputs"])[0], [2, 4])
+
+
+@pytest.mark.parametrize("text", NAMES, ids=repr)
+def test_what_a_script_says_of_itself_is_its_docstring_and_nothing_else(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = OnnxTemplate().build(node("a", "b"), "key", 0).source("runtime")
+    detail = {"failure": {"type": text or "E", "message": text}}
+    result = replace(RESULT, converter=f"{text}{CODE}", detail=detail)
+    script = rendered(monkeypatch, source, result, f"{text}\n{CODE}", **{f"onnx{text}": f"1{text}\n{CODE}"})
+    first, *rest = ast.parse(script).body
+    assert isinstance(first, ast.Expr)
+    assert isinstance(first.value, ast.Constant)
+    assert CODE in first.value.value
+    assert "SystemExit" not in "".join(map(ast.unparse, rest))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import subprocess", "from os import system", "x = __import__('os')", "x = ().__class__.__bases__", "x = [].append.__self__",
+        "x = torch.hub.load('a', 'b')", "x = torch.os.system('a')", "x = torch.load1", "x = torch.hub.load1", "x = torch.float32.__class__",
+        "x = np.load('a')", "x = onnx.load('a')", "x = onnx.numpy_helper", "x = helper.os", "x = base64.sys", "x = eval('1')",
+        "x = open('a')", "x = keras.utils.get_file('a')", "x = tf.io.read_file('a')", "x = lambda: exit()", "@print\nclass A: pass",
+        "x = f'{exit()}'", "torch = 1\nx = torch.hub", "x = ()) (", "x = '\x00'",
+    ],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("library", ["pytorch", "onnx", "keras", "tensorflow"])
+def test_a_script_that_names_anything_foreign_is_not_written(text: str, library: str) -> None:
+    assert objection(f'"""a"""\n{text}\n', "a", text, library) is not None
+
+
+@pytest.mark.parametrize("script", ["x = 1", '"""b"""', '"""a""" + exit()', 'f"""a"""', '"""a"""; (', "", '("a", 1)'], ids=repr)
+def test_a_script_that_does_not_say_what_it_shows_is_not_written(script: str) -> None:
+    assert objection(script, "a", "", "pytorch") is not None
+
+
+def test_the_user_is_told_that_no_script_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(UserError, match=r"no script was written for test, as it names __import__; `opera show test` has the facts"):
+        rendered(monkeypatch, Source((), "model = inputs = __import__('os')", "expected = []"))
+
+
+HOSTILE = f'a"); {CODE}; ("'
+
+
+def call(api: str, *arguments: Argument, **context: Any) -> Instance:
+    return Instance("pytorch", api, Kind.FUNCTION, call=arguments, context=tuple(context.items()))
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        call(f"torch.relu); {CODE}; (", Argument("x", X)),
+        call("torch.relu", Argument("x", Named(f"torch.relu); {CODE}; ("))),
+        call("torch.relu", Argument("x", Enum("torch.A", f"B); {CODE}; ("))),
+        call("torch.relu", Argument("x", Enum(f"torch.A); {CODE}; (", "B"))),
+        call("torch.relu", Argument("x", Call(f"torch.relu); {CODE}; (", ()))),
+        call("torch.relu", Argument("x", DType(f"float32); {CODE}; ("))),
+        call("torch.relu", Argument(f"x=1); {CODE}; f(y", 1, keyword=True)),
+        call("torch.relu", Argument("class", 1, keyword=True)),
+        call("torch.relu", Argument("x", Call("torch.relu", ((f"x=1); {CODE}; f(y", 1),)))),
+        call("torch.relu", Argument("x", {HOSTILE: HOSTILE})),
+        call("torch.relu", Argument("x", HOSTILE)),
+        call("torch.relu", Argument("x", HOSTILE.encode())),
+        call("torch.relu", Argument("x", Device(HOSTILE))),
+        call("torch.relu", training=f"True); {CODE}; ("),
+        call("torch.relu", parameters=DType(f"float32); {CODE}; (")),
+        call("torch.relu", floatx=HOSTILE, dtype_policy=HOSTILE, image_data_format=HOSTILE),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("library", ["pytorch", "keras", "tensorflow"])
+def test_a_hostile_text_is_a_literal_or_an_error(instance: Instance, library: str) -> None:
+    try:
+        if library == "pytorch":
+            text = pytorch_source.module_source(instance, [], [], seed=0, plain=True, in_place=False, lazy=False)
+        elif library == "keras":
+            text, _ = keras_source.functional_source(instance, [], 0)
+        else:
+            text, _ = tensorflow_source.module_source(instance, [])
+    except ValueError:  # no name: there is no text
+        return
+    names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    assert "SystemExit" not in names
+
+
+def test_a_keyword_that_is_no_name_reproduces() -> None:
+    instance = call("torch.nn.functional.pad", Argument("input", X), Argument("pad", (1, 1), keyword=True))
+    assert "pad=(1, 1)" in PyTorchTemplate().build(instance, "key", 0).source("runtime").text
+    odd = replace(instance, api="torch.nn.ParameterDict", call=(Argument("input", X), Argument("odd name", 1, keyword=True)))
+    text = pytorch_source.module_source(odd, [np.ones(2, "float32")], [None], seed=0, plain=True, in_place=False, lazy=False)
+    assert "**{'odd name': 1}" in text
+
+
+@pytest.mark.parametrize("attribute", ["name", "domain", "class", 'a"); b("', "op_type"])
+def test_an_attribute_that_a_call_cannot_give_is_written_in_another_way(attribute: str) -> None:
+    made = onnx.helper.make_node("Relu", ["x"], ["y"])
+    made.attribute.append(onnx.helper.make_attribute(attribute, 3))
+    values = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2]) for name in "xy"]
+    proto = onnx.helper.make_model(onnx.helper.make_graph([made], "single_operator", values[:1], values[1:]))
+    text = model_source(proto, {"x": np.ones(2, "float32")})
+    names: dict[str, Any] = {"onnx": onnx, "np": np, "helper": onnx.helper, "lzma": __import__("lzma"), "base64": __import__("base64")}
+    exec(text, names)
+    assert [(each.name, each.i) for each in names["model"].graph.node[0].attribute] == [(attribute, 3)]
+
+
+def test_every_script_that_was_published_could_be_written_again() -> None:
+    published = sorted(Path(__file__).parents[2].glob("data/findings/*/*.py"))
+    assert published
+    for path in published:
+        script = path.read_text()
+        assert objection(script, ast.literal_eval(ast.unparse(ast.parse(script).body[0])), "", "onnx") is None
