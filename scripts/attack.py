@@ -258,6 +258,35 @@ for _thing in ("lock", "scratch", "opera.db", "cache", "checked"):
         attack("files", f"{_thing} is a {_kind}")(_in_the_way)
 
 
+for _thing in ("lock", "log.jsonl", "status.json", "checked", "reproducers/{test}.py"):
+
+    def _written(arena: Arena, thing: str = _thing) -> None:
+        ws = arena.workspace(node())
+        test = add_failure(ws)
+        path = ws / thing.format(test=test[:16])
+        path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.symlink_to(arena.home / "letter.txt")
+        arena.opera("run", "--compiler", "onnxruntime", "--frontend", "onnx", "--limit", "1", "--workspace", "ws")
+        arena.opera("reproduce", test[:12], "--workspace", "ws")
+
+    attack("files", f"{_thing} leads to a file of the user")(_written)
+
+
+@attack("files", "a report shows a file of the user")
+def _spied(arena: Arena) -> None:
+    ws = arena.workspace(node())
+    test = add_failure(ws)
+    (arena.home / "letter.txt").write_text("my-secret-words")
+    arena.before = arena.state()
+    with contextlib.closing(sqlite3.connect(ws / "opera.db")) as database, database:
+        database.execute("INSERT INTO reproductions VALUES (?, '../victims/letter.txt', 1, 'm')", (test[:16],))
+    for words in (["report", "--html", "-"], ["show", test[:12]], ["report"], ["show", test[:16]]):
+        done = arena.opera(*words, "--workspace", "ws")
+        if "my-secret-words" in done.stdout:
+            raise Failed(f"{words[0]} shows it")
+
+
 @attack("files", "another workspace is only read")
 def _only_read(arena: Arena) -> None:
     other = arena.workspace(large(), node(name="Y"), path="other")

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from opera.atomic import append
+
 NAME = "log.jsonl"
 EARLIER = "log.1.jsonl"
 LARGEST = 64 * 2**20
@@ -37,5 +39,4 @@ class Journal:
         with contextlib.suppress(OSError):
             if path.exists() and path.stat().st_size + len(data) > LARGEST:
                 os.replace(path, self._folder / EARLIER)
-            with path.open("ab") as file:
-                file.write(data)
+            append(path, data)

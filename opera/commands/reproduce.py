@@ -38,6 +38,8 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
     with open_workspace(workspace, write=False) as space:
         name, cases = _find(space, identity)
         script = output if output not in (None, STDOUT) else space.folder / "reproducers" / f"{name}.py"
+        if script != output and script.is_symlink():
+            script.unlink()  # what lies in the workspace may come from elsewhere, and lead there
         script.parent.mkdir(parents=True, exist_ok=True)
         scripts: list[tuple[str, Attempt | None]] = []
         for case in cases:

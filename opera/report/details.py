@@ -15,6 +15,7 @@ from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.findings import Finding
 from opera.triage.fingerprint import symptom_of
+from opera.untrusted import Malformed, read_file
 
 _SCRIPT_LIMIT = 20_000
 
@@ -111,9 +112,12 @@ class Detailer:
         if reported.reproducer is None:
             return "", "no reproducer has been written yet"
         outcome = "reproduced the failure" if reported.verified else "did not reproduce the failure when it was run"
+        path = self._workspace.folder / reported.reproducer
+        if path.parent.resolve() != (self._workspace.folder / "reproducers").resolve() or path.is_symlink():
+            return "", f"{reported.reproducer} {outcome}; it lies outside the workspace, and is not shown"
         try:
-            text = (self._workspace.folder / reported.reproducer).read_text(encoding="utf-8", errors="replace")
-        except OSError:
+            text = read_file(path).decode("utf-8", "replace")
+        except (OSError, Malformed):
             return "", f"{reported.reproducer} is gone from the workspace; `opera reproduce` writes it again"
         return block(text, _SCRIPT_LIMIT), f"{reported.reproducer} {outcome}"
 

@@ -164,8 +164,8 @@ def _take_lock(folder: Path) -> int:
     except BaseException:
         os.close(lock)
         raise
-    with contextlib.suppress(OSError):
-        note.write_text(f"{os.getpid()}\n", encoding="ascii")
+    with contextlib.suppress(OSError), replacing(note) as file:
+        file.write(f"{os.getpid()}\n".encode("ascii"))
     return lock
 
 
@@ -175,7 +175,7 @@ def _lock_alone(lock: int, database: Path, folder: Path, note: Path) -> None:
     except BlockingIOError as error:
         owner = ""
         with contextlib.suppress(OSError, ValueError):
-            owner = str(int(note.read_bytes()[:20]))
+            owner = str(int(read_file(note, 20)))
         raise EnvironmentBroken(f"process {owner or '?'} is writing to {folder}; wait for it, or use another --workspace") from error
     except OSError:  # a file system without locks of folders, as NFS is: two machines must not write at once there
         pass

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from opera.atomic import replacing
 from opera.worker import clock, folders, messages, processes
 from opera.worker.cores import Seat
 from opera.worker.environment import passed_on
@@ -364,8 +365,8 @@ class Worker:
         """Keeps the end of what the process printed, if it printed anything, where it can be read afterwards."""
         text = self.log_tail() if self._logs is not None else ""
         if text.strip() and self._logs is not None:
-            with contextlib.suppress(OSError):
-                (self._logs / f"{self.spec.label}-{self.pid}.log").write_text(text, encoding="utf-8")
+            with contextlib.suppress(OSError), replacing(self._logs / f"{self.spec.label}-{self.pid}.log") as file:
+                file.write(text.encode("utf-8", "replace"))
 
     def _trim_log(self) -> None:
         with contextlib.suppress(OSError):
