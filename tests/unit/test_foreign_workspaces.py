@@ -1,0 +1,235 @@
+"""A workspace from elsewhere is data: it is read, nothing in it is believed or changed, and it leads nowhere else."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+from instances import node, tensor
+
+from opera.atomic import append, replacing
+from opera.campaign import leftovers
+from opera.config import config_file
+from opera.corpus.jsonlines import Problem
+from opera.corpus.readers import Format, Origin
+from opera.errors import UserError
+from opera.instance import Instance, Occurrence, Tensor, digest
+from opera.prioritise import kept_features
+from opera.store import Campaigns, Corpus, Workspace, signing
+from opera.store.combine import Combined, combine
+from opera.store.database import open_workspace
+from opera.worker import folders
+
+LARGE = Tensor((2_000,), "int64", bytes(16_000))
+
+
+def filled(folder: Path, *instances: Instance) -> Path:
+    """A workspace with *instances*."""
+    with open_workspace(folder, write=True) as space:
+        Corpus(space).add((each, Occurrence("s", "t")) for each in instances)
+    return folder
+
+
+@pytest.fixture
+def theirs(tmp_path: Path) -> Path:
+    """Another workspace, with one small and one large instance."""
+    return filled(tmp_path / "theirs", node("Relu", 14, X=tensor([1.0])), node("Abs", 13, X=LARGE))
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Workspace:
+    """The workspace of the command."""
+    return open_workspace(tmp_path / "ours", write=True)
+
+
+def change(folder: Path, statement: str, *values: object) -> None:
+    """Changes a database behind the back of every check."""
+    with sqlite3.connect(folder / "opera.db") as database:
+        database.execute(statement, values)
+    (folder / "checked").unlink(missing_ok=True)
+
+
+def no_parts(selection: object, versions: object) -> tuple[str, dict[str, object], None]:
+    """No campaign is a part of another."""
+    return "c", {}, None
+
+
+def state(folder: Path) -> dict[str, tuple[int, bytes]]:
+    """Mode and content of every file, but those that SQLite itself keeps for readers."""
+    files = (path for path in folder.rglob("*") if path.is_file() and not path.name.endswith(("-shm", "-wal")))
+    return {str(path): (path.stat().st_mode, path.read_bytes()) for path in files}
+
+
+def test_combining_and_importing_change_nothing_there(theirs: Path, ours: Workspace) -> None:
+    (blob,) = (theirs / "blobs").glob("??/*")
+    blob.write_bytes(b"damaged")
+    before = state(theirs)
+    into = Combined()
+    combine(ours, theirs, no_parts, into)
+    found = list(Origin(theirs, Format.WORKSPACE).entries())
+    assert state(theirs) == before
+    assert [f"instances {digest(node('Abs', 13, X=LARGE))[:12]}: " in line and "damaged" in line for line in into.left_out] == [True]
+    assert [type(each) is Problem for each in found].count(True) == 1
+    assert Corpus(ours).counts("onnx") == (1, 1)
+
+
+def test_an_instance_under_another_identity_is_left_out(theirs: Path, ours: Workspace) -> None:
+    small, large = digest(node("Relu", 14, X=tensor([1.0]))), digest(node("Abs", 13, X=LARGE))
+    change(theirs, "UPDATE instances SET document = (SELECT document FROM instances WHERE id = ?) WHERE id = ?", small, large)
+    into = Combined()
+    combine(ours, theirs, no_parts, into)
+    assert ["another instance than its identity says" in line for line in into.left_out] == [True]
+    assert [key for key, _ in Corpus(ours).instances("onnx")] == [small]
+
+
+def test_a_row_that_no_opera_writes_is_named_once_and_can_be_left_behind(theirs: Path, ours: Workspace) -> None:
+    change(theirs, "UPDATE occurrences SET calls = 'many' WHERE instance = ?", digest(node("Relu", 14, X=tensor([1.0]))))
+    with pytest.raises(UserError, match=r"occurrences [0-9a-f]{12}: calls: Expected int.*opera combine"):
+        open_workspace(theirs, write=False)
+    into = Combined()
+    combine(ours, theirs, no_parts, into)
+    assert len(into.left_out) == 1
+    assert Corpus(ours).counts("onnx") == (2, 2)
+
+
+def test_a_database_is_checked_again_where_it_was_copied_to(theirs: Path, tmp_path: Path) -> None:
+    assert (theirs / "checked").exists()
+    copy = Path(shutil.copytree(theirs, tmp_path / "copy"))
+    with sqlite3.connect(copy / "opera.db") as database:
+        database.execute("UPDATE occurrences SET source = x'ff'")
+    with pytest.raises(UserError, match="what no opera has written"):
+        open_workspace(copy, write=False)
+
+
+def test_a_workspace_that_cannot_be_written_can_be_read(theirs: Path) -> None:
+    for path in (*theirs.rglob("*"), theirs):
+        path.chmod(0o500 if path.is_dir() else 0o400)
+    with open_workspace(theirs, write=False) as space:
+        assert Corpus(space).counts("onnx") == (2, 2)
+        with pytest.raises(sqlite3.OperationalError, match="readonly"):
+            space.database.execute("DELETE FROM instances")
+
+
+def test_what_workers_of_another_user_have_made_is_made_again(ours: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    campaigns = Campaigns(ours)
+    campaigns.keep_artefacts([("k", {"status": "ready", "bundle": "0" * 64})])
+    assert campaigns.artefact("k") == {"status": "ready", "bundle": "0" * 64}
+    with ours.transaction() as database:
+        database.execute("INSERT INTO artefacts SELECT 'other', document FROM artefacts")
+        database.execute("INSERT INTO artefacts VALUES ('bare', ?)", (json.dumps({"status": "ready"}),))
+    assert campaigns.artefact("other") is None, "an answer counts for the question that it was given to"
+    assert campaigns.artefact("bare") is None
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "another"))
+    signing._key.cache_clear()
+    assert campaigns.artefact("k") is None
+    monkeypatch.undo()
+    signing._key.cache_clear()
+
+
+def test_the_key_is_this_users_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    signing._key.cache_clear()
+    first = signing.signature("a")
+    assert (tmp_path / "opera" / "key").stat().st_mode & 0o777 == 0o600
+    signing._key.cache_clear()
+    assert signing.is_signed(first, "a")
+    assert not signing.is_signed(first, "b")
+    (tmp_path / "opera" / "key").chmod(0o644)
+    signing._key.cache_clear()
+    assert not signing.is_signed(first, "a"), "a key that others could read signs nothing"
+    monkeypatch.undo()
+    signing._key.cache_clear()
+
+
+def test_features_that_another_user_kept_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "features"
+    kept_features.keep(file, {})
+    (path, data) = (file, bytearray(file.read_bytes()))
+    assert kept_features.load(path) == {}
+    data[0] ^= 1
+    file.write_bytes(bytes(data))
+    opened: list[bytes] = []
+    monkeypatch.setattr(kept_features.json, "loads", lambda text: opened.append(text))
+    assert kept_features.load(file) == {}
+    assert not opened
+
+
+def test_a_link_in_the_place_of_a_folder_that_is_emptied_is_refused(ours: Workspace, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir(mode=0o755)
+    (mine / "letter").write_text("dear")
+    (ours.folder / "scratch").symlink_to(mine)
+    with pytest.raises(UserError, match="scratch is a link"):
+        leftovers.clear(ours)
+    (ours.folder / "logs").symlink_to(mine)
+    with pytest.raises(UserError, match="logs is a link"):
+        leftovers.log_folder(ours)
+    assert ((mine / "letter").read_text(), mine.stat().st_mode & 0o777) == ("dear", 0o755)
+
+
+def test_only_what_bears_our_name_is_cleared(ours: Workspace) -> None:
+    kept = [ours.scratch / name for name in ("notes", "crew-notes", "crew-x-1234", "data-1-abcdefgh")]
+    gone = [ours.scratch / name for name in ("crew-1-abcdefgh", "extract-1-abcdefgh")]
+    for path in (*kept, *gone):
+        path.mkdir()
+        (path / "file").touch()
+    leftovers.clear(ours)
+    assert [path.exists() for path in (*kept, *gone)] == [True] * 4 + [False] * 2
+
+
+def test_removing_a_folder_follows_no_link_and_leaves_what_it_lies_in(tmp_path: Path) -> None:
+    mine, folder = tmp_path / "mine", tmp_path / "place" / "folder"
+    mine.mkdir(mode=0o750)
+    (mine / "letter").touch(mode=0o400)
+    folder.mkdir(parents=True)
+    (folder / "link").symlink_to(mine)
+    (folder / "shut").mkdir()
+    (folder / "shut" / "file").touch()
+    (folder / "shut").chmod(0o000)
+    folder.parent.chmod(0o755)
+    folders.remove(folder)
+    assert not folder.exists()
+    assert [path.stat().st_mode & 0o777 for path in (mine, mine / "letter", folder.parent)] == [0o750, 0o400, 0o755]
+    linked = tmp_path / "linked"
+    linked.symlink_to(mine)
+    folders.remove(linked)
+    assert (linked.is_symlink(), (mine / "letter").exists()) == (False, True)
+
+
+def test_settings_that_another_user_could_have_written_are_passed_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    below = tmp_path / "below"
+    below.mkdir()
+    (tmp_path / "opera.toml").write_text("")
+    assert config_file(below) == tmp_path / "opera.toml"
+    (below / "opera.toml").write_text("")
+    (below / "opera.toml").chmod(0o666)
+    assert config_file(below) == tmp_path / "opera.toml"
+    assert "below/opera.toml is not used" in capsys.readouterr().err
+
+
+def test_settings_of_another_user_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "opera.toml").write_text("")
+    if os.geteuid() == 0:
+        os.chown(tmp_path / "opera.toml", 65534, 65534)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    assert config_file(tmp_path) is None
+
+
+def test_files_are_written_in_the_place_of_links_and_not_through_them(tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("dear")
+    link = tmp_path / "link"
+    link.symlink_to(mine)
+    with pytest.raises(OSError, match="symbolic links"):
+        append(link, b"x")
+    with replacing(link) as file:
+        file.write(b"new")
+    assert (mine.read_text(), link.read_text(), link.is_symlink()) == ("dear", "new", False)
+    with replacing(Path("/dev/null")) as file:
+        file.write(b"x")
+    assert Path("/dev/null").is_char_device()
