@@ -23,9 +23,7 @@ STRUCTURES = frozenset(
     ["constant", "integral", "lower-triangular", "positive-definite", "probabilities", "sorted", "symmetric", "upper-triangular"]
 )
 """What can be known of a tensor's values beside their bounds."""
-LAYOUTS = frozenset(
-    ["strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "nested", "jagged", "_mkldnn", "mkldnn"]
-)
+LAYOUTS = frozenset(["strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged", "_mkldnn"])
 """How a tensor's elements may lie in memory."""
 MOST_DIMS = 64
 """As many dimensions as numpy and PyTorch allow."""

@@ -14,6 +14,7 @@ import msgspec
 
 from opera.oracles.verdict import Stage, Verdict
 from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
+from opera.worker.messages import Difference, Failure
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
@@ -21,32 +22,6 @@ Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
 Json = Annotated[str, msgspec.Meta(max_length=64 * 2**20)]
 Packed = Annotated[bytes, msgspec.Meta(max_length=64 * 2**20)]
 Place = Annotated[int, msgspec.Meta(ge=0)]
-Frame = tuple[str, str, int | None, str]
-"""Module, file, line and function."""
-
-
-class FailureDetail(TypedDict, total=False):
-    """An exception, as `opera.worker.failure.describe` makes it."""
-
-    type: Required[Name]
-    bases: list[Name]
-    message: Required[Line]
-    frames: list[Frame]
-    cause: Document
-
-
-class DifferenceDetail(TypedDict, total=False):
-    """How two results differ, as `opera.oracles.compare.Difference` writes it; numbers that are not finite are text."""
-
-    kind: Required[Name]
-    output: Count
-    expected: Required[Line]
-    actual: Required[Line]
-    distance: float | str
-    allowed: float | str
-    share: float | str
-    explained: Line
-    dtype: Line
 
 
 class LostDetail(TypedDict, total=False):
@@ -67,8 +42,8 @@ class LevelDetail(TypedDict):
 class Detail(TypedDict, total=False):
     """What a test left behind."""
 
-    failure: FailureDetail
-    difference: DifferenceDetail
+    failure: Failure
+    difference: Difference
     lost: LostDetail
     log: Line
     excuse: Line

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-import msgspec
 from msgspec import Meta, Struct
 
+from opera.untrusted import Malformed, typed
 from opera.worker.protocol import Message, ProtocolError
 
 Blob = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
@@ -138,7 +138,9 @@ class _Called(Struct, frozen=True, tag_field="status", tag="called"):
     answers: list[_Refusal | None]
 
 
-class _Difference(Struct, frozen=True):
+class Difference(Struct, frozen=True):
+    """As `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
+
     kind: str
     output: int
     expected: str
@@ -151,7 +153,7 @@ class _Difference(Struct, frozen=True):
 
 
 class _Compared(Struct, frozen=True, tag_field="status", tag="compared"):
-    difference: _Difference | None
+    difference: Difference | None
     converter: str | None = None
     outputs: Blob | None = None
 
@@ -209,6 +211,6 @@ def check_answer(answer: Message, role: str) -> None:
 def checked(document: Any, form: Any) -> Any:
     """*document* as an object of the type *form*; raises ProtocolError where it is none."""
     try:
-        return msgspec.convert(document, form)
-    except msgspec.ValidationError as error:
+        return typed(document, form)
+    except Malformed as error:
         raise ProtocolError(f"unexpected message: {error}") from error
