@@ -173,48 +173,44 @@ class CampaignRow(Row, frozen=True, array_like=True):
         from_json(self.known, list[Digits])
 
 
-class ResultRow(Row, frozen=True, array_like=True):
-    """What a test came to."""
+class OutcomeRow(Row, frozen=True, array_like=True):
+    """What a test came to, on whatever machine."""
 
     test: Hash
+    verdict: Verdict
+    stage: Stage | None
+    reason: Line | None
+    converter: Line | None
+    fingerprint: Digits | None
+    detail: Json | None
+    seconds: Json
+    finished: Line
+
+    def check(self) -> None:
+        """The detail has what a verdict of its kind needs."""
+        from_json(self.seconds, dict[str, Seconds])
+        found = Detail() if self.detail is None else from_json(self.detail, Detail)
+        needed = {Verdict.CRASH: "failure", Verdict.INCONSISTENT: "difference"}.get(self.verdict)
+        if needed is not None and needed not in found:
+            raise Malformed(f"a result of verdict {self.verdict.value} without {needed}")
+
+
+class ResultRow(OutcomeRow, frozen=True, array_like=True):
+    """The result of a test that counts."""
+
     instance: Hash
     compiler: Name
     frontend: Name
     route: Name
     form: Name
     seed: int
-    verdict: Verdict
-    stage: Stage | None
-    reason: Line | None
-    converter: Line | None
-    fingerprint: Digits | None
-    detail: Json | None
-    seconds: Json
-    finished: Line
     machine: Line | None
 
-    def check(self) -> None:
-        """The detail has what a verdict of its kind needs."""
-        _check_result(self.verdict, self.detail, self.seconds)
 
-
-class ResultElsewhereRow(Row, frozen=True, array_like=True):
+class ResultElsewhereRow(OutcomeRow, frozen=True, array_like=True):
     """A result of another machine."""
 
-    test: Hash
     machine: Line
-    verdict: Verdict
-    stage: Stage | None
-    reason: Line | None
-    converter: Line | None
-    fingerprint: Digits | None
-    detail: Json | None
-    seconds: Json
-    finished: Line
-
-    def check(self) -> None:
-        """As of any result."""
-        _check_result(self.verdict, self.detail, self.seconds)
 
 
 class MachineRow(Row, frozen=True, array_like=True):
@@ -372,11 +368,3 @@ def _text(data: bytes) -> str | bytes:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return data
-
-
-def _check_result(verdict: Verdict, detail: str | None, seconds: str) -> None:
-    from_json(seconds, dict[str, Seconds])
-    found = from_json(detail, Detail) if detail is not None else Detail()
-    needed = {Verdict.CRASH: "failure", Verdict.INCONSISTENT: "difference"}.get(verdict)
-    if needed is not None and needed not in found:
-        raise Malformed(f"a result of verdict {verdict.value} without {needed}")
