@@ -140,13 +140,19 @@ def add_failure(path: Path, verdict: str = "crash") -> str:
     with contextlib.closing(sqlite3.connect(path / "opera.db")) as database, database:
         for key, library in database.execute("SELECT id, library FROM instances").fetchall():
             test = hashlib.sha256(key.encode()).hexdigest()
-            values = (test, key, "onnxruntime", library, "onnx", "runtime", 0, verdict, "load", test[:16], detail, '{"load": 0.1}', "Relu")
+            finding = finding_of(test)
+            values = (test, key, "onnxruntime", library, "onnx", "runtime", 0, verdict, "load", finding, detail, '{"load": 0.1}', "Relu")
             database.execute(
                 "INSERT INTO results (test, instance, compiler, frontend, route, form, seed, verdict, stage, fingerprint, detail, seconds,"
                 f" converter) VALUES ({', '.join('?' * len(values))})",
                 values,
             )
     return test
+
+
+def finding_of(test: str) -> str:
+    """The finding of a failing test that `add_failure` made."""
+    return hashlib.sha256(test.encode()).hexdigest()[:16]
 
 
 Attack = Callable[[Arena], None]
@@ -258,12 +264,12 @@ for _thing in ("lock", "scratch", "opera.db", "cache", "checked"):
         attack("files", f"{_thing} is a {_kind}")(_in_the_way)
 
 
-for _thing in ("lock", "log.jsonl", "status.json", "checked", "reproducers/{test}.py"):
+for _thing in ("lock", "log.jsonl", "status.json", "checked", "reproducers/{finding}.py"):
 
     def _written(arena: Arena, thing: str = _thing) -> None:
         ws = arena.workspace(node())
         test = add_failure(ws)
-        path = ws / thing.format(test=test[:16])
+        path = ws / thing.format(finding=finding_of(test))
         path.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         path.symlink_to(arena.home / "letter.txt")
@@ -280,8 +286,8 @@ def _spied(arena: Arena) -> None:
     (arena.home / "letter.txt").write_text("my-secret-words")
     arena.before = arena.state()
     with contextlib.closing(sqlite3.connect(ws / "opera.db")) as database, database:
-        database.execute("INSERT INTO reproductions VALUES (?, '../victims/letter.txt', 1, 'm')", (test[:16],))
-    for words in (["report", "--html", "-"], ["show", test[:12]], ["report"], ["show", test[:16]]):
+        database.execute("INSERT INTO reproductions VALUES (?, '../victims/letter.txt', 1, 'm')", (finding_of(test),))
+    for words in (["report", "--html", "/dev/stdout"], ["show", test[:12]], ["report"], ["show", finding_of(test)]):
         done = arena.opera(*words, "--workspace", "ws")
         if "my-secret-words" in done.stdout:
             raise Failed(f"{words[0]} shows it")
@@ -320,7 +326,8 @@ def _settings(arena: Arena) -> None:
 
 # Code: what an instance may make run.
 
-SHELL = "__import__('os').system('touch {marker}')"
+SHELL = "open('{marker}', 'w')"
+"""Without a dot, at which names are taken apart."""
 CALLS: list[tuple[str, list[dict[str, Any]]]] = [
     (
         "torch.hub.load",
@@ -405,6 +412,20 @@ for _library, _calls in (("pytorch", CALLS), ("keras", KERAS[:7]), ("tensorflow"
 
         attack("code", f"call {_number}: {_api}")(_called)
 
+
+def _set(path: Path, column: str, value: str) -> None:
+    """Changes a column of every result."""
+    with contextlib.closing(sqlite3.connect(path / "opera.db")) as database, database:
+        database.execute(f"UPDATE results SET {column} = ?", (value,))
+
+
+def _importing(domain: str) -> dict[str, Any]:
+    """A node whose model imports one domain more."""
+    found = node()
+    found["context"].append(["opsets", {"dict": [["ai.onnx", 14], [f"x{domain}", 1]]}])
+    return found
+
+
 QUOTES = [
     '"',
     "'",
@@ -420,7 +441,7 @@ QUOTES = [
     "${{HOME}}",
     "{{{{7*7}}}}",
 ]
-for _place in ("input", "api", "domain", "attribute"):
+for _place in ("input", "api", "domain", "imported domain", "attribute", "converter", "message", "route"):
     for _text in QUOTES:
 
         def _named(arena: Arena, place: str = _place, text: str = _text) -> None:
@@ -429,12 +450,18 @@ for _place in ("input", "api", "domain", "attribute"):
                 "input": lambda: node(name=f"X{hostile}"),
                 "api": lambda: node(f"ai.onnx.Relu{hostile}"),
                 "domain": lambda: node(f"x{hostile}.Relu"),
+                "imported domain": lambda: _importing(hostile),
                 "attribute": lambda: node("ai.onnx.LeakyRelu", init=[{"name": f"alpha{hostile}", "value": 0.5}]),
-            }[place]()
+            }.get(place, node)()
             ws = arena.workspace(made)
             test = add_failure(ws)
+            if place in ("converter", "route"):
+                _set(ws, place, hostile)
+            elif place == "message":
+                _set(ws, "detail", json.dumps({"failure": {"type": f"E{hostile}", "message": hostile, "frames": []}}))
             if test:
                 arena.opera("reproduce", test[:12], "--workspace", "ws")
+                arena.opera("issue", test[:12], "--workspace", "ws")
 
         attack("code", f"a script with {_text!r} in the {_place}")(_named)
 
