@@ -17,7 +17,7 @@ import tomllib
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Annotated, NoReturn, TypeVar, cast
+from typing import IO, Annotated, Any, NoReturn, TypeVar, cast
 
 import msgspec
 
@@ -27,6 +27,8 @@ MOST_BYTES = 256 * 2**20
 """Of a file that is read whole, and of a compressed value once it is unpacked."""
 MAX_LINE = 64 * 2**20
 """Bytes of a line: a longer one is nothing that can be used."""
+MOST_VALUES = 2_000_000
+"""In one JSON document."""
 _GZIP = b"\x1f\x8b"
 MOST_NUMBER = 2**53
 """Counts are smaller: JSON's readers agree on integers up to here."""
@@ -122,8 +124,11 @@ def parsed_json(text: str | bytes) -> object:
     """The JSON value that *text* is. NaN and infinite numbers are no JSON.
 
     Raises:
-        Malformed: it is none, or is nested too deep.
+        Malformed: it is none, is nested too deep, or has more than `MOST_VALUES` values, each of which takes up to 75 bytes of memory.
     """
+    signs = ("[", "{", ",") if isinstance(text, str) else (b"[", b"{", b",")
+    if len(text) > MOST_VALUES and sum(text.count(cast(Any, sign)) for sign in signs) > MOST_VALUES:
+        raise Malformed(f"more than {MOST_VALUES:,} values")
     try:
         return cast(object, json.loads(text, parse_constant=_no_constant, parse_float=_finite))
     except RecursionError as error:

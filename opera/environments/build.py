@@ -124,14 +124,23 @@ def remove(where: Place) -> None:
         shutil.rmtree(where.folder)
     with contextlib.suppress(OSError):
         where.folder.parent.joinpath(f".{where.folder.name}.lock").unlink()
-        where.folder.parent.rmdir()
+        if not where.folder.parent.is_symlink():
+            where.folder.parent.rmdir()
 
 
 @contextmanager
 def _locked(where: Place) -> Generator[int]:
     """Holds the lock of an environment; yields its descriptor, so that a process that outlives this one can hold it as well."""
+    if where.folder.is_symlink():
+        raise UserError(f"{where.folder} is a link, and what lies there would be removed; remove the link, or choose another --path")
     where.folder.parent.mkdir(parents=True, exist_ok=True)
-    with open(where.folder.parent / f".{where.folder.name}.lock", "w", encoding="ascii") as lock:
+    try:
+        descriptor = os.open(
+            where.folder.parent / f".{where.folder.name}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
+        )
+    except OSError as error:
+        raise UserError(f"{error.filename} is no file that can be locked ({error.strerror}); remove it") from error
+    with open(descriptor, "rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -86,6 +86,7 @@ class Operators:
     def check_instance(self, instance: Instance) -> None:
         """Raises `Invalid` where *instance* names anything that must not be called, in its API, its arguments or its context."""
         self.check(instance.api)
+        self._check_files(instance.api, [(each.name if each.keyword else None, each.value) for each in instance.arguments()])
         given = [*(argument.value for argument in instance.arguments()), *(value for _, value in instance.context)]
         for value in given:
             for each in walk(value):
@@ -94,17 +95,31 @@ class Operators:
     def _check_value(self, value: Any) -> None:
         if isinstance(value, Call):
             self.check(value.api)
+            self._check_files(value.api, value.arguments)
         elif isinstance(value, (Named, Enum)):
             self.check(value.path, called=False)
         elif isinstance(value, dict) and "class_name" in value:
             self._check_described(cast("dict[Any, Any]", value))
 
+    def _check_files(self, path: str, arguments: Iterable[tuple[str | None, Any]]) -> None:
+        """Refuses a text as an argument that names a file. Which one a positional argument is, only the library knows."""
+        row = self._files.row(path.split("."))
+        if row is None:
+            return
+        for name, value in arguments:
+            if isinstance(value, (str, bytes)) and (name is None or name in row["arguments"]):
+                raise not_an_operator(f"{path} with a text as {name or 'an argument'!r}: {row['reason']}")
+
     def _check_described(self, description: Mapping[Any, Any]) -> None:
-        """Checks the class that a dictionary describes, as Keras writes objects down: Keras would make it, whatever the argument is for."""
-        module, name = description.get("module"), description["class_name"]
+        """Checks the class or function that a dictionary describes, as Keras writes objects down: Keras would make it."""
+        module, name, config = description.get("module"), description["class_name"], description.get("config")
+        if name == "function":
+            name, config = config, None
         if not isinstance(module, str) or not isinstance(name, str) or description.get("registered_name") is not None:
             raise not_an_operator(f"a dictionary that describes an object of {module!r}.{name!r}, which is no class of {self._library}")
         self.check(f"{module}.{name}")
+        if isinstance(config, dict):
+            self._check_files(f"{module}.{name}", cast("dict[Any, Any]", config).items())
 
     def _looked_up(self, path: str, called: bool) -> str | None:
         parts = path.split(".")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from opera.errors import UserError
 from opera.instance import Instance
 from opera.reduction.properties import Property, View, dtype_class, property_of
 
@@ -55,13 +56,21 @@ class Trigger:
         return {"properties": [each.document() for each in self.properties], "api": self.api, "tensors": list(self.tensors)}
 
 
+class NoTrigger(UserError, ValueError):
+    """A document that describes no trigger."""
+
+
 def trigger_of(document: Mapping[str, Any]) -> Trigger:
-    """Inverse of `Trigger.document`; raises ValueError for what is no trigger."""
+    """Inverse of `Trigger.document`; raises NoTrigger."""
     try:
         properties = tuple(property_of(each) for each in document["properties"])
-        return Trigger(properties, str(document["api"]), tuple(str(name) for name in document["tensors"]))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"no trigger: {str(json.dumps(dict(document), default=str))[:200]}") from error
+        trigger = Trigger(properties, str(document["api"]), tuple(str(name) for name in document["tensors"]))
+        trigger.text()
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise NoTrigger(
+            f"no trigger: {str(json.dumps(dict(document), default=str))[:200]}; `opera triage --again` finds it out anew"
+        ) from error
+    return trigger
 
 
 def covering(properties: Sequence[Property], passing: Sequence[View]) -> list[Property]:

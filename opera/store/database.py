@@ -24,6 +24,8 @@ DATABASE = "opera.db"
 _CHECKED = "checked"
 """A file with the number of the database that was made or checked here."""
 _APPLICATION_ID = 0x4F504552
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
+"""How a rollback journal ends that belongs to several files."""
 
 
 class Workspace:
@@ -98,6 +100,9 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
     path = folder / DATABASE
     if path.exists() and not path.is_file():
         raise UserError(f"{path} is not a file; choose another --workspace")
+    if path.is_symlink() and not (path.exists() and path.stat().st_size):
+        raise UserError(f"{path} is a link that leads to no workspace; choose another --workspace")
+    _refuse_journal(path)
     if not write and not path.exists():
         raise UserError(f"there is no workspace at {folder}; make one with `opera extract --lib onnx{option(folder)}`")
     lock = _take_lock(folder) if write else None
@@ -110,8 +115,7 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
                 older = f"{path} was written by an older opera (schema {version}, this one writes {VERSION})"
                 raise UserError(f"{older}; `opera ls{option(folder)}` brings it to this version")
             connection = _upgraded(connection, path, locked=write)
-        if checked:
-            _check_once(connection, folder, is_new=is_new, foreign=foreign)
+        _check_once(connection, folder, is_new=is_new, foreign=foreign, rows=checked)
     except BaseException:
         if lock is not None:
             os.close(lock)
@@ -119,11 +123,24 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
     return Workspace(folder.resolve(), connection, lock)
 
 
-def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, foreign: bool) -> None:
-    """Checks every row, unless this very file was made or checked here: nobody else knows the number that it has on this disk.
+def _refuse_journal(path: Path) -> None:
+    """Refuses a rollback journal that names another file: SQLite would remove that file. OPERA's own never does."""
+    journal = path.with_name(f"{path.name}-journal")
+    try:
+        names_another = read_file(journal)[-len(_JOURNAL) :] == _JOURNAL
+    except OSError:
+        return
+    except Malformed:
+        names_another = True
+    if names_another:
+        raise UserError(f"{journal} is not of OPERA's making and could harm other files; remove it, or choose another --workspace")
+
+
+def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, foreign: bool, rows: bool) -> None:
+    """Checks the whole database, unless this very file was made or checked here: nobody else knows the number that it has on this disk.
 
     Raises:
-        UserError: a row is not what this version writes.
+        UserError: it is damaged, or, where *rows* is set, a row is not what this version writes.
     """
     found = (folder / DATABASE).stat()
     identity = f"{found.st_dev}:{found.st_ino}\n"
@@ -132,14 +149,32 @@ def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, f
         if read_file(mark, 64).decode("ascii") == identity:
             return
     if not is_new:
-        bad = [row for table in TABLES for _, row in checked_rows(connection, table) if row is not None]
-        if bad:
-            more = f" and {len(bad) - 1:,} more rows" if len(bad) > 1 else ""
-            way = f"`opera combine {quoted(str(folder))} --workspace NEW` takes over what is sound"
-            raise UserError(f"{folder / DATABASE} holds what no opera has written ({bad[0].text}{more}); {way}")
+        _check_pages(connection, folder)
+    if not rows:
+        return
+    if not is_new:
+        _check_rows(connection, folder)
     if not foreign:
         with contextlib.suppress(OSError), replacing(mark) as file:
             file.write(identity.encode("ascii"))
+
+
+def _check_rows(connection: sqlite3.Connection, folder: Path) -> None:
+    bad = (row for table in TABLES for _, row in checked_rows(connection, table) if row is not None)
+    first = next(bad, None)
+    if first is not None:
+        more = sum(1 for _ in bad)
+        others = f" and {more:,} more rows" if more else ""
+        way = f"`opera combine {quoted(str(folder))} --workspace NEW` takes over what is sound"
+        raise UserError(f"{folder / DATABASE} holds what no opera has written ({first.text}{others}); {way}")
+
+
+def _check_pages(connection: sqlite3.Connection, folder: Path) -> None:
+    """Refuses a file whose pages are not a tree: reading it might never end."""
+    (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if told != "ok":
+        what = str(told).strip().splitlines()[-1][:200]
+        raise UserError(f"{folder / DATABASE} is damaged ({what}); `sqlite3 opera.db .recover` prints what can be read of it")
 
 
 def _take_lock(folder: Path) -> int:

@@ -5,6 +5,7 @@ Each class has the columns of one table, and `check` looks into the JSON that so
 
 from __future__ import annotations
 
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -70,6 +71,14 @@ class TriggerDocument(TypedDict):
     properties: list[tuple[Name, str, object]]
     api: Name
     tensors: list[str]
+
+
+class Settings(TypedDict, total=False):
+    """What selects a campaign's tests; further keys stand beside these."""
+
+    shard: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}\Z")]
+    level: str | None
+    chebyshev: float | None
 
 
 class Versions(TypedDict, total=False):
@@ -168,7 +177,7 @@ class CampaignRow(Row, frozen=True, array_like=True):
 
     def check(self) -> None:
         """Settings, versions and known findings."""
-        from_json(self.settings, Document)
+        from_json(self.settings, Settings)
         from_json(self.versions, Versions)
         from_json(self.known, list[Digits])
 
@@ -311,6 +320,11 @@ TABLES: Mapping[str, type[Row]] = {
 """Every table, in an order in which rows come before those that refer to them."""
 
 
+_OF_SQLITE = ("sqlite_sequence", "sqlite_stat1", "sqlite_stat4")
+_COMPUTES = re.compile(r"\b(CHECK|GENERATED|VIRTUAL|AS)\s*\(|^\s*CREATE\s+VIRTUAL\b|\bGENERATED\s+ALWAYS\b", re.IGNORECASE)
+"""What lets a table run expressions, or code."""
+
+
 @dataclass(frozen=True)
 class BadRow:
     """A row that does not fit its table."""
@@ -331,9 +345,9 @@ def check_schema(database: sqlite3.Connection) -> None:
     Raises:
         Malformed: it has another object, or lacks a table or a column.
     """
-    for kind, name, text in database.execute("SELECT type, name, sql FROM sqlite_master").fetchall():
-        known = (kind == "table" and name in TABLES) or kind == "index" or str(name).startswith("sqlite_")
-        if not known or "VIRTUAL" in str(text).upper().split()[:3]:
+    for kind, name, table, text in database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall():
+        known = (kind == "table" and name in {*TABLES, *_OF_SQLITE}) or (kind == "index" and table in TABLES)
+        if not known or _COMPUTES.search(str(text)):
             raise Malformed(f"it has the {kind} {str(name)[:40]!r}, which no workspace has")
     for table, row in TABLES.items():
         columns = {name for _, name, *_ in database.execute(f"PRAGMA table_info({table})").fetchall()}

@@ -169,7 +169,7 @@ def test_no_scratch_folder_and_no_half_written_file_outlives_the_campaign(wild: 
     assert wild.lab.scratch() == []
     assert not list(wild.lab.workspace.rglob(".part-*"))
     assert {path.name for path in wild.lab.workspace.iterdir()} <= {
-        "opera.db", "lock", "cache", "blobs", "scratch", "logs", "log.jsonl", "status.json",
+        "opera.db", "checked", "lock", "cache", "blobs", "scratch", "logs", "log.jsonl", "status.json",
     }  # fmt: skip
     assert {path.name for path in wild.lab.folder.iterdir()} == {"ws", "state"}
 

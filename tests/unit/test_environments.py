@@ -349,3 +349,23 @@ def test_remove_takes_the_folder_and_its_entry_away(opera: Run, tmp_path: Path, 
     assert not where.folder.exists()
     assert (tmp_path / "opera.toml").read_text() == '\n[compiler.tvm]\npython = "elsewhere"\n'
     assert opera("env", "remove", "tiny").code == 2
+
+
+@pytest.mark.parametrize("thing", ["tvm", ".tvm.lock"])
+def test_a_link_in_the_place_of_an_environment_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thing: str) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "letter").write_text("dear")
+    (mine / "opera-environment.json").write_text('{"name": "tvm"}')
+    where = build.Place("tvm", tmp_path / ".opera-envs" / "tvm")
+    where.folder.parent.mkdir()
+    if thing == "tvm":
+        where.folder.symlink_to(mine)
+    else:
+        where.folder.mkdir()
+        (where.folder / "opera-environment.json").write_text('{"name": "tvm"}')
+        (where.folder.parent / thing).symlink_to(mine / "letter")
+    before = sorted(path.name for path in mine.iterdir())
+    with pytest.raises(UserError, match=r"is a link|no file that can be locked"):
+        build.remove(where)
+    assert (sorted(path.name for path in mine.iterdir()), (mine / "letter").read_text()) == (before, "dear")

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import sqlite3
+import struct
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from opera.prioritise import kept_features
 from opera.store import Campaigns, Corpus, Workspace, signing
 from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace
+from opera.untrusted import Malformed, parsed_json
 from opera.worker import folders
 
 LARGE = Tensor((2_000,), "int64", bytes(16_000))
@@ -233,3 +235,68 @@ def test_files_are_written_in_the_place_of_links_and_not_through_them(tmp_path: 
     with replacing(Path("/dev/null")) as file:
         file.write(b"x")
     assert Path("/dev/null").is_char_device()
+
+
+def test_a_journal_that_names_another_file_is_refused(theirs: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.write_text("dear")
+    pages, size = (theirs / "opera.db").stat().st_size // 4096, 4096
+    magic, name = bytes.fromhex("d9d505f920a163d7"), os.fsencode(mine)
+    head = (magic + struct.pack(">IIIII", 0, 0, pages, 512, size)).ljust(512, b"\0")
+    tail = struct.pack(">I", 0x40000000 // size + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    (theirs / "opera.db-journal").write_bytes(head + tail)
+    for write in (True, False):
+        with pytest.raises(UserError, match=r"opera\.db-journal is not of OPERA's making"):
+            open_workspace(theirs, write=write)
+    assert mine.read_text() == "dear"
+
+
+@pytest.mark.parametrize("there", [False, True], ids=["dangling", "empty"])
+def test_a_link_to_no_database_makes_none_elsewhere(tmp_path: Path, there: bool) -> None:
+    mine, folder = tmp_path / "mine", tmp_path / "ws"
+    if there:
+        mine.touch()
+    folder.mkdir()
+    (folder / "opera.db").symlink_to(mine)
+    with pytest.raises(UserError, match="a link that leads to no workspace"):
+        open_workspace(folder, write=True)
+    assert (mine.exists(), there and mine.stat().st_size) == (there, 0)
+
+
+def test_code_under_a_name_of_sqlite_is_refused(theirs: Path) -> None:
+    with sqlite3.connect(theirs / "opera.db") as database:
+        database.execute("PRAGMA writable_schema = ON")
+        trigger = "CREATE TRIGGER sqlite_t AFTER INSERT ON occurrences BEGIN DELETE FROM instances; END"
+        database.execute("INSERT INTO sqlite_master VALUES ('trigger', 'sqlite_t', 'occurrences', 0, ?)", (trigger,))
+    with pytest.raises(UserError, match="the trigger 'sqlite_t', which no workspace has"):
+        open_workspace(theirs, write=False)
+
+
+def test_pages_that_two_places_refer_to_are_refused(theirs: Path, ours: Workspace) -> None:
+    path = theirs / "opera.db"
+    with sqlite3.connect(path) as database:
+        database.execute("PRAGMA journal_mode = DELETE")
+        database.executemany("INSERT INTO assignments VALUES (?, 'ab')", ((f"{number:064x}",) for number in range(2_000)))
+        roots = dict(database.execute("SELECT name, rootpage FROM sqlite_master WHERE name IN ('assignments', 'merges')"))
+    data = bytearray(path.read_bytes())
+    one, other = ((roots[name] - 1) * 4096 for name in ("assignments", "merges"))
+    data[other : other + 4096] = data[one : one + 4096]
+    path.write_bytes(bytes(data))
+    (theirs / "checked").unlink()
+    with pytest.raises(UserError, match="is damaged"):
+        open_workspace(theirs, write=False)
+    with pytest.raises(UserError, match="is damaged"):
+        combine(ours, theirs, no_parts, Combined())
+
+
+def test_a_campaign_of_an_impossible_part_is_left_out(theirs: Path, ours: Workspace) -> None:
+    values = ("c1", "tvm", "onnx", json.dumps({"shard": "x"}), "{}", "[]", 1.0, 1, None, "now")
+    change(theirs, f"INSERT INTO campaigns VALUES ({', '.join('?' * len(values))})", *values)
+    into = Combined()
+    combine(ours, theirs, no_parts, into)
+    assert ["campaigns c1: shard: " in line for line in into.left_out] == [True]
+
+
+def test_a_document_of_millions_of_values_is_refused_before_it_is_parsed() -> None:
+    with pytest.raises(Malformed, match="more than 2,000,000 values"):
+        parsed_json(b"[" + b"[]," * 2_000_000 + b"1]")

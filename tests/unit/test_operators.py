@@ -237,11 +237,20 @@ def test_keras_calls_nothing_that_is_no_operator(api: str, place: str, mark: Pat
         [{"deep": described("keras.layers", "JaxLayer")}],
         Call("keras.activations.linear", ((None, described("os", "system")),)),
         described("keras.layers", "Dense", {"activation": described("os", "system")}),
+        described("keras.losses", "function", "deserialize"),
+        described("keras.losses", "function", "__lambda__"),
+        described("keras.layers", "StringLookup", {"vocabulary": "/etc/hostname"}),
+        Call("keras.layers.StringLookup", ((None, "/etc/hostname"),)),
+        Call("keras.layers.StringLookup", (("vocabulary", "/etc/hostname"),)),
     ],
     ids=repr,
 )
 def test_keras_makes_no_object_of_a_foreign_description(activation: Any) -> None:
     refused(KerasTemplate(), dense(activation))
+
+
+def test_keras_takes_a_function_that_is_described_by_its_name() -> None:
+    run(KerasTemplate(), dense(described("keras.activations", "function", "relu")))
 
 
 def test_keras_makes_the_objects_that_its_own_tests_describe() -> None:
