@@ -15,6 +15,7 @@ import os
 import signal
 import sqlite3
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -296,6 +297,51 @@ def _spied(arena: Arena) -> None:
         done = arena.opera(*words, "--workspace", "ws")
         if "my-secret-words" in done.stdout:
             raise Failed(f"{words[0]} shows it")
+
+
+@attack("files", "a journal that names a file of the user")
+def _journal(arena: Arena) -> None:
+    ws = arena.workspace(node())
+    data = (ws / "opera.db").read_bytes()
+    size = int.from_bytes(data[16:18], "big")
+    name = os.fsencode(arena.home / "letter.txt")
+    magic = bytes.fromhex("d9d505f920a163d7")
+    head = (magic + struct.pack(">IIIII", 0, 0, len(data) // size, 512, size)).ljust(512, b"\0")
+    tail = struct.pack(">I", 0x40000000 // size + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    (ws / "opera.db-journal").write_bytes(head + tail)
+    for words in (["ls"], ["import", "c.jsonl"]):
+        arena.opera(*words, "--workspace", "ws")
+
+
+for _there in (False, True):
+
+    def _linked_database(arena: Arena, there: bool = _there) -> None:
+        if there:
+            (arena.home / "new").touch()
+            arena.before = arena.state()
+        arena.corpus(node())
+        arena.ws.mkdir()
+        (arena.ws / "opera.db").symlink_to(arena.home / "new")
+        arena.opera("import", "c.jsonl", "--workspace", "ws")
+
+    attack("files", f"the database is a link to {'an empty file' if _there else 'nothing'}")(_linked_database)
+
+for _thing in (".opera-envs/tvm", ".opera-envs/.tvm.lock"):
+
+    def _environment(arena: Arena, thing: str = _thing) -> None:
+        (arena.home / "opera-environment.json").write_text('{"name": "tvm"}')
+        arena.before = arena.state()
+        path = arena.folder / thing
+        path.parent.mkdir()
+        (arena.folder / "opera.toml").touch()
+        if thing.endswith("lock"):
+            (arena.folder / ".opera-envs" / "tvm").mkdir()
+            (arena.folder / ".opera-envs" / "tvm" / "x").touch()
+        path.symlink_to(arena.home / "letter.txt" if thing.endswith("lock") else arena.home)
+        for command in ("create", "remove"):
+            arena.opera("env", command, "tvm")
+
+    attack("files", f"{_thing} is a link")(_environment)
 
 
 @attack("files", "another workspace is only read")
@@ -581,6 +627,11 @@ TABLES: list[tuple[str, str]] = [
     ("a detail nested", f"UPDATE results SET detail = '{json.dumps(NESTED)}'"),
     ("an api of bytes", "UPDATE instances SET api = x'ff'"),
     ("calls", "UPDATE occurrences SET calls = 'x'"),
+    ("a part of a campaign", 'UPDATE campaigns SET settings = \'{"shard": "x"}\''),
+    (
+        "a trigger document",
+        f"INSERT INTO reductions VALUES (1, 'ab', '{'0' * 64}', 'ab', NULL, NULL, '{{\"properties\": [[\"a\", \"b\", 1]]}}', '{{}}')",
+    ),
     ("a route", "UPDATE results SET route = x'00ff'"),
 ]
 for _label, _statement in TABLES:
