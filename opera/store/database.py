@@ -105,10 +105,10 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
     _refuse_journal(path)
     if not write and not path.exists():
         raise UserError(f"there is no workspace at {folder}; make one with `opera extract --lib onnx{option(folder)}`")
-    lock = _take_lock(folder) if write else None
+    lock = _take_lock(folder) if write else _shared_lock(folder) if foreign else None
     try:
         is_new = not path.exists()
-        connection = _connect(path, write)
+        connection = _connect(path, write, foreign=foreign)
         version = _version(connection)
         if 0 < version < VERSION:
             if foreign:
@@ -204,6 +204,17 @@ def _take_lock(folder: Path) -> int:
     return lock
 
 
+def _shared_lock(folder: Path) -> int | None:
+    """Keeps writers out of another workspace while it is read, as far as its file system can do that."""
+    try:
+        lock = os.open(Path(os.path.realpath(folder / DATABASE)).parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    with contextlib.suppress(OSError):
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    return lock
+
+
 def _lock_alone(lock: int, database: Path, folder: Path, note: Path) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -218,9 +229,9 @@ def _lock_alone(lock: int, database: Path, folder: Path, note: Path) -> None:
         raise UserError(f"{folder / 'opera.db'} has another name as well (a hard link); copy the folder with `cp -a` and use the copy")
 
 
-def _connect(path: Path, write: bool) -> sqlite3.Connection:
+def _connect(path: Path, write: bool, *, foreign: bool = False) -> sqlite3.Connection:
     try:
-        connection = _opened(path, write)
+        connection = _opened(path, write, foreign)
         _prepare(connection, path, write)
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
@@ -231,27 +242,19 @@ def _connect(path: Path, write: bool) -> sqlite3.Connection:
     return connection
 
 
-def _opened(path: Path, write: bool) -> sqlite3.Connection:
-    """A connection with SQLite's settings for files that may come from a stranger. Without *write*, it cannot change anything."""
-    name = quote(str(path.absolute()))
+def _opened(path: Path, write: bool, foreign: bool) -> sqlite3.Connection:
+    """A connection with SQLite's settings for files that may come from a stranger. Without *write*, it cannot change anything.
 
-    def connect(how: str) -> sqlite3.Connection:
-        connection = sqlite3.connect(f"file:{name}?{how}", uri=True, timeout=30.0, isolation_level="DEFERRED")
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
-        for setting in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0"):
-            connection.execute(f"PRAGMA {setting}")
-        return connection
-
-    if write:
-        return connect("mode=rwc")
-    connection = connect("mode=ro")
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        if os.access(path.parent, os.W_OK) or path.with_name(f"{path.name}-wal").exists():
-            raise
-        connection.close()
-        return connect("mode=ro&immutable=1")  # in a folder that cannot be written, SQLite has no place for its own files
+    SQLite removes its own files `-wal` and `-shm` only where it may write. So they are not made in a folder that is another's, or that
+    cannot be written, as long as no writer has made them.
+    """
+    how = "mode=rwc" if write else "mode=rw"
+    if not write and (foreign or not os.access(path.parent, os.W_OK) or not os.access(path, os.W_OK)):
+        how = "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
+    connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True, timeout=30.0, isolation_level="DEFERRED")
+    connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_BYTES)
+    for setting in ("trusted_schema = OFF", "cell_size_check = ON", "mmap_size = 0", *([] if write else ["query_only = ON"])):
+        connection.execute(f"PRAGMA {setting}")
     return connection
 
 

@@ -107,7 +107,7 @@ def test_results_of_machines_of_another_kind_are_kept_apart(tmp_path: Path) -> N
         database.execute("UPDATE results SET machine = 'ffffffffffff'")
         database.execute("UPDATE machines SET id = 'ffffffffffff'")
         (changed,) = database.execute("SELECT min(test) FROM results WHERE verdict = 'pass'").fetchone()
-        detail = json.dumps({"difference": {"kind": "values", "expected": "1", "actual": "2"}})
+        detail = json.dumps({"difference": {"kind": "values", "output": 0, "expected": "1", "actual": "2"}})
         database.execute("UPDATE results SET verdict = 'inconsistent', fingerprint = 'f', detail = ? WHERE test = ?", (detail, changed))
     document = combined(out, other, one)
     assert (document["apart"], document["disagreements"]) == (6, [changed])
