@@ -96,16 +96,22 @@ def store(folder: Path, data: bytes, *, durable: bool = False) -> str:
         there = target.lstat()
         if stat.S_ISREG(there.st_mode) and there.st_size == len(data) and (not durable or fetch(folder, name) == data):
             return name
-    for each in (folder, target.parent):  # not what they lie in: a workspace that was moved away is not made again
-        each.mkdir(exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=folder, prefix=PART)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=PART)
+    except FileNotFoundError:
+        folder.mkdir(exist_ok=True)  # not what it lies in: a workspace that was moved away is not made again
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=PART)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
-        os.replace(temporary, target)
+        try:
+            os.replace(temporary, target)
+        except FileNotFoundError:
+            target.parent.mkdir(exist_ok=True)
+            os.replace(temporary, target)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
