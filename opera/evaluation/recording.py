@@ -69,7 +69,7 @@ class _Row(msgspec.Struct):
     coverage: list[tuple[Count, Count]] | None = None
 
     def test(self) -> RecordedTest:
-        """Raises ValueError where the instance is none, or the coverage is of more statements than any compiler has."""
+        """Raises ValueError if the instance is malformed, or the coverage has more statements than any compiler."""
         runs = self.coverage
         if runs is not None and sum(length for _, length in runs) > _MOST_STATEMENTS:
             raise Malformed(f"coverage of more than {_MOST_STATEMENTS:,} statements")

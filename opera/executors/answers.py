@@ -71,7 +71,7 @@ def answer_of(value: object, role: str) -> tuple[Message, list[bytes]]:
     """
     text, files = messages.checked(value, tuple[str, dict[Blob, Any]])
     if not all(isinstance(content, bytes) for content in files.values()):
-        raise ProtocolError("a file that is none")
+        raise ProtocolError("a file whose content is not bytes")
     document = _document(text)
     found = messages.checked(document, _Done | _Raised | _Lost | _Broken)
     if any(not isinstance(note.get("event"), str) or {"host", "self"} & note.keys() for note in found.notes):

@@ -151,7 +151,7 @@ def path_of(folder: Path, name: str) -> Path:
     """Where *name*, a SHA-256, lies in *folder*.
 
     Raises:
-        DamagedArtefact: *name* is none, and might lead out of the folder.
+        DamagedArtefact: *name* is not a SHA-256, and might lead out of the folder.
     """
     if not is_hash(name):
         raise DamagedArtefact(f"{str(name)[:40]!r} is no name of a stored file")

@@ -150,7 +150,7 @@ class _Names:
                     self._exact.setdefault(path, row)
 
     def row(self, parts: Sequence[str]) -> Mapping[str, Any] | None:
-        """The first row that names *parts*, the components of a name; None where there is none."""
+        """The first row that names *parts*, the components of a name; None if no row does."""
         found = self._exact.get(".".join(parts))
         return found if found is not None else next((row for pattern, row in self._patterns if _matches(pattern, parts)), None)
 

@@ -67,9 +67,8 @@ def trigger_of(document: Mapping[str, Any]) -> Trigger:
         trigger = Trigger(properties, str(document["api"]), tuple(str(name) for name in document["tensors"]))
         trigger.text()
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise NoTrigger(
-            f"no trigger: {str(json.dumps(dict(document), default=str))[:200]}; `opera triage --again` finds it out anew"
-        ) from error
+        text = str(json.dumps(dict(document), default=str))[:200]
+        raise NoTrigger(f"no trigger: {text}; `opera triage --again` computes it again") from error
     return trigger
 
 

@@ -31,7 +31,7 @@ def is_signed(code: str, *parts: str) -> bool:
 
 @functools.cache
 def _key() -> bytes:
-    """This user's key, made where there is none; where it cannot be kept, it serves this process alone."""
+    """Returns this user's key, and makes it first if it is missing. A key that cannot be kept serves this process alone."""
     try:
         home = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
         path = Path(home) / "opera" / "key"

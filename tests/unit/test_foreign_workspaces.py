@@ -20,6 +20,7 @@ from opera.corpus.readers import Format, Origin
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Tensor, digest
 from opera.prioritise import kept_features
+from opera.reduction.trigger import trigger_of
 from opera.store import Campaigns, Corpus, Workspace, signing
 from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace
@@ -300,3 +301,9 @@ def test_a_campaign_of_an_impossible_part_is_left_out(theirs: Path, ours: Worksp
 def test_a_document_of_millions_of_values_is_refused_before_it_is_parsed() -> None:
     with pytest.raises(Malformed, match="more than 2,000,000 values"):
         parsed_json(b"[" + b"[]," * 2_000_000 + b"1]")
+
+
+@pytest.mark.parametrize("properties", [[["unknown", "x", 1]], [["rank-at-least"]], 5, [["dtype-class", "x", {"a": [1]}, 2]]])
+def test_a_trigger_that_is_malformed_is_the_users_to_mend(properties: object) -> None:
+    with pytest.raises(UserError, match="no trigger: .*opera triage --again"):
+        trigger_of({"properties": properties, "api": "ai.onnx.Relu", "tensors": []})
