@@ -305,5 +305,5 @@ def test_a_document_of_millions_of_values_is_refused_before_it_is_parsed() -> No
 
 @pytest.mark.parametrize("properties", [[["unknown", "x", 1]], [["rank-at-least"]], 5, [["dtype-class", "x", {"a": [1]}, 2]]])
 def test_a_trigger_that_is_malformed_is_the_users_to_mend(properties: object) -> None:
-    with pytest.raises(UserError, match="no trigger: .*opera triage --again"):
+    with pytest.raises(UserError, match=r"no trigger: .*opera triage --again"):
         trigger_of({"properties": properties, "api": "ai.onnx.Relu", "tensors": []})
