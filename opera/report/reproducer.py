@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import re
@@ -27,7 +28,7 @@ from opera.triage.normalise import summary, template
 from opera.worker import clock
 from opera.worker.environment import passed_on
 from opera.worker.once import ask
-from opera.worker.process import LOG_LIMIT, PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
+from opera.worker.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
 from opera.worker.program import LOOK_SECONDS, Program
 from opera.worker.supervision import working_folder
 
@@ -37,7 +38,7 @@ _TIMEOUT = 240.0
 _MEMORY = 2 * _LIMITS.memory
 """Resident bytes of a script, which has library and compiler in one process."""
 _READ = 2**20
-"""Bytes of the end of a script's output that are looked at."""
+"""Bytes of the end of a script's output that are looked at; a pipe can hold as much."""
 _SHOWN = 4000
 _SEARCHED = 60_000
 _NUMPY = "import numpy as np"
@@ -219,26 +220,48 @@ def attempt(script: Path, python: str, result: StoredResult, scratch: Path | Non
     environment = {**passed_on(), **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)
     with working_folder("reproduce", scratch) as folder:
-        log, cwd = folder / "log", folder / "cwd"
-        cwd.mkdir()
-        environment["TMPDIR"] = str(cwd)  # a process that dies removes none of its files
-        try:
-            with log.open("ab") as output:
-                program = Program([python, "-W", "ignore", str(script.resolve())], output, cwd, environment)
-        except OSError as error:
-            raise EnvironmentBroken(f"the interpreter {python} cannot be run ({error.strerror}); correct `python` in opera.toml") from error
-        try:
-            ended = _followed(program, log)
-        finally:
-            program.end()
-        output = _end_of(log)
+        environment["TMPDIR"] = str(folder)  # a process that dies removes none of its files
+        reading, writing = map(os.fdopen, os.pipe(), ("rb", "wb"))
+        with reading:
+            try:
+                with writing:
+                    program = Program([python, "-W", "ignore", str(script.resolve())], writing, folder, environment)
+            except OSError as error:
+                reason = f"the interpreter {python} cannot be run ({error.strerror})"
+                raise EnvironmentBroken(f"{reason}; correct `python` in opera.toml") from error
+            printed = _Printed(reading.fileno())
+            try:
+                ended = _followed(program, printed)
+            finally:
+                program.end()
+            output = printed.end()
     if isinstance(ended, int):
         return _judge(ended, output, result)
     verdict, message = ended
     return Attempt(result.verdict is verdict, message, output[-_SHOWN:])
 
 
-def _followed(program: Program, log: Path) -> int | tuple[Verdict, str]:
+class _Printed:
+    """The end of what a program prints into the pipe *reading*; a daemon of the program may hold the pipe open for ever."""
+
+    def __init__(self, reading: int) -> None:
+        os.set_blocking(reading, False)
+        with contextlib.suppress(OSError):  # a user may have all the room for pipes that a system grants
+            fcntl.fcntl(reading, fcntl.F_SETPIPE_SZ, _READ)
+        self._reading, self._kept = reading, b""
+
+    def take(self) -> None:
+        """Takes what the pipe holds now."""
+        with contextlib.suppress(BlockingIOError):
+            self._kept = (self._kept + os.read(self._reading, _READ))[-_READ:]
+
+    def end(self) -> str:
+        """The end of all that was printed."""
+        self.take()
+        return self._kept.decode("utf-8", "replace")
+
+
+def _followed(program: Program, printed: _Printed) -> int | tuple[Verdict, str]:
     """The exit code of *program*; or else, where it has passed a limit, what that comes to and in which words."""
     deadline = clock.now() + _TIMEOUT
     while (code := program.wait(LOOK_SECONDS)) is None:
@@ -246,17 +269,8 @@ def _followed(program: Program, log: Path) -> int | tuple[Verdict, str]:
             return Verdict.HANG, f"no end within {_TIMEOUT:g} s"
         if program.resident() > _MEMORY:
             return Verdict.OOM, f"more than {_MEMORY / 2**30:g} GiB of memory"
-        with contextlib.suppress(OSError):
-            if log.stat().st_size > LOG_LIMIT:
-                os.truncate(log, 0)
+        printed.take()
     return code
-
-
-def _end_of(log: Path) -> str:
-    """The end of what was printed: all that is looked at."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - _READ))
-        return file.read(_READ).decode("utf-8", "replace")
 
 
 def _judge(code: int, output: str, result: StoredResult) -> Attempt:
