@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from opera.worker import messages
 from opera.worker.messages import Blob, Failure, Seconds
 from opera.worker.process import Done, Lost, Raised
-from opera.worker.protocol import Message, ProtocolError, parsed
+from opera.worker.protocol import Message, ProtocolError, unpack
 
 Notes = list[dict[str, Any]]
 
@@ -84,7 +84,7 @@ def answer_of(value: object, role: str) -> tuple[Message, list[bytes]]:
 
 
 def _document(text: object) -> Message:
-    return parsed(messages.checked(text, str).encode("utf-8", "replace"))
+    return unpack(messages.checked(text, str).encode("utf-8", "replace"), messages.parsed)
 
 
 def event_of(document: Mapping[str, Any]) -> Done | Raised | Lost:

@@ -126,10 +126,12 @@ def fetch(folder: Path, name: str) -> bytes:
     """
     path = path_of(folder, name)
     try:
-        if not stat.S_ISREG(path.lstat().st_mode):
-            raise DamagedArtefact(f"{name[:12]} in the cache is no regular file")
-        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
-            data = file.read(MOST_BYTES)
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(handle, "rb", buffering=0) as file:
+            there = os.fstat(handle)
+            if not stat.S_ISREG(there.st_mode) or there.st_size > MOST_BYTES:
+                raise DamagedArtefact(f"{name[:12]} in the cache is no file of a model")
+            data = file.readall()
     except OSError as error:
         raise DamagedArtefact(f"{name[:12]} is gone from the cache") from error
     if hashlib.sha256(data).hexdigest() != name:

@@ -34,6 +34,7 @@ _NUMBER = r"-?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})"
 _INTERVAL = re.compile(rf"^([\[(])\s*({_NUMBER}|-?inf)\s*,\s*({_NUMBER}|\+?inf)\s*([\])])$", re.ASCII)
 _SIDE = re.compile(r"\d{1,9}", re.ASCII)
 _MOST_BYTES = 2**20
+_MOST_NESTED = 50
 _NAMED_RANGES: dict[str, tuple[float | None, float | None]] = {
     "non_negative": (0, None), "non-negative": (0, None), "positive": (1, None), "negative": (None, -1),
 }  # fmt: skip
@@ -89,11 +90,14 @@ def _load(path: Path) -> dict[str, Any]:
         raise EnvironmentBroken("DocTer's files are YAML; install its reader: pip install PyYAML") from error
     try:
         text = read_file(path, _MOST_BYTES).decode("utf-8")
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, yaml.SafeLoader)):
-            raise Malformed("it has aliases, which no file of DocTer's has")
+        depth = 0
+        for event in yaml.parse(text, yaml.SafeLoader):  # as far as it is harmless: the reader takes the square of the depth
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _MOST_NESTED:
+                raise Malformed("nested too deep")
+            if isinstance(event, yaml.AliasEvent):
+                raise Malformed("it has aliases, which no file of DocTer's has")
         content: Any = yaml.safe_load(text)
-    except RecursionError as error:
-        raise UserError(f"{path.name}: nested too deep") from error
     except (yaml.YAMLError, ValueError, OSError) as error:
         raise UserError(f"{path.name}: not a YAML file: {str(error)[:200]}") from error
     if not isinstance(content, dict):

@@ -5,13 +5,20 @@ A worker can run where neither OPERA nor msgspec is installed; what it sends is 
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
-from msgspec import Meta, Struct
+from msgspec import DecodeError, Meta, Struct
+from msgspec.json import Decoder
 
 from opera.untrusted import Malformed, typed
 from opera.worker.protocol import Message, ProtocolError
+
+MOST_NESTED = 200
+"""Values within values in one message: what a recursion over them takes without trouble."""
+_FAST = Decoder()
 
 Blob = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 """The name of a file of the cache."""
@@ -182,6 +189,39 @@ _ROLES: Mapping[str, tuple[Any, Any]] = {
 }
 """What workers of a role say of themselves, and answer."""
 _ANY = (dict[str, Any], dict[str, Any])
+
+
+def parsed(body: bytes) -> object:
+    """The value that *body*, JSON of a worker, is. Its numbers are finite, and it is nested `MOST_NESTED` deep at most.
+
+    Raises:
+        ValueError, RecursionError: it is no such value.
+    """
+    try:
+        value = _FAST.decode(body)
+    except DecodeError:  # also for half of a character, which a message may hold
+        value = json.loads(body.decode("utf-8"), parse_constant=_finite, parse_float=_finite)
+    if body.count(b"[") + body.count(b"{") > MOST_NESTED and _depth(value) > MOST_NESTED:
+        raise ValueError(f"nested more than {MOST_NESTED} deep")
+    return value
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"not a finite number: {text}")
+    return number
+
+
+def _depth(value: Any) -> int:
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [
+            inner for each in level if isinstance(each, (dict, list))
+            for inner in (cast("dict[str, Any]", each).values() if isinstance(each, dict) else cast("list[Any]", each))
+        ]  # fmt: skip
+    return depth
 
 
 def said(message: Message, role: str) -> Said:

@@ -169,7 +169,7 @@ class Worker:
         finally:
             for descriptor in (child_read, child_write, stage_fd):
                 os.close(descriptor)
-        self._reader = Reader(read_fd)
+        self._reader = Reader(read_fd, messages.parsed)
         self._read_fd = read_fd
         for descriptor in (read_fd, self._write_fd):  # whoever looks at a worker never waits for it
             os.set_blocking(descriptor, False)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import math
 import os
-import re
 import struct
+from collections.abc import Callable
 from typing import Any, cast
 
 Message = dict[str, Any]
 
 MAX_MESSAGE = 256 * 2**20
-MOST_NESTED = 200
-"""Values within values in one message: what a recursion over them takes without trouble."""
 _HEADER = struct.Struct(">I")
 _READ_SIZE = 1 << 20
 
@@ -30,6 +27,17 @@ def pack(message: Message) -> bytes:
     return _HEADER.pack(len(body)) + body
 
 
+def unpack(body: bytes, decode: Callable[[bytes], object] = json.loads) -> Message:
+    """The message that *body* is; raises ProtocolError where *decode* or the form of a message refuses it."""
+    try:
+        message = decode(body)
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError(f"not JSON: {body[:80]!r}") from error
+    if not isinstance(message, dict):
+        raise ProtocolError(f"not a message: {body[:80]!r}")
+    return cast(Message, message)
+
+
 def write_all(fd: int, data: bytes) -> None:
     """Writes all of *data* to a blocking descriptor."""
     view = memoryview(data)
@@ -38,10 +46,17 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 class Reader:
-    """Turns the bytes of one descriptor into messages."""
+    """Turns the bytes of one descriptor into messages.
 
-    def __init__(self, fd: int) -> None:
+    Args:
+        fd: The descriptor.
+        decode: Makes a value of the bytes of a message, or raises ValueError. A worker may trust its driver; who reads what a worker
+            says uses `opera.worker.messages.parsed`.
+    """
+
+    def __init__(self, fd: int, decode: Callable[[bytes], object] = json.loads) -> None:
         self._fd = fd
+        self._decode = decode
         self._buffer = bytearray()
         self.closed = False
 
@@ -58,7 +73,7 @@ class Reader:
         self._buffer += data
 
     def next(self) -> Message | None:
-        """The next complete message, or None when more bytes are needed; numbers are finite, and values nested `MOST_NESTED` deep at most.
+        """The next complete message, or None when more bytes are needed.
 
         Raises:
             ProtocolError: the bytes are no message.
@@ -73,7 +88,7 @@ class Reader:
             return None
         body = bytes(self._buffer[_HEADER.size : end])
         del self._buffer[:end]
-        return parsed(body)
+        return unpack(body, self._decode)
 
     def wait(self) -> Message | None:
         """Blocks until a message is complete; None at the end of the stream."""
@@ -82,40 +97,3 @@ class Reader:
                 return None
             self.feed()
         return message
-
-
-def parsed(body: bytes) -> Message:
-    """The message that *body* is; raises ProtocolError where it is none."""
-    try:
-        text = body.decode("utf-8")
-        message = (_CAREFUL if _MAY_BE_INFINITE.search(body) else _FAST).decode(text)
-    except (ValueError, RecursionError) as error:
-        raise ProtocolError(f"not JSON: {body[:80]!r}") from error
-    if not isinstance(message, dict):
-        raise ProtocolError(f"not a message: {body[:80]!r}")
-    if body.count(b"[") + body.count(b"{") > MOST_NESTED and _depth(message) > MOST_NESTED:
-        raise ProtocolError(f"nested more than {MOST_NESTED} deep: {body[:80]!r}")
-    return cast(Message, message)
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"not a finite number: {text}")
-    return number
-
-
-_FAST = json.JSONDecoder(parse_constant=_finite)
-_CAREFUL = json.JSONDecoder(parse_constant=_finite, parse_float=_finite)
-_MAY_BE_INFINITE = re.compile(rb"[eE]\+?\d{3}|\d{309}")
-
-
-def _depth(value: Any) -> int:
-    depth, level = 0, [value]
-    while level:
-        depth += 1
-        level = [
-            inner for each in level if isinstance(each, (dict, list))
-            for inner in (cast("dict[str, Any]", each).values() if isinstance(each, dict) else cast("list[Any]", each))
-        ]  # fmt: skip
-    return depth

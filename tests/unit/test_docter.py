@@ -181,6 +181,9 @@ def test_constraint_files_are_read(tmp_path: Path) -> None:
         ("title: torch.a\nconstraints: [a]\n", r"blend\.yaml: 'constraints' must be a mapping"),
         ("title: torch.a\nconstraints: {x: 1}\n", r"blend\.yaml: constraints of 'x'"),
         ("title: torch.a\nconstraints: {x: {dtype: [{}]}}\n", r"blend\.yaml: 'dtype' of 'x'"),
+        (f"title: torch.a\nx: {'[' * 500_000}", r"blend\.yaml: .*nested too deep"),
+        (f"title: torch.a\nx:\n {'- ' * 500_000}", r"blend\.yaml: .*nested too deep"),
+        ("title: &a torch.a\nconstraints: *a\n", r"blend\.yaml: .*aliases"),
         ("title: tf.a\n", "none of its 1 YAML files"),
     ],
 )

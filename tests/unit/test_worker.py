@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +47,15 @@ JSON = st.recursive(
 )
 
 
+DECODERS = pytest.mark.parametrize("decode", [json.loads, messages.parsed], ids=["trusting", "careful"])
+
+
 @settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 @given(st.lists(st.dictionaries(st.text(st.characters()), JSON, max_size=4), max_size=4), st.integers(1, 50))
-def test_messages_arrive_as_they_were_sent_however_the_bytes_are_split(messages: list[dict[str, Any]], step: int) -> None:
+def test_messages_arrive_as_they_were_sent_however_the_bytes_are_split(sent: list[dict[str, Any]], step: int) -> None:
     read, write = os.pipe()
-    reader = Reader(read)
-    data = b"".join(map(pack, messages))
+    reader = Reader(read, messages.parsed)
+    data = b"".join(map(pack, sent))
     arrived = []
     for start in range(0, len(data), step):
         os.write(write, data[start : start + step])
@@ -61,12 +64,13 @@ def test_messages_arrive_as_they_were_sent_however_the_bytes_are_split(messages:
             arrived.append(message)
     os.close(write)
     os.close(read)
-    assert arrived == messages
+    assert arrived == sent
 
 
-def test_lone_surrogates_and_control_characters_travel(pipe: tuple[int, int]) -> None:
+@DECODERS
+def test_lone_surrogates_and_control_characters_travel(pipe: tuple[int, int], decode: Callable[[bytes], object]) -> None:
     write_all(pipe[1], pack({"text": "\udcff\x00\x1b"}))
-    assert Reader(pipe[0]).wait() == {"text": "\udcff\x00\x1b"}
+    assert Reader(pipe[0], decode).wait() == {"text": "\udcff\x00\x1b"}
 
 
 def test_a_message_larger_than_the_pipe_arrives(pipe: tuple[int, int]) -> None:
@@ -98,10 +102,23 @@ def test_the_end_of_the_stream_ends_waiting_even_in_the_middle_of_a_message(pipe
         b"\xff" * 64,
     ],
 )
-def test_bytes_that_are_no_message_are_an_error_and_never_a_message(pipe: tuple[int, int], garbage: bytes) -> None:
+@DECODERS
+def test_bytes_that_are_no_message_are_an_error_and_never_a_message(
+    pipe: tuple[int, int], garbage: bytes, decode: Callable[[bytes], object]
+) -> None:
     os.write(pipe[1], garbage)
     with pytest.raises(ProtocolError):
-        Reader(pipe[0]).wait()
+        Reader(pipe[0], decode).wait()
+
+
+@pytest.mark.parametrize(
+    "value", ["1e999", "-1e999", "1" + "0" * 400 + ".0", "NaN", "Infinity", '["\\ud800", 1e999]', "[" * 300 + "]" * 300]
+)
+def test_a_worker_says_no_number_that_is_infinite_and_nothing_that_is_nested_deep(pipe: tuple[int, int], value: str) -> None:
+    body = f'{{"value": {value}}}'.encode()
+    os.write(pipe[1], struct.pack(">I", len(body)) + body)
+    with pytest.raises(ProtocolError):
+        Reader(pipe[0], messages.parsed).wait()
 
 
 def test_a_message_beyond_the_limit_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
