@@ -16,6 +16,7 @@ import stat
 import tomllib
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import IO, Annotated, Any, NoReturn, TypeVar, cast
 
@@ -158,15 +159,21 @@ def typed(tree: object, kind: type[T]) -> T:
         Malformed: it does not fit; the message names the key.
     """
     try:
-        return msgspec.convert(tree, kind, builtin_types=(bytes,))
+        return cast(T, msgspec.convert({"it": tree}, _holder(kind), builtin_types=(bytes,)).it)
     except RecursionError as error:
         raise Malformed("nested too deep") from error
     except UnicodeEncodeError:
         return typed(_written(tree), kind)
     except msgspec.ValidationError as error:
         what, _, place = str(error).replace("`", "").partition(" - at ")
-        where = place.removeprefix("$").removeprefix(".")
+        where = place.removeprefix("$.it").removeprefix(".")
         raise Malformed(f"{where}: {what}" if where else what) from error
+
+
+@cache
+def _holder(kind: Any) -> Any:
+    """A class with one attribute of the type *kind*: msgspec studies a class once, but any other type at every call."""
+    return msgspec.defstruct("Holder", [("it", kind)])
 
 
 def _written(tree: object) -> object:

@@ -31,6 +31,7 @@ def check_message(message: Any) -> None:
             raise not_an_operator(f"the elements of the tensor {each.name!r} are in a file outside of the model")
 
 
+@cache
 def check_operator(domain: str, name: str) -> None:
     """Raises `Invalid` where ONNX has no operator of this name in the domain, or where its list does not admit it."""
     operators_of("onnx").check(f"{domain or 'ai.onnx'}.{name}")
