@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from opera import bundle
 from opera.campaign.campaign import run_campaign
 from opera.campaign.plan import make_plan
 from opera.campaign.rig import Rig
@@ -29,7 +30,6 @@ from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.extract import command as extract_command
 from opera.instance import Instance
-from opera.models import bundle
 from opera.models.forms import InputForm
 from opera.prioritize import rank
 from opera.store import Campaigns, Corpus, StoredResult, Workspace

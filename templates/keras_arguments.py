@@ -7,8 +7,8 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from opera.arrays import Array
 from opera.instance import Instance, Tensor
-from opera.models.arrays import Array
 from opera.models.operators import operators_of
 from opera.models.sampling import sample
 from opera.templates.call_arguments import CallArguments

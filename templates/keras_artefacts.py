@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from opera.models.blame import Undefined
 from opera.models.template import Artefact, ExportFailed, Invalid
+from opera.oracles.blame import Undefined
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
 from opera.templates.onnx_agreement import computed, is_sound

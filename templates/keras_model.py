@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import Array, dtype_name, wide_integers
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
 from opera.instance.values import DTYPE_BITS
 from opera.instrumentation.wire import Unrecordable
-from opera.models.arrays import Array, dtype_name, wide_integers
-from opera.models.blame import Undefined
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
+from opera.oracles.blame import Undefined
 from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import filled, member
 from opera.templates.keras_arguments import WIDER, Arguments, resolved, widened

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from opera.models.arrays import Array
+from opera.arrays import Array
 from opera.templates.keras_backend import keras
 
 

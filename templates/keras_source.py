@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from opera.arrays import Array, dtype_name
 from opera.instance import Instance, Kind, Named, Tensor
-from opera.models.arrays import Array, dtype_name
 from opera.models.sampling import sample
 from opera.templates.argument_text import ArgumentText
 from opera.templates.python_text import array_text, dotted

@@ -7,9 +7,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opera.arrays import Array, as_array, is_array
 from opera.models import onnx_inputs
-from opera.models.arrays import Array, as_array, is_array
-from opera.models.blame import Undefined
+from opera.oracles.blame import Undefined
 
 Inputs = Sequence[tuple[str, Array]]
 """Name and value of every input of the library's model."""

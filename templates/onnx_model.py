@@ -7,8 +7,8 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from opera.arrays import Array, as_array, dtype_name, is_array, wide_integers
 from opera.instance import Graph, Instance, Kind, Tensor
-from opera.models.arrays import Array, as_array, dtype_name, is_array, wide_integers
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from opera.models.arrays import as_array, dtype_name, wide_integers
+from opera.arrays import as_array, dtype_name, wide_integers
 
 onnx: Any = importlib.import_module("onnx")
 

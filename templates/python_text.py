@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.models.arrays import Array, dtype_name, to_bytes
+from opera.arrays import Array, dtype_name, to_bytes
 from opera.models.operators import is_name
 
 _LITERAL_CHARACTERS = 900

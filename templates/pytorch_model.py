@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.instance import Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
-from opera.models.arrays import Array
-from opera.models.blame import Undefined
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
+from opera.oracles.blame import Undefined
 from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import CallArguments, filled, member
 from opera.templates.onnx_agreement import computed, is_sound

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from opera.arrays import Array, dtype_name
 from opera.instance import Device, DType, Instance, Kind, Tensor
-from opera.models.arrays import Array, dtype_name
 from opera.templates.argument_text import ArgumentText
 from opera.templates.python_text import array_text, dotted, elements_text, is_uniform, listed, quoted, uniform_text, wrapped
 

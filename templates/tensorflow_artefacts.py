@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from opera.arrays import Array
 from opera.models.archive import pack_folder, unpack_folder
-from opera.models.arrays import Array
-from opera.models.blame import Undefined
 from opera.models.template import Artefact, ExportFailed, Invalid
+from opera.oracles.blame import Undefined
 from opera.templates.onnx_agreement import computed, is_sound
 
 with contextlib.suppress(ImportError):

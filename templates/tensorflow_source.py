@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from opera.arrays import Array
 from opera.instance import Instance
-from opera.models.arrays import Array
 from opera.templates.keras_source import CallText
 from opera.templates.python_text import array_text, dotted
 

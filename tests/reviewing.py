@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import wide_integers
 from opera.instance import Argument, Instance, Kind
-from opera.models.arrays import wide_integers
 from opera.models.sampling import nudged
 from opera.oracles.review import Case, review
 

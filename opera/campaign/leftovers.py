@@ -9,7 +9,7 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from opera.models.bundle import PART
+from opera.bundle import PART
 from opera.store import Workspace
 from opera.worker import folders, supervision
 

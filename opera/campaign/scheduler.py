@@ -18,8 +18,8 @@ from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
 from opera.campaign.role import Role
 from opera.campaign.workforce import Workforce
+from opera.compilers.exporters import declined_by_exporter
 from opera.errors import EnvironmentBroken
-from opera.models.exporters import declined_by_exporter
 from opera.models.role import REFERENCE, REVIEW
 from opera.oracles.verdict import Stage, Verdict
 from opera.worker.process import Done, Lost, Raised

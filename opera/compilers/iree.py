@@ -10,10 +10,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from opera.arrays import Array, as_array, dtype_name
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models import onnx_inputs
-from opera.models.arrays import Array, as_array, dtype_name
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
 _NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b"

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.compilers import litert_format, saved_model
 from opera.compilers.adapter import Adapter, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
-from opera.models.arrays import Array
 
 _CONVERTER = ("tensorflow.lite.python.convert_phase.ConverterError",)
 _INTERPRETER = ("RuntimeError", "ValueError")

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
+from opera.arrays import Array, dtype_name, pack, packed_size, unpack
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models import onnx_inputs
-from opera.models.arrays import Array, dtype_name, pack, packed_size, unpack
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
 _TOO_NEW = r"Opset \d+ is under development|Error Unrecognized attribute: \w+ for operator"

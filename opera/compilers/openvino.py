@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opera.arrays import Array, dtype_name, pack, unpack
 from opera.compilers import litert_format, onnx_format, saved_model
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.compilers.torch_format import operators_of
-from opera.models.arrays import Array, dtype_name, pack, unpack
 
 _TYPES = {
     "bool": "boolean", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64",

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from opera import bundle
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
 from opera.instance import Instance, decode_instance
-from opera.models import bundle
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
 from opera.oracles.verdict import Stage

@@ -8,10 +8,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opera.arrays import Array, dtype_name, numpy_dtype, pack, packed_size, unpack
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
 from opera.models import onnx_inputs
-from opera.models.arrays import Array, dtype_name, numpy_dtype, pack, packed_size, unpack
 
 _TYPES = {
     "FLOAT": "float32", "HALF": "float16", "BF16": "bfloat16", "INT8": "int8", "UINT8": "uint8", "INT32": "int32", "INT64": "int64",

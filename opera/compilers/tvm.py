@@ -9,11 +9,11 @@ from typing import Any, cast
 
 import numpy as np
 
+from opera.arrays import Array, dtype_name
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_converters
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance.values import DTYPE_BITS
 from opera.models import onnx_inputs
-from opera.models.arrays import Array, dtype_name
 
 _EVERYWHERE = ("load", "optimize", "codegen", "run")
 _DECLINES = (

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.compilers.adapter import Adapter, CannotCapture, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
-from opera.models.arrays import Array
 from opera.oracles.compare import Policy, compare
 
 _TENSORFLOW = "tensorflow.python.framework.errors_impl."

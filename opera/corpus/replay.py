@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from opera.corpus.calls import Called
 from opera.instance import Outcome
 from opera.models.template import LIBRARY_RAISED
-from opera.triage.normalise import template
+from opera.oracles.normalise import template
 
 RETURNED_INSTEAD = "returned"
 OTHER_EXCEPTION = "other-exception"

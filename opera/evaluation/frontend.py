@@ -14,6 +14,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
+from opera import bundle
 from opera.campaign.plan import Identity
 from opera.compilers.adapter import Adapter, Subject
 from opera.compilers.registry import choose_route, plugin
@@ -21,7 +22,6 @@ from opera.config import Config
 from opera.console import say
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
-from opera.models import bundle
 from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.plugins import search_path

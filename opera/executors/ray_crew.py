@@ -21,13 +21,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from opera import bundle
 from opera.campaign.machine import Machine, this_machine
 from opera.campaign.role import Post, Role
 from opera.errors import EnvironmentBroken
 from opera.executors.answers import answer_of, event_of, hello_of
 from opera.executors.cluster import Cluster
 from opera.executors.station import BLOBS, CACHE, Station, posts_document
-from opera.models import bundle
 from opera.worker.process import Done, Limits, Lost, Raised
 from opera.worker.protocol import Message, ProtocolError
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from opera import bundle
 from opera.campaign.crew import Crew
 from opera.campaign.machine import this_machine
 from opera.campaign.role import Post, Role
 from opera.errors import EnvironmentBroken
-from opera.models import bundle
 from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
 from opera.worker.supervision import working_folder
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from opera.campaign.judge import headline
+from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import StoredResult
-from opera.triage.fingerprint import symptom_of
 
 DIGITS = 12
 """Digits of an instance's hash by which a baseline names it."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.models.arrays import as_array, is_array
+from opera.arrays import as_array, is_array
 
 _REAL = (1, 11)
 """FLOAT and DOUBLE of onnx.TensorProto."""

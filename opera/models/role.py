@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from opera import bundle
+from opera.arrays import as_array, is_array
+from opera.compilers.exporters import is_exporter
 from opera.instance import decode_instance
-from opera.models import bundle
-from opera.models.arrays import as_array, is_array
-from opera.models.blame import blames
-from opera.models.exporters import is_exporter
 from opera.models.sampling import with_single_parameters
 from opera.models.template import ExportFailed, Invalid, Model, Template
+from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
 from opera.worker.child import Stages

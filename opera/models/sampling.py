@@ -13,9 +13,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from opera.arrays import Array, numpy_dtype, tensor_array
 from opera.instance import Constraint, Instance, Tensor
 from opera.instance.values import DTYPE_BITS
-from opera.models.arrays import Array, numpy_dtype, tensor_array
 
 _DEFAULT_FLOAT = Constraint(-1.0, 1.0)
 _DEFAULT_INTEGER = Constraint(0.0, 9.0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from opera.instance import Instance
-from opera.models.blame import Undefined
+from opera.oracles.blame import Undefined
 
 LIBRARY_RAISED = "library-raised"
 """Reason code of a call that the library itself rejects, by raising the exception that is the cause."""

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.models.arrays import Array, as_array, as_text, dtype_name, is_array
+from opera.arrays import Array, as_array, as_text, dtype_name, is_array
 from opera.oracles.ties import select_the_same
 from opera.oracles.tolerance import Tolerance, tolerance_of
 from opera.oracles.verdict import SHAPE_VARIES
@@ -206,7 +206,7 @@ def _compare_pairs(index: int, expected: Array, precise: Array | None, actual: A
 
 def _excused(difference: Difference, expected: Array, actual: Array, computed: str, policy: Policy) -> Difference:
     """Whether computing in *computed* instead of the declared dtype explains the difference."""
-    from opera.models.arrays import numpy_dtype
+    from opera.arrays import numpy_dtype
 
     narrow = numpy_dtype(computed)
     with np.errstate(all="ignore"):

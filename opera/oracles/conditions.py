@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from opera.arrays import Array, as_array, dtype_name, is_array
 from opera.instance import Kind
-from opera.models.arrays import Array, as_array, dtype_name, is_array
 from opera.oracles.decompositions import is_decomposition
 from opera.oracles.evidence import Evidence
 from opera.oracles.integers import wraps

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.models.arrays import Array, as_array, is_array
+from opera.arrays import Array, as_array, is_array
 from opera.oracles.tolerance import tolerance_of
 
 _MOST = 1 << 16

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import Array, as_array, is_array
 from opera.instance import Instance
-from opera.models.arrays import Array, as_array, is_array
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from opera.arrays import Array
 from opera.instance import Instance
-from opera.models.arrays import Array
 from opera.oracles.conditions import CONDITIONS, OF_INPUTS
 from opera.oracles.evidence import Evidence
 

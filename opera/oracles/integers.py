@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import Array, as_array, is_array
 from opera.instance import Instance, Tensor
-from opera.models.arrays import Array, as_array, is_array
 from opera.oracles.evidence import Evidence
 
 _MOST = 20_000

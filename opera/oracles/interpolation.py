@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from opera.models.arrays import Array, as_array, is_array
+from opera.arrays import Array, as_array, is_array
 from opera.oracles.evidence import Evidence
 
 _HALF = 0.5 + 2.0**-6

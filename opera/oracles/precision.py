@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from opera.models.arrays import Array, dtype_name, numpy_dtype
+from opera.arrays import Array, dtype_name, numpy_dtype
 from opera.oracles.evidence import Evidence
 from opera.oracles.tolerance import apart, tolerance_of
 

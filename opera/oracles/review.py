@@ -18,8 +18,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from opera.arrays import Array, as_array, dtype_name, is_array, numpy_dtype
 from opera.instance import Instance
-from opera.models.arrays import Array, as_array, dtype_name, is_array, numpy_dtype
 from opera.oracles.evidence import Evidence
 from opera.oracles.filters import Filter, filters, lengths_are_computed
 from opera.oracles.tolerance import apart, differ, tolerance_of

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from opera.models.arrays import Array
+from opera.arrays import Array
 
 _LARGEST = 1 << 20
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from opera.models.arrays import Array, dtype_name
+from opera.arrays import Array, dtype_name
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.instance import Enum, Kind, Named, Tensor
-from opera.models.arrays import Array
 from opera.reduction.candidates import fewer_outputs
 from opera.reduction.contents import edit, shrunk, stretched, with_axis, without_axis
 from opera.reduction.element_types import dtype_meant, parameter_for

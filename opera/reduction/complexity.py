@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.instance import Call, DType, Graph, Instance, Tensor
 from opera.instance.codec import encode_value
-from opera.models.arrays import Array
 from opera.reduction.contents import array_of
 
 ARGUMENT = 20.0

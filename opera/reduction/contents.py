@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from opera.arrays import Array, numpy_dtype, tensor_array, to_bytes
 from opera.instance import Tensor
-from opera.models.arrays import Array, numpy_dtype, tensor_array, to_bytes
 
 Edit = Callable[[Array], Array]
 

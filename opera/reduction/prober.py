@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from opera import bundle
 from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
 from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
@@ -16,11 +17,10 @@ from opera.campaign.rig import Rig
 from opera.campaign.role import Role
 from opera.campaign.scheduler import Tasks, answer_of
 from opera.campaign.settings import Settings
+from opera.compilers.exporters import culprits
 from opera.config import Config
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
-from opera.models import bundle
-from opera.models.exporters import culprits
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.worker.process import Done, Lost, Raised

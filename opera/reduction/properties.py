@@ -9,9 +9,9 @@ from typing import Any, cast
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.instance import Instance, Tensor
 from opera.instance.codec import encode_value
-from opera.models.arrays import Array
 from opera.reduction.contents import array_of
 from opera.reduction.element_types import dtype_meant
 from opera.reduction.places import Place, names, places

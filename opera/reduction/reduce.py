@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from opera.arrays import as_array, is_array, to_bytes
 from opera.campaign.judge import Judgement
 from opera.instance import Instance, Outcome, Tensor, encode_instance
-from opera.models.arrays import as_array, is_array, to_bytes
 from opera.oracles.verdict import Verdict
 from opera.reduction.aspects import Aspect, aspects
 from opera.reduction.candidates import steps_for

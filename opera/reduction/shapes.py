@@ -9,8 +9,8 @@ from typing import Any, cast
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.instance import Instance, Tensor
-from opera.models.arrays import Array
 from opera.reduction.contents import edit, shrunk, without_axis, without_slice
 from opera.reduction.places import Place, edited, places, put
 

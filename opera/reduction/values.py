@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from opera.arrays import Array
 from opera.instance import DType, Tensor
-from opera.models.arrays import Array
 from opera.reduction.contents import array_of, edit, with_dtype
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera import bundle
+from opera.arrays import Array, tensor_array
 from opera.console import one_line
 from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor, decode_instance
-from opera.models import bundle
-from opera.models.arrays import Array, tensor_array
 from opera.store import Corpus
 
 _SHOWN_ELEMENTS = 12

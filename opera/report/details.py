@@ -8,13 +8,13 @@ from typing import Any, cast
 
 from opera.campaign.judge import headline
 from opera.console import block, one_line, option
+from opera.oracles.fingerprint import symptom_of
 from opera.report.calls import CallText, call_text, stored_call
 from opera.report.evidence import Evidence, Row, evidence
 from opera.report.overview import UNKNOWN_API, ReportedFinding
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.findings import Finding
-from opera.triage.fingerprint import symptom_of
 from opera.untrusted import Malformed, read_file
 
 _SCRIPT_LIMIT = 20_000

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from opera.console import one_line
 from opera.instance import decode_instance
+from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
 from opera.report import evidence
 from opera.report.calls import call_text, stored_call
@@ -20,7 +21,6 @@ from opera.report.text import code, fenced, inline
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
-from opera.triage.fingerprint import ELEMENTS
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "issues"
 _FORMS = {

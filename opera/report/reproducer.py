@@ -18,13 +18,13 @@ from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.errors import EnvironmentBroken, UserError
 from opera.models.registry import template_of
+from opera.oracles.normalise import summary, template
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
 from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
-from opera.triage.normalise import summary, template
 from opera.worker import clock
 from opera.worker.environment import passed_on
 from opera.worker.once import ask

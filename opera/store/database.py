@@ -10,10 +10,10 @@ from collections.abc import Generator
 from pathlib import Path
 from urllib.parse import quote
 
+from opera import bundle
 from opera.atomic import replacing
 from opera.console import option, quoted
 from opera.errors import EnvironmentBroken, UserError
-from opera.models import bundle
 from opera.store.migrations import STEPS
 from opera.store.rows import TABLES, check_schema, checked_rows
 from opera.untrusted import MOST_BYTES, Malformed, read_file

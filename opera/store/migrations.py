@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from opera import bundle
 from opera.instance import decode_instance, shape_digest
-from opera.models import bundle
 from opera.untrusted import inflated, parsed_json
 
 Step = Callable[[sqlite3.Connection, Path], None]

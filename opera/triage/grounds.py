@@ -8,11 +8,11 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
 from opera.reduction.trigger import ALWAYS, Trigger
 from opera.triage.candidate import Candidate
 from opera.triage.extremes import SPECIAL, instead_of_nan, overflows
-from opera.triage.fingerprint import ELEMENTS
 from opera.triage.outline import DTYPE, anonymous_settings, families, has_parameters, input_forms, is_particular, outline, settings
 from opera.triage.similarity import Origin
 

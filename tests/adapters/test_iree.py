@@ -7,10 +7,10 @@ import onnx
 import pytest
 from onnx import helper
 
+from opera.arrays import Array
 from opera.compilers.adapter import Subject, declined
 from opera.compilers.iree import IreeAdapter
 from opera.instance import Instance, Kind
-from opera.models.arrays import Array
 from opera.worker.failure import describe
 
 FLOATS = np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 1, 4, 4)

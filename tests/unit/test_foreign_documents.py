@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from instances import counting, node, tensor, torch_call
 
+from opera import bundle
 from opera.config import load_config
 from opera.corpus.jsonlines import Problem, read_corpus, read_header
 from opera.corpus.readers import Format, Origin
@@ -26,7 +27,6 @@ from opera.evaluation.recording import read_recorded, write_recorded
 from opera.instance import Call, Constraint, Graph, Named, Occurrence, Tensor, digest, encode_instance
 from opera.instrumentation.stream import Stream
 from opera.known.baseline import Baseline
-from opera.models import bundle
 from opera.options import explain
 from opera.sources.constraints import read_constraints
 from opera.sources.recording import RecordingReader

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from opera.instance import Argument, Instance, Kind, Tensor
+from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.reduction.aspects import aspects
 from opera.reduction.element_types import dtype_meant
@@ -16,7 +17,6 @@ from opera.reduction.trigger import Trigger
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.candidate import Candidate
-from opera.triage.fingerprint import symptom_of
 from opera.triage.merge import merges
 
 CAST, ATTENTION = "ai.onnx.Cast", "ai.onnx.Attention"

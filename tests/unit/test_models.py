@@ -16,13 +16,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from opera import bundle
+from opera.arrays import dtype_name, from_bytes, numpy_dtype, pack, packed_size, tensor_array, to_bytes, unpack
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin, plugins
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Constraint, Instance, Kind, Tensor
 from opera.instance.values import DTYPE_BITS
-from opera.models import bundle
-from opera.models.arrays import dtype_name, from_bytes, numpy_dtype, pack, packed_size, tensor_array, to_bytes, unpack
 from opera.models.forms import InputForm, bakeable, forms_of
 from opera.models.registry import template_of
 from opera.models.sampling import sample
@@ -198,7 +198,7 @@ def test_storing_twice_writes_once_and_leaves_no_half_file(tmp_path: Path, monke
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("opera.models.bundle.os.replace", refuse)
+    monkeypatch.setattr("opera.bundle.os.replace", refuse)
     with pytest.raises(OSError, match="No space"):
         bundle.store(tmp_path, b"b")
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
@@ -278,7 +278,7 @@ def test_another_seed_and_another_key_give_other_values() -> None:
 def test_the_same_seed_gives_the_same_bytes_in_every_process() -> None:
     code = (
         "import hashlib, sys; from opera.instance import Constraint, Tensor; from opera.models.sampling import sample\n"
-        "from opera.models.arrays import to_bytes\n"
+        "from opera.arrays import to_bytes\n"
         "kinds = ['float32', 'bfloat16', 'complex64', 'int8', 'uint64', 'bool', 'string', 'float64', 'int4']\n"
         "make = lambda kind: Tensor((3, 3), kind, constraint=Constraint(-3.0, 1e6, True, True, ('symmetric',)))\n"
         "print(hashlib.sha256(b''.join(to_bytes(sample(make(kind), f'key:{kind}', 3)) for kind in kinds)).hexdigest())"

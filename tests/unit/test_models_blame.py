@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from opera.models.blame import Undefined, blames
+from opera.oracles.blame import Undefined, blames
 from opera.oracles.compare import Policy
 
 RIGHT = [1.0, 2.0, 3.0]

@@ -15,9 +15,9 @@ import onnxruntime
 import pytest
 import torch
 
+from opera.arrays import to_bytes
+from opera.compilers.exporters import declined_by_exporter
 from opera.instance import Argument, Call, DType, Instance, Kind, Named, Opaque, Tensor
-from opera.models.arrays import to_bytes
-from opera.models.exporters import declined_by_exporter
 from opera.models.registry import template_of
 from opera.models.template import ExportFailed, Invalid
 from opera.templates.keras_model import KerasTemplate, keras

@@ -11,10 +11,10 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from opera import bundle
+from opera.arrays import to_bytes
 from opera.instance import Argument, Instance, Kind, Tensor, encode_instance
-from opera.models import bundle
 from opera.models.archive import unpack_folder
-from opera.models.arrays import to_bytes
 from opera.models.registry import template_of
 from opera.templates.tensorflow_artefacts import tf
 from opera.worker.once import Session, session

@@ -13,10 +13,10 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from opera.arrays import to_bytes
+from opera.compilers.exporters import declined_by_exporter
 from opera.instance import Argument, DType, Instance, Kind, Named, Opaque, Tensor
 from opera.models.archive import unpack_folder
-from opera.models.arrays import to_bytes
-from opera.models.exporters import declined_by_exporter
 from opera.models.registry import template_of
 from opera.models.template import ExportFailed, Invalid
 from opera.templates.tensorflow_artefacts import tf

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opera.oracles.fingerprint import symptom_of
+from opera.oracles.frames import top_frames
+from opera.oracles.normalise import summary, template
 from opera.oracles.verdict import Stage, Verdict
-from opera.triage.fingerprint import symptom_of
-from opera.triage.frames import top_frames
-from opera.triage.normalise import summary, template
 
 
 @pytest.mark.parametrize(

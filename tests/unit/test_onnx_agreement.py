@@ -10,7 +10,7 @@ import pytest
 import torch
 from onnx import helper
 
-from opera.models.blame import Undefined
+from opera.oracles.blame import Undefined
 from opera.templates.onnx_agreement import computed, is_sound
 
 FLOAT = onnx.TensorProto.FLOAT

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
-from opera.models.arrays import Array
+from opera.arrays import Array
 from opera.templates.onnx_source import model_source
 from opera.templates.python_text import WIDTH, imports_of
 

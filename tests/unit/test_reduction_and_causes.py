@@ -15,6 +15,7 @@ from instances import tensor
 
 from opera.config import Config
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
+from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.reduction.aspects import aspects
 from opera.reduction.candidates import steps_for
@@ -27,7 +28,6 @@ from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.candidate import Candidate
 from opera.triage.causes import unions
 from opera.triage.findings import Finding, group
-from opera.triage.fingerprint import symptom_of
 from opera.triage.knowledge import knowledge_of
 from opera.triage.merge import merges
 from opera.triage.runner import Options, Triage

@@ -21,16 +21,16 @@ from typing import Any
 
 import pytest
 
+from opera import bundle
 from opera.cli import command
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
-from opera.models import bundle
 from opera.options import guarded
+from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.report.calls import call_text
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
-from opera.triage.fingerprint import symptom_of
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 EVIL = '<script>alert(1)</script> & "quotes" \x1b[31mred\x1b[0m \x00 \ud800 \u202e end'

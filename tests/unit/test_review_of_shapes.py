@@ -10,8 +10,8 @@ import pytest
 from instances import counting, tensor, torch_call
 from reviewing import reviewed
 
+from opera.arrays import as_array
 from opera.instance import Instance
-from opera.models.arrays import as_array
 from opera.models.sampling import with_single_parameters
 from opera.oracles.review import Case, review
 from opera.templates.pytorch_model import PyTorchTemplate

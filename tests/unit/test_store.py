@@ -148,7 +148,7 @@ def test_a_full_disk_under_the_blobs_is_explained_and_leaves_nothing(space: Work
     def refuse(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("opera.models.bundle.os.replace", refuse)
+    monkeypatch.setattr("opera.bundle.os.replace", refuse)
     with pytest.raises(OSError, match="No space") as caught:
         Corpus(space).add([(big(), Occurrence("s", "t"))])
     assert isinstance(explain(caught.value), EnvironmentBroken)

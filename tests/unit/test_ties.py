@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from opera.models.arrays import Array
+from opera.arrays import Array
 from opera.oracles.compare import Policy, compare
 
 DATA = np.array([[3.0, 1.0, 3.0, 2.0], [5.0, 5.0, 5.0, 0.0]], np.float32)

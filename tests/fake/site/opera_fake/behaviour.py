@@ -249,7 +249,7 @@ def _moody() -> None:
 
 
 def _fill_the_disk() -> None:
-    from opera.models import bundle
+    from opera import bundle
 
     def refuse(**_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -262,7 +262,7 @@ def _lack_space() -> None:
 
 
 def _let_files_vanish() -> None:
-    from opera.models import bundle
+    from opera import bundle
 
     store = bundle.store
 

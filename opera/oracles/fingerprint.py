@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from opera.oracles.frames import top_frames
+from opera.oracles.normalise import template
 from opera.oracles.verdict import Stage, Verdict
-from opera.triage.frames import top_frames
-from opera.triage.normalise import template
 
 VERSION = 2
 ELEMENTS = ("nan", "inf", "values")
@@ -28,7 +28,7 @@ class Symptom:
         kind: Exception type, signal, or kind of difference.
         converter: The conversion function.
         message: The normalised message.
-        frames: Where it was raised, as `opera.triage.frames.top_frames` gives it; of a crash only.
+        frames: Where it was raised, as `opera.oracles.frames.top_frames` gives it; of a crash only.
     """
 
     subject: str

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from opera.models.arrays import as_array, is_array
+from opera.arrays import as_array, is_array
 from opera.oracles.compare import Difference, Policy, compare
 from opera.oracles.tolerance import differ
 
