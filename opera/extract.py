@@ -23,7 +23,7 @@ from opera.store import Corpus, Workspace
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
 from opera.store.extractions import EndedFile, ExtractionProgress
-from opera.worker.supervision import working_folder
+from opera.workers.supervision import working_folder
 
 _BATCH = 500
 _INSTANCES = "instances"

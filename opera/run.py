@@ -19,7 +19,6 @@ from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.console import echo, option, print_json, print_table
 from opera.errors import Exit, NothingSelected, UserError
-from opera.executors.cluster import Cluster
 from opera.known.baseline import Baseline
 from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
@@ -29,7 +28,8 @@ from opera.prioritise import Adaptive, Context, equipped_counts, get_strategy
 from opera.prioritize import DEFAULT_STRATEGY, rank
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
-from opera.worker.cores import usable_cores
+from opera.workers.cores import usable_cores
+from opera.workers.ray_cluster import Cluster
 
 SCHEMA = "run/1"
 _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": (InputForm.RUNTIME, InputForm.BAKED)}

@@ -34,7 +34,7 @@ from opera.models.forms import InputForm
 from opera.prioritize import rank
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
-from opera.worker.process import PINNED_ENVIRONMENT
+from opera.workers.process import PINNED_ENVIRONMENT
 
 COMPILERS = ("openvino", "tvm", "onnxruntime")
 HARNESS_STAGES = ("read", "compare", "reference", "export")

@@ -29,9 +29,9 @@ from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.run import command as run
 from opera.store.database import open_workspace
-from opera.worker.child import Stages
-from opera.worker.process import PINNED_ENVIRONMENT
-from opera.worker.protocol import Message
+from opera.workers.child import Stages
+from opera.workers.process import PINNED_ENVIRONMENT
+from opera.workers.protocol import Message
 
 WARM_UP = 2
 """Tests before the clock starts."""

@@ -33,7 +33,7 @@ from opera.sources.files import FileSource, find_files
 from opera.sources.host import PINNED
 from opera.sources.recording import RecordingReader
 from opera.sources.source import DeclaredSource, Request, select
-from opera.worker.processes import resident
+from opera.workers.processes import resident
 
 SAMPLE_SECONDS = 0.25
 MOMENTS = 10

@@ -15,7 +15,6 @@ from typing import Any
 from opera.campaign import leftovers
 from opera.campaign.draws import Adaptation, Draws
 from opera.campaign.judge import Judgement
-from opera.campaign.machine import Machine
 from opera.campaign.plan import Identity, Plan, Test, make_plan
 from opera.campaign.rig import Rig
 from opera.campaign.room import NoRoom, Place, check_room
@@ -28,7 +27,8 @@ from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
-from opera.worker.supervision import working_folder
+from opera.workers.machine import Machine
+from opera.workers.supervision import working_folder
 
 _FLUSH_SECONDS = 0.25
 _FLUSH_RESULTS = 500

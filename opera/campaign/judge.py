@@ -11,7 +11,7 @@ from opera.compilers.exporters import converter_of_exporter
 from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.normalise import summary
 from opera.oracles.verdict import SHAPE_VARIES, Stage, Verdict
-from opera.worker.process import Done, Lost, Raised
+from opera.workers.process import Done, Lost, Raised
 
 _SLIPS = frozenset(each.__name__ for each in (AttributeError, IndexError, KeyError, NameError, TypeError, ZeroDivisionError))
 """Exceptions that a compiler written in another language does not raise on purpose; from a frame of our own they are our own."""

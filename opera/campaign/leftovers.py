@@ -11,7 +11,7 @@ from pathlib import Path
 
 from opera.bundle import PART
 from opera.store import Workspace
-from opera.worker import folders, supervision
+from opera.workers import folders, supervision
 
 _LOGS_KEPT = 200
 

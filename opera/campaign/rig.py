@@ -7,13 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.crew import Crew
 from opera.campaign.judge import headline, judge_compilation
 from opera.campaign.plan import Identity, Test
-from opera.campaign.role import Post, Role
 from opera.campaign.scheduler import Tasks
 from opera.campaign.settings import Settings
-from opera.campaign.workforce import Workforce
 from opera.compilers.adapter import Fork, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
@@ -24,8 +21,11 @@ from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
-from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
-from opera.worker.protocol import Message
+from opera.workers.kinds import Post, Role
+from opera.workers.pool import Crew
+from opera.workers.pool_protocol import Workforce
+from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.workers.protocol import Message
 
 _CANARY = "canary"
 
@@ -141,7 +141,7 @@ class Rig:
 def _crew(posts: Mapping[Role, Post], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None) -> Workforce:
     if settings.cluster is None:
         return Crew(posts, limits, settings.jobs, scratch, logs)
-    from opera.executors.ray_crew import RayCrew
+    from opera.workers.ray_pool import RayCrew
 
     return RayCrew(posts, limits, settings.jobs, workspace, settings.cluster)
 

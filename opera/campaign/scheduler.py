@@ -16,14 +16,14 @@ from opera.campaign.job import Backlog, Job
 from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
 from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
-from opera.campaign.role import Role
-from opera.campaign.workforce import Workforce
 from opera.compilers.exporters import declined_by_exporter
 from opera.errors import EnvironmentBroken
 from opera.models.role import REFERENCE, REVIEW
 from opera.oracles.verdict import Stage, Verdict
-from opera.worker.process import Done, Lost, Raised
-from opera.worker.protocol import Message
+from opera.workers.kinds import Role
+from opera.workers.pool_protocol import Workforce
+from opera.workers.process import Done, Lost, Raised
+from opera.workers.protocol import Message
 
 AHEAD = 64
 """Tests that may be materialised and not yet compiled, unless the campaign says otherwise; twice the slots where those are more."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from opera.campaign.shard import Shard
-from opera.executors.cluster import Cluster
 from opera.models.forms import InputForm
+from opera.workers.ray_cluster import Cluster
 
 SHARD = "shard"
 """The key of a selection that is there in a part of a campaign only."""

@@ -16,10 +16,10 @@ from opera.atomic import replacing
 from opera.campaign.journal import Journal
 from opera.campaign.room import Place
 from opera.campaign.settings import Settings
-from opera.campaign.workforce import Workforce
 from opera.errors import UserError
 from opera.store import StoredResult
-from opera.worker.processes import most_resident
+from opera.workers.pool_protocol import Workforce
+from opera.workers.processes import most_resident
 
 SCHEMA = "status/1"
 NAME = "status.json"

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from opera.campaign.settings import Settings
 from opera.campaign.status import Status
-from opera.campaign.workforce import Workforce
 from opera.store import StoredResult, Workspace
+from opera.workers.pool_protocol import Workforce
 
 _LOOK = 0.1
 """Seconds between two looks at what the workers do."""

@@ -19,9 +19,9 @@ from opera.console import echo, print_json, print_table, say
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
 from opera.options import JOBS, common
-from opera.worker.cores import usable_cores
-from opera.worker.process import PINNED_ENVIRONMENT
-from opera.worker.supervision import working_folder
+from opera.workers.cores import usable_cores
+from opera.workers.process import PINNED_ENVIRONMENT
+from opera.workers.supervision import working_folder
 
 SCHEMA = "doctor/1"
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "asimd", "bf16")

@@ -18,7 +18,7 @@ from opera.environments.checkup import Check, Checkup
 from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import Exit, UserError
 from opera.options import common
-from opera.worker.supervision import working_folder
+from opera.workers.supervision import working_folder
 
 _WORKERS = 2
 _PATH = click.Path(path_type=Path, file_okay=False)

@@ -18,7 +18,7 @@ from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Tensor, digest
 from opera.options import JOBS, Duration, Pattern, common
 from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
-from opera.worker.supervision import working_folder
+from opera.workers.supervision import working_folder
 
 SCHEMA = "equipped-counts/1"
 SOURCE = "frontend-tests"

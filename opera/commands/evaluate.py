@@ -22,7 +22,7 @@ from opera.prioritise import get_strategy
 from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.database import open_workspace
-from opera.worker.cores import usable_cores
+from opera.workers.cores import usable_cores
 
 SCHEMA = "evaluate/1"
 _AS_RUN = "(as it ran)"

@@ -20,7 +20,7 @@ from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
 from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
-from opera.worker.supervision import working_folder
+from opera.workers.supervision import working_folder
 
 SCHEMA = "issue/1"
 _NOT_READY = 1

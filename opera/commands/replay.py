@@ -20,8 +20,8 @@ from opera.options import JOBS, Count, Duration, Size, common
 from opera.report.text import plural
 from opera.store import Corpus, Workspace
 from opera.store.database import open_workspace
-from opera.worker.cores import usable_cores
-from opera.worker.process import Limits
+from opera.workers.cores import usable_cores
+from opera.workers.process import Limits
 
 SCHEMA = "replay/1"
 _ALL = "all"

@@ -23,7 +23,7 @@ from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, group
 from opera.triage.knowledge import knowledge_of
 from opera.triage.runner import Options, Tally, Triage
-from opera.worker.cores import usable_cores
+from opera.workers.cores import usable_cores
 
 SCHEMA = "triage/1"
 

@@ -107,7 +107,7 @@ class UnsupportedRule:
     stages: tuple[str, ...] = ("load",)
 
     def applies(self, failure: Mapping[str, Any], stage: str) -> bool:
-        """Whether *failure*, as `opera.worker.failure.describe` makes it, says *unsupported* in *stage*."""
+        """Whether *failure*, as `opera.workers.failure.describe` makes it, says *unsupported* in *stage*."""
         if stage not in self.stages or not {failure["type"], *failure.get("bases", ())} & set(self.types):
             return False
         modules = [str(frame[0]) for frame in failure["frames"] if frame[0]]

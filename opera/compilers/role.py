@@ -14,9 +14,9 @@ from opera.instance import Instance, decode_instance
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
 from opera.oracles.verdict import Stage
-from opera.worker.child import Stages
-from opera.worker.failure import describe
-from opera.worker.protocol import Message
+from opera.workers.child import Stages
+from opera.workers.failure import describe
+from opera.workers.protocol import Message
 
 _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array-interface", stages=tuple(stage.value for stage in Stage))
 

@@ -8,8 +8,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
-from opera.campaign.crew import Crew
-from opera.campaign.role import Post, Role
 from opera.config import Config
 from opera.corpus.selection import Chosen
 from opera.instance import Outcome
@@ -17,9 +15,11 @@ from opera.models.registry import template_of
 from opera.models.template import LIBRARY_RAISED
 from opera.plugins import search_path
 from opera.store import Corpus, Workspace
-from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
-from opera.worker.protocol import Message
-from opera.worker.supervision import working_folder
+from opera.workers.kinds import Post, Role
+from opera.workers.pool import Crew
+from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.workers.protocol import Message
+from opera.workers.supervision import working_folder
 
 _BATCH = 64
 _FRESH_BATCH = 16

@@ -11,7 +11,7 @@ from opera.environments.build import record_of
 from opera.environments.inventory import Inventory
 from opera.environments.recipes import described, needs_of, own_only
 from opera.environments.requirements import Lack, clashes
-from opera.worker.process import Broken, Lost
+from opera.workers.process import Broken, Lost
 
 _LONGEST = 300
 

@@ -19,8 +19,8 @@ from opera.config import INCOMPLETE, config_file
 from opera.environments.recipes import Recipe
 from opera.errors import EnvironmentBroken, UserError
 from opera.interruption import undisturbed
-from opera.worker.program import Program
-from opera.worker.supervision import supervised
+from opera.workers.program import Program
+from opera.workers.supervision import supervised
 
 FOLDER = ".opera-envs"
 _RECORD = "opera-environment.json"

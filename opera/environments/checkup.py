@@ -26,9 +26,9 @@ from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
-from opera.worker.once import Session, session
-from opera.worker.process import Done, Limits, Lost, Raised, Ready, WorkerSpec
-from opera.worker.supervision import supervised
+from opera.workers.process import Done, Limits, Lost, Raised, Ready, WorkerSpec
+from opera.workers.session import Session, session
+from opera.workers.supervision import supervised
 
 _SEED = 0
 _NAME = "canary"

@@ -26,11 +26,11 @@ from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.plugins import search_path
 from opera.store import Campaign, Campaigns, Corpus, Workspace
-from opera.worker.child import Stages
-from opera.worker.once import Session
-from opera.worker.process import Broken, Done, Limits, Lost, WorkerSpec
-from opera.worker.protocol import Message
-from opera.worker.supervision import working_folder
+from opera.workers.child import Stages
+from opera.workers.process import Broken, Done, Limits, Lost, WorkerSpec
+from opera.workers.protocol import Message
+from opera.workers.session import Session
+from opera.workers.supervision import working_folder
 
 PYTHON_FRONTENDS: Mapping[str, tuple[str, ...]] = {"tvm": ("tvm.relax.frontend",)}
 """Packages that hold a compiler's frontends, for those that are written in Python and load models that are kept as files."""

@@ -1,1 +1,1 @@
-"""Where the workers of a campaign live: on this machine (`opera.campaign.crew`), or on those of a Ray cluster."""
+"""Where the workers of a campaign live: on this machine (`opera.workers.pool`), or on those of a Ray cluster."""

@@ -17,9 +17,9 @@ from opera.models.template import ExportFailed, Invalid, Model, Template
 from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
-from opera.worker.child import Stages
-from opera.worker.failure import cut, describe, text_of, type_name
-from opera.worker.protocol import Message
+from opera.workers.child import Stages
+from opera.workers.failure import cut, describe, text_of, type_name
+from opera.workers.protocol import Message
 
 REFERENCE = "reference"
 EXPORT = "export"

@@ -20,7 +20,7 @@ def top_frames(failure: Mapping[str, Any]) -> tuple[str, ...]:
     """The functions nearest to the failure, without line numbers: those change with every version.
 
     Args:
-        failure: As `opera.worker.failure.describe` makes it.
+        failure: As `opera.workers.failure.describe` makes it.
 
     Returns:
         Up to `TOP` frames of the trace, the innermost first, as `module.function` or the name of a C++ file; then up to `TOP` C++ files

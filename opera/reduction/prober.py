@@ -14,7 +14,6 @@ from opera.campaign.judge import Judgement, judge_compilation, judge_materialisa
 from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
 from opera.campaign.rig import Rig
-from opera.campaign.role import Role
 from opera.campaign.scheduler import Tasks, answer_of
 from opera.campaign.settings import Settings
 from opera.compilers.exporters import culprits
@@ -23,9 +22,10 @@ from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.worker.process import Done, Lost, Raised
-from opera.worker.protocol import Message
-from opera.worker.supervision import working_folder
+from opera.workers.kinds import Role
+from opera.workers.process import Done, Lost, Raised
+from opera.workers.protocol import Message
+from opera.workers.supervision import working_folder
 
 WARM = (Role.LIBRARY, Role.COMPILER)
 FRESH = (Role.LIBRARY_FRESH, Role.COMPILER_FRESH)

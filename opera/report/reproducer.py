@@ -25,12 +25,12 @@ from opera.plugins import search_path
 from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
-from opera.worker import clock
-from opera.worker.environment import passed_on
-from opera.worker.once import ask
-from opera.worker.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
-from opera.worker.program import LOOK_SECONDS, Program
-from opera.worker.supervision import working_folder
+from opera.workers import clock
+from opera.workers.environment import passed_on
+from opera.workers.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
+from opera.workers.program import LOOK_SECONDS, Program
+from opera.workers.session import ask
+from opera.workers.supervision import working_folder
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
 _LIMITS = Limits()

@@ -20,7 +20,7 @@ from opera.sources.shards import FileDone, Row, Shards
 from opera.sources.source import DeclaredSource, Request, Source, select
 from opera.sources.tally import Tally
 from opera.untrusted import Malformed
-from opera.worker.supervision import supervised
+from opera.workers.supervision import supervised
 
 PROGRESS_SECONDS = 0.25
 

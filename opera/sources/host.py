@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import IO
 
 from opera.errors import EnvironmentBroken
-from opera.worker import clock, folders
-from opera.worker.program import Program
+from opera.workers import clock, folders
+from opera.workers.program import Program
 
 LOG_TAIL = 2000
 ENFORCE_SECONDS = 0.02

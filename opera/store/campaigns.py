@@ -25,7 +25,7 @@ class StoredResult:
         reason: Why it is unsupported, invalid, undefined or flaky.
         converter: The conversion function that a failure belongs to.
         fingerprint: Of a confirmed failure.
-        detail: `failure` (as `opera.worker.failure.describe` makes it), `difference`, `log`.
+        detail: `failure` (as `opera.workers.failure.describe` makes it), `difference`, `log`.
         seconds: Wall time per stage.
         machine: Identity of the machine that ran it; None where nobody noted it.
     """

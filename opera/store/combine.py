@@ -14,7 +14,7 @@ from opera.instance import decode_instance, digest
 from opera.store.database import DATABASE, Workspace, new_database, open_workspace
 from opera.store.rows import TABLES, BadRow, checked_rows
 from opera.untrusted import inflated, parsed_json
-from opera.worker.supervision import working_folder
+from opera.workers.supervision import working_folder
 
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
 """From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""

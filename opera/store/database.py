@@ -17,7 +17,7 @@ from opera.errors import EnvironmentBroken, UserError
 from opera.store.migrations import STEPS
 from opera.store.rows import TABLES, check_schema, checked_rows
 from opera.untrusted import MOST_BYTES, Malformed, read_file
-from opera.worker.folders import own_folder
+from opera.workers.folders import own_folder
 
 VERSION = 5
 DATABASE = "opera.db"

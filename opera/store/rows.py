@@ -15,7 +15,7 @@ import msgspec
 
 from opera.oracles.verdict import Stage, Verdict
 from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
-from opera.worker.messages import Difference, Failure
+from opera.workers.messages import Difference, Failure
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]

@@ -55,7 +55,7 @@ class Origin:
 
 
 def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
-    """Where *failure*, as `opera.worker.failure.describe` makes it, comes from.
+    """Where *failure*, as `opera.workers.failure.describe` makes it, comes from.
 
     Args:
         failure: An exception.

@@ -11,7 +11,7 @@ from opera.arrays import Array
 from opera.compilers.adapter import Subject, declined
 from opera.compilers.iree import IreeAdapter
 from opera.instance import Instance, Kind
-from opera.worker.failure import describe
+from opera.workers.failure import describe
 
 FLOATS = np.linspace(-1, 1, 16, dtype=np.float32).reshape(1, 1, 4, 4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from opera.worker.child import Stages
+from opera.workers.child import Stages
 
 
 class Obedient:

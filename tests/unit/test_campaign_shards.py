@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 from fake.harness import Lab, Outcome, essence, instance
 
-from opera.campaign.machine import machine_of
 from opera.campaign.shard import Shard
 from opera.errors import UserError
 from opera.store import Campaigns
 from opera.store.database import open_workspace
+from opera.workers.machine import machine_of
 
 NAMES = [f"plain-{number}" for number in range(24)]
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import pytest
 from fake.harness import Event, Lab, instance
 
-from opera.worker import cores
-from opera.worker.cores import Seat
+from opera.workers import cores
+from opera.workers.cores import Seat
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 
@@ -52,7 +52,7 @@ def seated(*pids: int) -> list[Seat]:
 
 
 def test_only_cores_that_may_be_used_count() -> None:
-    code = f"import os; os.sched_setaffinity(0, {{{ALLOWED[-1]}}}); from opera.worker.cores import usable_cores; print(usable_cores())"
+    code = f"import os; os.sched_setaffinity(0, {{{ALLOWED[-1]}}}); from opera.workers.cores import usable_cores; print(usable_cores())"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "1\n"
 
 
@@ -84,7 +84,7 @@ def test_who_comes_back_gets_its_core_again_unless_somebody_else_has_it(family: 
 def test_the_core_of_a_campaign_that_was_killed_is_free_again(family: str, sleepers: list[int]) -> None:
     code = f"""
 import os, time
-from opera.worker import cores
+from opera.workers import cores
 cores.FAMILY = {family!r}
 seat = cores.Seat()
 seat.take(os.getpid())

@@ -25,7 +25,7 @@ from opera.store import Campaigns, Corpus, Workspace, signing
 from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace
 from opera.untrusted import Malformed, parsed_json
-from opera.worker import folders
+from opera.workers import folders
 
 LARGE = Tensor((2_000,), "int64", bytes(16_000))
 

@@ -40,7 +40,7 @@ def imported_by(code: str) -> set[str]:
 
 def test_no_module_of_the_driver_imports_a_library_or_a_compiler_adapters_included() -> None:
     names = modules()
-    assert {"opera.cli", "opera.run", "opera.compilers.tvm", "opera.compilers.openvino", "opera.campaign.crew"} <= set(names)
+    assert {"opera.cli", "opera.run", "opera.compilers.tvm", "opera.compilers.openvino", "opera.workers.pool"} <= set(names)
     assert imported_by("import " + ", ".join(names)) & HEAVY == set()
 
 
@@ -50,7 +50,7 @@ def test_help_of_every_command_imports_neither_numpy_nor_anything_heavy() -> Non
 
 def test_the_childs_half_of_a_worker_needs_the_standard_library_only() -> None:
     before = imported_by("")
-    added = imported_by("import opera.worker.child, opera.worker.guardian") - before
+    added = imported_by("import opera.workers.child, opera.workers.guardian") - before
     assert {name for name in added if name not in sys.stdlib_module_names} == {"opera"}
 
 

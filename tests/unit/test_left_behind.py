@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from fake.harness import Lab, instance, marked
 
-from opera.worker import processes, supervision
-from opera.worker.supervision import clear, working_folder
+from opera.workers import processes, supervision
+from opera.workers.supervision import clear, working_folder
 
 DAEMON = """
 import os, subprocess, sys, time
@@ -122,7 +122,7 @@ def test_what_a_killed_extraction_and_its_killed_guardian_leave_the_next_one_cle
 
 
 def test_the_folder_of_a_command_at_work_is_left_alone_and_that_of_a_dead_one_is_not(tmp_path: Path) -> None:
-    code = "import sys; from pathlib import Path; from opera.worker.supervision import working_folder\n"
+    code = "import sys; from pathlib import Path; from opera.workers.supervision import working_folder\n"
     code += "with working_folder('replay', Path(sys.argv[1])) as folder: print(folder, flush=True); sys.stdin.read()"
     other = subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert other.stdout is not None

@@ -21,7 +21,7 @@ from opera.instance import Argument, Call, DType, Instance, Kind, Named, Opaque,
 from opera.models.registry import template_of
 from opera.models.template import ExportFailed, Invalid
 from opera.templates.keras_model import KerasTemplate, keras
-from opera.worker.failure import describe
+from opera.workers.failure import describe
 
 X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
 S = np.ones((4, 3), "float32")

@@ -17,8 +17,8 @@ from opera.instance import Argument, Instance, Kind, Tensor, encode_instance
 from opera.models.archive import unpack_folder
 from opera.models.registry import template_of
 from opera.templates.tensorflow_artefacts import tf
-from opera.worker.once import Session, session
-from opera.worker.process import Done, Limits, Ready, WorkerSpec
+from opera.workers.process import Done, Limits, Ready, WorkerSpec
+from opera.workers.session import Session, session
 
 X = np.linspace(-2, 2, 12, dtype="float32").reshape(2, 3, 2)
 

@@ -21,7 +21,7 @@ from opera.models.registry import template_of
 from opera.models.template import ExportFailed, Invalid
 from opera.templates.tensorflow_artefacts import tf
 from opera.templates.tensorflow_model import TensorFlowTemplate
-from opera.worker.failure import describe
+from opera.workers.failure import describe
 
 X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
 

@@ -17,7 +17,7 @@ from opera.models.forms import InputForm
 from opera.oracles.compare import Difference, Policy, compare, disagreement
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
-from opera.worker.process import Done, Lost
+from opera.workers.process import Done, Lost
 
 STRICT = Policy({})
 NAN, INF = float("nan"), float("inf")

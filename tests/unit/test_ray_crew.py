@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from opera.errors import EnvironmentBroken
-from opera.executors.answers import answer_of, event_of, hello_of
-from opera.executors.cluster import Cluster
-from opera.executors.ray_crew import _started
-from opera.worker.process import Done
-from opera.worker.protocol import ProtocolError
+from opera.workers.process import Done
+from opera.workers.protocol import ProtocolError
+from opera.workers.ray_answers import answer_of, event_of, hello_of
+from opera.workers.ray_cluster import Cluster
+from opera.workers.ray_pool import _started
 
 COMPILER = "opera.compilers.role:CompilerWorker"
 DONE: dict[str, Any] = {

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from opera.campaign.judge import Judgement
-from opera.campaign.machine import this_machine
 from opera.campaign.plan import Test
-from opera.campaign.role import Role
 from opera.campaign.scheduler import Cache, Scheduler, Tasks
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.worker.process import Done, Lost
-from opera.worker.protocol import Message
+from opera.workers.kinds import Role
+from opera.workers.machine import this_machine
+from opera.workers.process import Done, Lost
+from opera.workers.protocol import Message
 
 READY = {"status": "ready", "bundle": "b", "undefined": None}
 

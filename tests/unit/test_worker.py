@@ -18,13 +18,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from opera.worker import messages, processes
-from opera.worker.environment import passed_on
-from opera.worker.failure import MAX_FRAMES, MAX_TEXT, cut, describe
-from opera.worker.once import session
-from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
-from opera.worker.processes import adopt_orphans, descendants, kill_orphans, resident
-from opera.worker.protocol import MAX_MESSAGE, ProtocolError, Reader, pack, write_all
+from opera.workers import messages, processes
+from opera.workers.environment import passed_on
+from opera.workers.failure import MAX_FRAMES, MAX_TEXT, cut, describe
+from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
+from opera.workers.processes import adopt_orphans, descendants, kill_orphans, resident
+from opera.workers.protocol import MAX_MESSAGE, ProtocolError, Reader, pack, write_all
+from opera.workers.session import session
 
 FAKE = Path(fake.harness.__file__).parent
 
@@ -122,7 +122,7 @@ def test_a_worker_says_no_number_that_is_infinite_and_nothing_that_is_nested_dee
 
 
 def test_a_message_beyond_the_limit_is_not_sent(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opera.worker.protocol.MAX_MESSAGE", 100)
+    monkeypatch.setattr("opera.workers.protocol.MAX_MESSAGE", 100)
     with pytest.raises(ProtocolError):
         pack({"text": "x" * 100})
 
@@ -332,7 +332,7 @@ def test_what_is_printed_is_kept_out_of_the_protocol_and_in_the_log(bench: Bench
 
 
 def test_a_log_cannot_fill_the_disk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opera.worker.process.LOG_LIMIT", 2**20)
+    monkeypatch.setattr("opera.workers.process.LOG_LIMIT", 2**20)
     event = bench.do("import os\nwhile True:\n    os.write(1, b'x' * 65536)")
     assert isinstance(event, Lost)
     assert not list(bench.scratch.iterdir())
@@ -341,7 +341,7 @@ def test_a_log_cannot_fill_the_disk(bench: Bench, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_log_is_cut_while_a_task_is_still_writing_to_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("opera.worker.process.LOG_LIMIT", 2**20)
+    monkeypatch.setattr("opera.workers.process.LOG_LIMIT", 2**20)
     (log,) = bench.scratch.glob("*/log")
     bench.worker.submit({"do": "import os, time\nos.write(1, b'x' * 2**22)\ntime.sleep(0.3)"})
     sizes = []

@@ -137,7 +137,7 @@ def _fail_noisily() -> None:
 
 
 def _die_after_answering() -> None:
-    from opera.worker import child
+    from opera.workers import child
 
     write = child.write_all
 

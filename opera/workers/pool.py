@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.machine import this_machine
-from opera.campaign.role import Post, Role
 from opera.environments.recipes import described, own_only
 from opera.errors import EnvironmentBroken
-from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
-from opera.worker.processes import kill_orphans, resident_alone
-from opera.worker.protocol import Message
-from opera.worker.supervision import supervised
+from opera.workers.kinds import Post, Role
+from opera.workers.machine import this_machine
+from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
+from opera.workers.processes import kill_orphans, resident_alone
+from opera.workers.protocol import Message
+from opera.workers.supervision import supervised
 
 POLL = 0.02
 """Seconds between two looks at memory and deadlines: at 250 ms a leak gets 200 MB over its cap, at 20 ms 40 MB."""

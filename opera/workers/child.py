@@ -8,7 +8,7 @@ Messages to the driver:  {"is": "ready", "info": {...}} or {"is": "broken", "fai
                          {"is": "raised", "task": n, "failure": {...}, "stage": "...", "seconds": {stage: s}},
                          and where the task was done in a copy {"is": "died", "task": n, "status": of waitpid}
 
-The driver checks all that against `opera.worker.messages`.
+The driver checks all that against `opera.workers.messages`.
 
 Each stage is written into shared memory before it is entered, so that the driver knows it when it looks, and is not woken by it.
 """
@@ -26,9 +26,9 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from opera.worker.failure import describe
-from opera.worker.protocol import Message, Reader, pack, write_all
-from opera.worker.stage import StageCell
+from opera.workers.failure import describe
+from opera.workers.protocol import Message, Reader, pack, write_all
+from opera.workers.stage import StageCell
 
 _PR_SET_PDEATHSIG = 1
 _SPEAKERS = {os.getpid()}

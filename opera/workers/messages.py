@@ -1,6 +1,6 @@
 """What a worker may say, by type. The driver takes nothing from a worker that is not one of these: the compiler in it may say anything.
 
-A worker can run where neither OPERA nor msgspec is installed; what it sends is written down in `opera.worker.child`.
+A worker can run where neither OPERA nor msgspec is installed; what it sends is written down in `opera.workers.child`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from msgspec import DecodeError, Meta, Struct
 from msgspec.json import Decoder
 
 from opera.untrusted import Malformed, typed
-from opera.worker.protocol import Message, ProtocolError
+from opera.workers.protocol import Message, ProtocolError
 
 MOST_NESTED = 200
 """Values within values in one message: what a recursion over them takes without trouble."""
@@ -35,7 +35,7 @@ class Cause(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """As `opera.worker.failure.describe` makes it."""
+    """As `opera.workers.failure.describe` makes it."""
 
     type: str
     message: str

@@ -7,7 +7,7 @@ import os
 import struct
 import time
 
-from opera.worker import clock
+from opera.workers import clock
 
 _COUNT = 8
 _READS = 100

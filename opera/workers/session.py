@@ -9,9 +9,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from opera.errors import EnvironmentBroken
-from opera.worker.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
-from opera.worker.protocol import Message
-from opera.worker.supervision import supervised
+from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
+from opera.workers.protocol import Message
+from opera.workers.supervision import supervised
 
 _POLL = 0.05
 """Seconds between two looks at memory, deadlines and the wish to stop."""

@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from opera.atomic import replacing
-from opera.worker import clock, folders, messages, processes
-from opera.worker.cores import Seat
-from opera.worker.environment import passed_on
-from opera.worker.protocol import Message, ProtocolError, Reader, pack
-from opera.worker.stage import StageCell, StageWatch, shared_memory
+from opera.workers import clock, folders, messages, processes
+from opera.workers.cores import Seat
+from opera.workers.environment import passed_on
+from opera.workers.protocol import Message, ProtocolError, Reader, pack
+from opera.workers.stage import StageCell, StageWatch, shared_memory
 
 LOG_TAIL = 8192
 FROM_OUTSIDE = frozenset({"SIGKILL", "SIGTERM", "SIGHUP", "SIGPWR"})
@@ -76,7 +76,7 @@ class Ready:
 
 @dataclass(frozen=True)
 class Broken:
-    """The worker cannot work at all: its role could not be set up. *failure* is as `opera.worker.failure.describe` makes it."""
+    """The worker cannot work at all: its role could not be set up. *failure* is as `opera.workers.failure.describe` makes it."""
 
     failure: Message
 

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from opera.worker.guardian import children, marked, stat, sweep
+from opera.workers.guardian import children, marked, stat, sweep
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _PR_SET_CHILD_SUBREAPER = 36

@@ -17,8 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from opera.interruption import undisturbed
-from opera.worker import folders
-from opera.worker.processes import Guardian, adopt_orphans, kill_marked, kill_orphans
+from opera.workers import folders
+from opera.workers.processes import Guardian, adopt_orphans, kill_marked, kill_orphans
 
 COMMANDS = ("combine", "crew", "doctor", "env", "equipped", "evaluate", "extract", "issue", "replay", "reproduce", "station", "triage")
 """How the names of working folders begin; the number of the process that made it follows."""

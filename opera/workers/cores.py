@@ -9,7 +9,7 @@ import socket
 from collections import Counter
 from collections.abc import Callable
 
-from opera.worker.processes import descendants
+from opera.workers.processes import descendants
 
 FAMILY = "opera-core"
 """What claims are called: names of sockets without a file, which are there as long as the process that made them, however it ends."""

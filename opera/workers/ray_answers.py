@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct
 
-from opera.worker import messages
-from opera.worker.messages import Blob, Failure, Seconds
-from opera.worker.process import Done, Lost, Raised
-from opera.worker.protocol import Message, ProtocolError, unpack
+from opera.workers import messages
+from opera.workers.messages import Blob, Failure, Seconds
+from opera.workers.process import Done, Lost, Raised
+from opera.workers.protocol import Message, ProtocolError, unpack
 
 Notes = list[dict[str, Any]]
 

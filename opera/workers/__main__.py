@@ -1,4 +1,4 @@
-"""Entry of a worker process: `python <folder>/opera/worker/__main__.py READ_FD WRITE_FD STAGE_FD`.
+"""Entry of a worker process: `python <folder>/opera/workers/__main__.py READ_FD WRITE_FD STAGE_FD`.
 
 Makes the `opera` package importable from the folder that this file lies in, and nothing else of the environment that the driver
 runs in: the interpreter may belong to another virtual environment.
@@ -27,6 +27,6 @@ def _adopt_package() -> None:
 
 if __name__ == "__main__":
     _adopt_package()
-    from opera.worker.child import serve
+    from opera.workers.child import serve
 
     serve(int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from opera.campaign.machine import Machine
-from opera.campaign.role import Role
-from opera.worker.process import Done, Lost, Raised
-from opera.worker.protocol import Message
+from opera.workers.kinds import Role
+from opera.workers.machine import Machine
+from opera.workers.process import Done, Lost, Raised
+from opera.workers.protocol import Message
 
 
 class Workforce(Protocol):

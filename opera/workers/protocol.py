@@ -51,7 +51,7 @@ class Reader:
     Args:
         fd: The descriptor.
         decode: Makes a value of the bytes of a message, or raises ValueError. A worker may trust its driver; who reads what a worker
-            says uses `opera.worker.messages.parsed`.
+            says uses `opera.workers.messages.parsed`.
     """
 
     def __init__(self, fd: int, decode: Callable[[bytes], object] = json.loads) -> None:

@@ -1,6 +1,6 @@
 """The workers of a campaign on the machines of a Ray cluster. Ray is imported when such a crew is made, and not before.
 
-Each slot is a station (`opera.executors.station`) in an actor of its own, with the same workers as on one machine. A station that is lost,
+Each slot is a station (`opera.workers.ray_node`) in an actor of its own, with the same workers as on one machine. A station that is lost,
 with its machine or alone, costs nothing but time: its task goes to another one. What a compiler does to its process the station has seen
 itself, and says so; that is an answer and never tried again.
 """
@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from opera import bundle
-from opera.campaign.machine import Machine, this_machine
-from opera.campaign.role import Post, Role
 from opera.errors import EnvironmentBroken
-from opera.executors.answers import answer_of, event_of, hello_of
-from opera.executors.cluster import Cluster
-from opera.executors.station import BLOBS, CACHE, Station, posts_document
-from opera.worker.process import Done, Limits, Lost, Raised
-from opera.worker.protocol import Message, ProtocolError
+from opera.workers.kinds import Post, Role
+from opera.workers.machine import Machine, this_machine
+from opera.workers.process import Done, Limits, Lost, Raised
+from opera.workers.protocol import Message, ProtocolError
+from opera.workers.ray_answers import answer_of, event_of, hello_of
+from opera.workers.ray_cluster import Cluster
+from opera.workers.ray_node import BLOBS, CACHE, Station, posts_document
 
 POLL = 0.02
 MOST_LOST = 5
@@ -67,7 +67,7 @@ class _Desk:
 
 
 class RayCrew:
-    """Fulfils `opera.campaign.workforce.Workforce`.
+    """Fulfils `opera.workers.pool_protocol.Workforce`.
 
     Args:
         posts: How each role is filled; interpreters and paths have to be the same on every machine.

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from opera import bundle
-from opera.campaign.crew import Crew
-from opera.campaign.machine import this_machine
-from opera.campaign.role import Post, Role
 from opera.errors import EnvironmentBroken
-from opera.worker.process import Done, Limits, Lost, Raised, WorkerSpec
-from opera.worker.supervision import working_folder
+from opera.workers.kinds import Post, Role
+from opera.workers.machine import this_machine
+from opera.workers.pool import Crew
+from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.workers.supervision import working_folder
 
 FILES = ("bundle", "artefact", "outputs")
 """Keys of an answer that name files of the cache."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
-from opera.worker.process import WorkerSpec
-from opera.worker.protocol import Message
+from opera.workers.process import WorkerSpec
+from opera.workers.protocol import Message
 
 
 class Role(enum.Enum):

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
-from opera.worker import clock, processes
+from opera.workers import clock, processes
 
 LOOK_SECONDS = 0.02
 """Between two looks at a program that somebody waits for."""
