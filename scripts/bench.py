@@ -25,13 +25,13 @@ from opera.campaign.campaign import run_campaign
 from opera.campaign.plan import make_plan
 from opera.campaign.rig import Rig
 from opera.campaign.settings import Settings
+from opera.cli.extract import command as extract_command
 from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
-from opera.extract import command as extract_command
 from opera.instance import Instance
 from opera.models.forms import InputForm
-from opera.prioritize import rank
+from opera.prioritise.ranking import rank
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.workers.process import PINNED_ENVIRONMENT

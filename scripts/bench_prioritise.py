@@ -26,7 +26,7 @@ from opera.compilers.registry import choose_route, plugin
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
 from opera.prioritise import Candidate, Context, StrategyName, get_strategy
 from opera.prioritise.feature_coverage import Ranker
-from opera.prioritize import rank
+from opera.prioritise.ranking import rank
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

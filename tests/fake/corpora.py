@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from opera.cli import command
+from opera.cli.options import guarded
 from opera.instance import Argument, Instance, Kind, Occurrence, Outcome, Tensor
-from opera.options import guarded
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

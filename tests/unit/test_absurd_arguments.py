@@ -10,9 +10,9 @@ import pytest
 
 from opera.campaign.selection import selector
 from opera.cli import command
+from opera.cli.options import Count, Distance, Duration, Pattern, Size, guarded
 from opera.errors import UserError
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
-from opera.options import Count, Distance, Duration, Pattern, Size, guarded
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
+from opera.cli.options import Duration, Size, guarded
 from opera.config import load_config
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
-from opera.options import Duration, Size, guarded
 
 # -k.
 

@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from fake.harness import Lab, instance
 
-from opera.commands.evaluate import command
+from opera.cli.evaluate import command
 from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.campaigns import read_campaign

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from instances import counting, node, tensor, torch_call
 
 from opera import bundle
+from opera.cli.options import explain
 from opera.config import load_config
 from opera.corpus.jsonlines import Problem, read_corpus, read_header
 from opera.corpus.readers import Format, Origin
@@ -27,7 +28,6 @@ from opera.evaluation.recording import read_recorded, write_recorded
 from opera.instance import Call, Constraint, Graph, Named, Occurrence, Tensor, digest, encode_instance
 from opera.instrumentation.stream import Stream
 from opera.known.baseline import Baseline
-from opera.options import explain
 from opera.sources.constraints import read_constraints
 from opera.sources.recording import RecordingReader
 from opera.store import Corpus
@@ -334,8 +334,8 @@ def test_a_database_with_spoilt_cells_ends_with_no_traceback(
     command: str, workspace: Path, capsys: pytest.CaptureFixture[str], attacks: settings
 ) -> None:
     from opera.cli import command as cli
-    from opera.options import guarded
-    from opera.prioritize import command as prioritize
+    from opera.cli.options import guarded
+    from opera.cli.prioritize import command as prioritize
 
     @settings(attacks, max_examples=attacks.max_examples // 10)
     @given(st.data())

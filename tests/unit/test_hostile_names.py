@@ -20,11 +20,10 @@ import pytest
 from fake.harness import SITE, Lab, Outcome, instance
 from test_console import ATTACKS, is_safe
 
-from opera.cli import command
-from opera.commands import equipped
-from opera.commands.matrix import _inert
+from opera.cli import command, equipped
+from opera.cli.matrix import _inert
+from opera.cli.options import guarded
 from opera.instance import Occurrence
-from opera.options import guarded
 from opera.report.extraction import show
 from opera.sources import SourceSummary
 from opera.store import Campaigns, Corpus

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from opera.cli.options import explain
 from opera.errors import EnvironmentBroken, UserError
-from opera.options import explain
 from opera.store.database import open_workspace
 
 HOLD = (

@@ -23,8 +23,8 @@ import pytest
 
 from opera import bundle
 from opera.cli import command
+from opera.cli.options import guarded
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
-from opera.options import guarded
 from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.report.calls import call_text

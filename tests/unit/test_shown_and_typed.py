@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from test_report import fill, relu, result
 
 from opera.cli import command
+from opera.cli.options import guarded
 from opera.console import quoted
 from opera.instance import Occurrence
-from opera.options import guarded
 from opera.oracles.verdict import Stage, Verdict
 from opera.report.text import code, fenced, inline
 from opera.store import Campaigns, Corpus

@@ -14,8 +14,8 @@ import pytest
 
 from opera.campaign.status import read_status
 from opera.cli import command
+from opera.cli.options import guarded
 from opera.errors import UserError
-from opera.options import guarded
 
 STATUS: dict[str, Any] = {
     "schema": "status/1", "state": "complete", "stopped_by": None, "campaign": "f9fb9721da17", "subject": "tvm/onnx", "shard": None,

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from fake.harness import instance
 
+from opera.cli.options import explain
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Instance, Kind, Occurrence, Outcome, Tensor, digest
-from opera.options import explain
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.corpus import Extraction

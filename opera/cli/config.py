@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from opera.cli.options import common
 from opera.compilers.registry import did_you_mean, plugins
 from opera.config import load_config
 from opera.console import print_json, print_table, say
 from opera.errors import Exit
 from opera.models.registry import libraries_with_templates
-from opera.options import common
 
 SCHEMA = "config/1"
 

@@ -14,6 +14,7 @@ from opera.campaign.progress import CampaignProgress
 from opera.campaign.selection import selector
 from opera.campaign.settings import Settings
 from opera.campaign.shard import Shard
+from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common
 from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
@@ -22,10 +23,9 @@ from opera.errors import Exit, NothingSelected, UserError
 from opera.known.baseline import Baseline
 from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
-from opera.options import JOBS, SEEDS, Count, Distance, Duration, Size, common, stage
 from opera.oracles.verdict import Verdict
 from opera.prioritise import Adaptive, Context, equipped_counts, get_strategy
-from opera.prioritize import DEFAULT_STRATEGY, rank
+from opera.prioritise.ranking import DEFAULT_STRATEGY, rank
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores
@@ -141,9 +141,3 @@ def _print(settings: Settings, summary: Summary, workspace: str) -> None:
     echo(f"findings: {summary.findings}, new: {summary.new_findings}")
     if summary.findings:
         echo(f"see them: opera report --campaign {summary.campaign}{option(workspace)}")
-
-
-main = stage(command, "opera.run")
-
-if __name__ == "__main__":
-    main()

@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import click
 
-from opera.compilers.adapter import Route
+from opera.cli.options import Count, common
 from opera.compilers.registry import choose_route, plugin
 from opera.console import echo, print_json, print_table
-from opera.errors import Exit, NothingSelected
-from opera.options import Count, common, stage
-from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
+from opera.errors import Exit
+from opera.prioritise import Context, StrategyName, equipped_counts, get_strategy
 from opera.prioritise.explain import Explanation, explain
-from opera.prioritise.feature_coverage import OperaStrategy, Ranker
-from opera.prioritise.kept_features import keep, load
+from opera.prioritise.ranking import DEFAULT_STRATEGY, candidates, failed, rank
 from opera.report.text import plural
-from opera.store import Campaigns, Corpus, Workspace
-from opera.store.corpus import Ranking
+from opera.store import Corpus
 from opera.store.database import open_workspace
 
 SCHEMA = "prioritize/1"
 EXPLAIN_SCHEMA = "explain/1"
 _PAIRS_SHOWN = 12
-DEFAULT_STRATEGY = StrategyName.OPERA.value
 
 
 @click.command("prioritize")
@@ -48,7 +43,7 @@ def command(
         known = failed(space) if history else frozenset[str]()
         if explained is not None:
             context = Context(equipped_counts(compiler, route.frontend), seed, known)
-            _explain(explain(strategy, _candidates(corpus, route), context, explained), corpus, as_json)
+            _explain(explain(strategy, candidates(corpus, route), context, explained), corpus, as_json)
             return Exit.CLEAN
         ranking = rank(corpus, compiler, route, strategy, seed, known)
         order = corpus.ranked(ranking.id)
@@ -93,62 +88,3 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
         echo(f"  new together: {one[0]} = {one[1]} with {other[0]} = {other[1]}")
     if len(why.pairs) > _PAIRS_SHOWN:
         echo(f"  ... {len(why.pairs) - _PAIRS_SHOWN:,} more new pairs; --json lists them")
-
-
-def failed(space: Workspace) -> frozenset[str]:
-    """The instances that failed in a campaign of the workspace."""
-    return frozenset(result.instance for result in Campaigns(space).results(failures=True))
-
-
-def _candidates(corpus: Corpus, route: Route) -> list[Candidate]:
-    found = [Candidate(key, corpus.get(key)) for key in corpus.runnable(route.library)]
-    if not found:
-        raise _nothing(route.library)
-    return found
-
-
-def _nothing(library: str) -> NothingSelected:
-    return NothingSelected(f"the workspace has no {library} instances; run `opera extract --lib {library}` first")
-
-
-def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str, float]]:
-    """Ids and scores as the default strategy ranks them. Instances that an earlier ranking has read are not read again."""
-    runnable = corpus.runnable(library)
-    if not runnable:
-        raise _nothing(library)
-    by_api: dict[str, set[str]] = {}
-    for key, api in runnable.items():
-        by_api.setdefault(api, set()).add(key)
-    file = corpus.features_file(library)
-    known = {key: read for key, read in load(file).items() if by_api.get(key[1], set()).issuperset(read.ids)}
-    unread = runnable.keys() - {name for read in known.values() for name in read.ids}
-    ranker = Ranker([Candidate(key, corpus.get(key)) for key in sorted(unread)], known)
-    order = [(each.id, each.score) for each in ranker.rank(context)]
-    if unread:
-        keep(file, ranker.known)
-    return order
-
-
-def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: frozenset[str] = frozenset()) -> Ranking:
-    """Ranks all instances of *route*'s library that did not raise in their own test, and keeps the ranking.
-
-    Raises:
-        UserError: unknown strategy, or one that needs what is not known here.
-        NothingSelected: the workspace has none.
-    """
-    chosen = get_strategy(strategy)
-    started = time.perf_counter()
-    context = Context(equipped_counts(compiler, route.frontend), seed, history)
-    if isinstance(chosen, OperaStrategy):
-        order = _rank_read(corpus, route.library, context)
-    else:
-        order = [(each.id, each.score) for each in chosen.rank(_candidates(corpus, route), context)]
-    seconds = time.perf_counter() - started
-    number = corpus.add_ranking(route.frontend, compiler, strategy, seed, seconds, order)
-    return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
-
-
-main = stage(command, "opera.prioritize")
-
-if __name__ == "__main__":
-    main()

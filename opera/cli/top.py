@@ -11,9 +11,9 @@ import click
 
 from opera.campaign.board import board
 from opera.campaign.status import SCHEMA, read_status
+from opera.cli.options import Count, common
 from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
-from opera.options import Count, common
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.costs import cost_of
 from opera.store.database import open_workspace

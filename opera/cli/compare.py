@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
-from opera.commands.baseline import entry_of, row_of
+from opera.cli.baseline import entry_of, row_of
+from opera.cli.options import common
 from opera.console import echo, print_json, print_table
 from opera.errors import Exit
 from opera.known.failures import DIGITS, Failure, failures_of, match
 from opera.known.sides import Side, side
-from opera.options import common
 from opera.report.text import plural
 
 SCHEMA = "compare/1"

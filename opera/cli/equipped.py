@@ -12,11 +12,11 @@ from typing import Any
 
 import click
 
+from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
 from opera.console import check_outputs, echo, print_json, print_table, say, write
 from opera.errors import Exit, NothingSelected
 from opera.instance import Instance, Tensor, digest
-from opera.options import JOBS, Duration, Pattern, common
 from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
 from opera.workers.supervision import working_folder
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from opera.cli.options import JOBS, SEEDS, common
 from opera.config import load_config
 from opera.console import STDOUT, echo, print_json, print_table, say
 from opera.errors import Exit, UserError
@@ -17,7 +18,6 @@ from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
-from opera.options import JOBS, SEEDS, common
 from opera.prioritise import get_strategy
 from opera.report.text import plural
 from opera.store import Campaigns

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import click
 
+from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
 from opera.console import print_json, say
 from opera.corpus.replayable import write_replayable
 from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Instance, Occurrence
-from opera.options import JOBS, Duration, Pattern, common, stage
 from opera.report.extraction import document, show
 from opera.report.text import plural
 from opera.sources import FileEnded, Item, Options, Progress, Recorded, SourceSummary, describe, extract, libraries
@@ -206,9 +206,3 @@ class _Watcher:
             self._said = now
             done = f"{progress.shards_done}/{progress.shards} {'files' if progress.files else 'shards'}"
             say(f"{self._library}/{progress.source}: {progress.calls:,} calls, {done}, {progress.entry}".rstrip(", "))
-
-
-main = stage(command, "opera.extract")
-
-if __name__ == "__main__":
-    main()

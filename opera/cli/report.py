@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from opera.cli.options import common
 from opera.console import check_outputs, print_json, say, write
 from opera.errors import Exit
-from opera.options import common
 from opera.report import ci
 from opera.report.html import write_html
 from opera.report.overview import Scope, overview

@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from opera.commands.doctor import entry_of
+from opera.cli.doctor import entry_of
+from opera.cli.options import common
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config, write_python
 from opera.console import echo, print_json, print_table, say
@@ -17,7 +18,6 @@ from opera.environments.build import Place, create, home, place, record_of, remo
 from opera.environments.checkup import Check, Checkup
 from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import Exit, UserError
-from opera.options import common
 from opera.workers.supervision import working_folder
 
 _WORKERS = 2

@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 from opera import __version__
+from opera.cli.options import JOBS, common
 from opera.compilers.registry import plugin, plugins
 from opera.config import load_config
 from opera.console import echo, print_json, print_table, say
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
-from opera.options import JOBS, common
 from opera.workers.cores import usable_cores
 from opera.workers.process import PINNED_ENVIRONMENT
 from opera.workers.supervision import working_folder

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
+from opera.cli.options import JOBS, Count, Duration, common
 from opera.config import load_config
 from opera.console import echo, one_line, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.options import JOBS, Count, Duration, common
 from opera.reduction.reduce import Budget
 from opera.reduction.trigger import trigger_of
 from opera.report.lookup import finding_of, resolve

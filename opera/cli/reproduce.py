@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from opera.cli.options import common
 from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
 from opera.errors import EnvironmentBroken, Exit, UserError
-from opera.options import common
 from opera.oracles.verdict import Verdict
 from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
 from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from opera.cli.options import common
 from opera.console import echo, print_json
 from opera.errors import Exit
-from opera.options import common
 from opera.report import views
 from opera.report.lookup import resolve
 from opera.report.text import scrub

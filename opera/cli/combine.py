@@ -9,9 +9,9 @@ from typing import Any
 import click
 
 from opera.campaign.settings import SHARD, campaign_id
+from opera.cli.options import common
 from opera.console import echo, print_json, say
 from opera.errors import Exit, UserError
-from opera.options import common
 from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.combine import Combined, combine

@@ -1,0 +1,78 @@
+"""The `opera` command. Each subcommand lives in a module of its own, imported only when it is called: `opera --help` stays instant."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+import click
+
+from opera import __version__
+from opera.cli.options import guarded
+
+_COMMANDS = {
+    "extract": ("opera.cli.extract", "Record the operator instances that a library's own tests use."),
+    "prioritize": ("opera.cli.prioritize", "Order the instances, those likely to reveal different bugs first."),
+    "run": ("opera.cli.run", "Drive a compiler with the instances, under crash and inconsistency oracles."),
+    "top": ("opera.cli.top", "Show how a running campaign stands, and what a finished one has cost."),
+    "combine": ("opera.cli.combine", "Join the workspaces of several machines, and parts of a campaign."),
+    "triage": ("opera.cli.triage", "Reduce what failed, and group findings by root cause."),
+    "report": ("opera.cli.report", "List the findings; write them as one HTML file."),
+    "matrix": ("opera.cli.matrix", "Show which operators each compiler can load, and what it makes of them."),
+    "show": ("opera.cli.show", "Show a finding, a test or an instance, by its id."),
+    "reproduce": ("opera.cli.reproduce", "Write a stand-alone script for a finding, run it, say whether it reproduced."),
+    "issue": ("opera.cli.issue", "Write the text of an issue about a finding, in its project's own form."),
+    "env": ("opera.cli.env", "Give compilers and libraries environments of their own."),
+    "baseline": ("opera.cli.baseline", "Keep a file of known failures, and hold results against it."),
+    "evaluate": ("opera.cli.evaluate", "Compare strategies by how early they reveal what a campaign found."),
+    "compare": ("opera.cli.compare", "Compare two campaigns: what is new, fixed, changed."),
+    "doctor": ("opera.cli.doctor", "Check every adapter on a canary model."),
+    "replay": ("opera.cli.replay", "Call recorded instances again, in their own library."),
+    "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
+    "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
+    "diff": ("opera.cli.diff", "Compare two corpora: new, gone and common operators and instances."),
+    "ls": ("opera.cli.ls", "List what the workspace holds."),
+    "equipped": ("opera.cli.equipped", "Count what a compiler's own frontend tests cover already."),
+    "config": ("opera.cli.config", "Show settings and where they come from."),
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        return importlib.import_module(_COMMANDS[cmd_name][0]).command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            import difflib
+
+            close = difflib.get_close_matches(args[0], _COMMANDS, 1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint} There are: {', '.join(_COMMANDS)}.")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(__version__, prog_name="opera")
+def command() -> None:
+    """Finds bugs in the frontends of deep-learning compilers by migrating the DL libraries' own tests.
+
+    \b
+    A first campaign:
+      opera extract --lib onnx
+      opera run --compiler tvm --frontend onnx --limit 200
+      opera report --html report.html
+    """
+
+
+def main() -> None:
+    """Entry point of the `opera` script."""
+    sys.exit(guarded(command))

@@ -1,1 +1,0 @@
-"""The subcommands of `opera` after the three stages, one a module."""

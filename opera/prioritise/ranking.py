@@ -1,0 +1,69 @@
+"""Ranks the instances of a workspace, and keeps the ranking there."""
+
+from __future__ import annotations
+
+import time
+
+from opera.compilers.adapter import Route
+from opera.errors import NothingSelected
+from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
+from opera.prioritise.feature_coverage import OperaStrategy, Ranker
+from opera.prioritise.kept_features import keep, load
+from opera.store import Campaigns, Corpus, Workspace
+from opera.store.corpus import Ranking
+
+DEFAULT_STRATEGY = StrategyName.OPERA.value
+
+
+def failed(space: Workspace) -> frozenset[str]:
+    """The instances that failed in a campaign of the workspace."""
+    return frozenset(result.instance for result in Campaigns(space).results(failures=True))
+
+
+def candidates(corpus: Corpus, route: Route) -> list[Candidate]:
+    """The instances of the library of *route* that can be ranked; raises NothingSelected where there is none."""
+    found = [Candidate(key, corpus.get(key)) for key in corpus.runnable(route.library)]
+    if not found:
+        raise _nothing(route.library)
+    return found
+
+
+def _nothing(library: str) -> NothingSelected:
+    return NothingSelected(f"the workspace has no {library} instances; run `opera extract --lib {library}` first")
+
+
+def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str, float]]:
+    """Ids and scores as the default strategy ranks them. Instances that an earlier ranking has read are not read again."""
+    runnable = corpus.runnable(library)
+    if not runnable:
+        raise _nothing(library)
+    by_api: dict[str, set[str]] = {}
+    for key, api in runnable.items():
+        by_api.setdefault(api, set()).add(key)
+    file = corpus.features_file(library)
+    known = {key: read for key, read in load(file).items() if by_api.get(key[1], set()).issuperset(read.ids)}
+    unread = runnable.keys() - {name for read in known.values() for name in read.ids}
+    ranker = Ranker([Candidate(key, corpus.get(key)) for key in sorted(unread)], known)
+    order = [(each.id, each.score) for each in ranker.rank(context)]
+    if unread:
+        keep(file, ranker.known)
+    return order
+
+
+def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: frozenset[str] = frozenset()) -> Ranking:
+    """Ranks all instances of *route*'s library that did not raise in their own test, and keeps the ranking.
+
+    Raises:
+        UserError: unknown strategy, or one that needs what is not known here.
+        NothingSelected: the workspace has none.
+    """
+    chosen = get_strategy(strategy)
+    started = time.perf_counter()
+    context = Context(equipped_counts(compiler, route.frontend), seed, history)
+    if isinstance(chosen, OperaStrategy):
+        order = _rank_read(corpus, route.library, context)
+    else:
+        order = [(each.id, each.score) for each in chosen.rank(candidates(corpus, route), context)]
+    seconds = time.perf_counter() - started
+    number = corpus.add_ranking(route.frontend, compiler, strategy, seed, seconds, order)
+    return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
