@@ -31,7 +31,7 @@ from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.instance import Instance
 from opera.models.forms import InputForm
-from opera.prioritise.ranking import rank
+from opera.prioritize.ranking import rank
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.workers.process import PINNED_ENVIRONMENT

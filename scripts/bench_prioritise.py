@@ -24,9 +24,9 @@ from typing import Any
 
 from opera.compilers.registry import choose_route, plugin
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
-from opera.prioritise import Candidate, Context, StrategyName, get_strategy
-from opera.prioritise.feature_coverage import Ranker
-from opera.prioritise.ranking import rank
+from opera.prioritize import Candidate, Context, StrategyName, get_strategy
+from opera.prioritize.feature_coverage import Ranker
+from opera.prioritize.ranking import rank
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

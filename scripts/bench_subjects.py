@@ -28,7 +28,7 @@ from opera.errors import OperaError
 from opera.instance import Instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.prioritise.ranking import rank
+from opera.prioritize.ranking import rank
 from opera.store import Campaigns, Corpus, Workspace
 from opera.store.database import open_workspace
 

@@ -28,11 +28,11 @@ from pathlib import Path
 from typing import Any
 
 from opera.config import load_config
-from opera.sources.description import describe
-from opera.sources.files import FileSource, find_files
-from opera.sources.host import PINNED
-from opera.sources.recording import RecordingReader
-from opera.sources.source import DeclaredSource, Request, select
+from opera.extract.description import describe
+from opera.extract.files import FileSource, find_files
+from opera.extract.host import PINNED
+from opera.extract.recording import RecordingReader
+from opera.extract.source import DeclaredSource, Request, select
 from opera.workers.processes import resident
 
 SAMPLE_SECONDS = 0.25

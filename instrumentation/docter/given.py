@@ -8,7 +8,7 @@ from .constraints import Dim, Facts, Kind
 
 
 def facts_of(table: Dict[str, Any]) -> Dict[str, Facts]:
-    """The facts of each parameter in *table*, one API's part of the file that `opera.sources.constraints` writes."""
+    """The facts of each parameter in *table*, one API's part of the file that `opera.extract.constraints` writes."""
     return {name: _facts(row) for name, row in table.items()}
 
 

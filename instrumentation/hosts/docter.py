@@ -44,7 +44,7 @@ def main(argv: Sequence[str]) -> None:
     parser = arguments.parser("docter")
     parser.add_argument("--library", default="pytorch", choices=sorted(BENCHES))
     parser.add_argument("--scope", default="functions,methods,modules", help="parts of the library")
-    parser.add_argument("--constraints", default="", help="JSON file of constraints, see opera.sources.constraints")
+    parser.add_argument("--constraints", default="", help="JSON file of constraints, see opera.extract.constraints")
     parser.add_argument("--conform", type=int, default=30, help="conforming calls per API")
     parser.add_argument("--violate", type=int, default=20, help="violating calls per API")
     parser.add_argument("--tries", type=int, default=600, help="calls per API that the search may make")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from opera.campaign.plan import Plan, Test
 from opera.campaign.shard import Shard
 from opera.instance import Instance
-from opera.prioritise import Adaptive, Candidate, Context, Observation, Session
+from opera.prioritize import Adaptive, Candidate, Context, Observation, Session
 from opera.store import Step, StoredResult
 
 

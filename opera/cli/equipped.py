@@ -16,8 +16,8 @@ from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
 from opera.console import check_outputs, echo, print_json, print_table, say, write
 from opera.errors import Exit, NothingSelected
+from opera.extract import Again, Item, Options, Recorded, SourceSummary, extract
 from opera.instance import Instance, Tensor, digest
-from opera.sources import Again, Item, Options, Recorded, SourceSummary, extract
 from opera.workers.supervision import working_folder
 
 SCHEMA = "equipped-counts/1"

@@ -18,7 +18,7 @@ from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
-from opera.prioritise import get_strategy
+from opera.prioritize import get_strategy
 from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.database import open_workspace

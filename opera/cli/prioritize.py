@@ -10,9 +10,9 @@ from opera.cli.options import Count, common
 from opera.compilers.registry import choose_route, plugin
 from opera.console import echo, print_json, print_table
 from opera.errors import Exit
-from opera.prioritise import Context, StrategyName, equipped_counts, get_strategy
-from opera.prioritise.explain import Explanation, explain
-from opera.prioritise.ranking import DEFAULT_STRATEGY, candidates, failed, rank
+from opera.prioritize import Context, StrategyName, equipped_counts, get_strategy
+from opera.prioritize.explain import Explanation, explain
+from opera.prioritize.ranking import DEFAULT_STRATEGY, candidates, failed, rank
 from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import open_workspace

@@ -24,8 +24,8 @@ from opera.known.baseline import Baseline
 from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.prioritise import Adaptive, Context, equipped_counts, get_strategy
-from opera.prioritise.ranking import DEFAULT_STRATEGY, rank
+from opera.prioritize import Adaptive, Context, equipped_counts, get_strategy
+from opera.prioritize.ranking import DEFAULT_STRATEGY, rank
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores

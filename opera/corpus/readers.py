@@ -19,7 +19,7 @@ from opera.store.database import DATABASE, open_workspace
 from opera.store.rows import checked_rows
 from opera.untrusted import Count, Line, Malformed, Name, inflated, parsed_json, typed
 
-_RECORDS = "opera.sources.freefuzz"
+_RECORDS = "opera.extract.freefuzz"
 
 
 class RecordedCalls(Protocol):

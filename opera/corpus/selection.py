@@ -12,7 +12,7 @@ from opera.campaign.selection import selector
 from opera.corpus.limits import at_most
 from opera.errors import NothingSelected, UserError
 from opera.instance import Instance, encode_instance
-from opera.prioritise import Candidate, Context, StrategyName, get_strategy
+from opera.prioritize import Candidate, Context, StrategyName, get_strategy
 from opera.store import Corpus, Workspace
 
 

@@ -10,8 +10,8 @@ from typing import Any, cast
 from opera.errors import UserError
 from opera.evaluation.recorded import Recorded, RecordedTest
 from opera.instance import Argument, Instance, Tensor
-from opera.prioritise import equipped_counts
-from opera.prioritise.features import integer_data
+from opera.prioritize import equipped_counts
+from opera.prioritize.features import integer_data
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.triage.findings import group
 from opera.triage.knowledge import knowledge_of

@@ -13,7 +13,7 @@ from functools import partial
 from opera.errors import UserError
 from opera.evaluation.metrics import QUARTERS, Detection, apfd, apfdc, detect, rauc
 from opera.evaluation.recorded import Recorded
-from opera.prioritise import Adaptive, Context, Observation, Strategy, StrategyName, get_strategy
+from opera.prioritize import Adaptive, Context, Observation, Strategy, StrategyName, get_strategy
 
 _STUDENT = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,

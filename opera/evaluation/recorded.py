@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from opera.instance import Instance
-from opera.prioritise import Candidate
+from opera.prioritize import Candidate
 
 
 @dataclass(frozen=True)

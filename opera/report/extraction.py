@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from opera.console import echo, one_line, print_table
+from opera.extract import FailedShard, SourceSummary
 from opera.report.text import plural
-from opera.sources import FailedShard, SourceSummary
 
 SCHEMA = "extract/1"
 REASONS = 12

@@ -17,7 +17,7 @@ from opera.compilers.registry import choose_route, plugin
 from opera.instance import Argument, Instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.prioritise import Adaptive, Context, get_strategy
+from opera.prioritize import Adaptive, Context, get_strategy
 from opera.store import Step, StoredResult
 from opera.store.database import open_workspace
 

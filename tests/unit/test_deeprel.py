@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from fake.corpora import fill, runner
 
+from opera.extract.description import INSTRUMENTATION
 from opera.instance import Argument, DType, Instance, Kind, Outcome, Tensor, decode_instance, encode_instance
 from opera.instrumentation.deeprel.assignment import assign
 from opera.instrumentation.deeprel.matching import Slot, match
@@ -22,7 +23,6 @@ from opera.instrumentation.deeprel.similarity import Likeness, Subject
 from opera.instrumentation.deeprel.words import distance, likeness
 from opera.instrumentation.docter import constraints
 from opera.instrumentation.docter.constraints import Api, Constraint
-from opera.sources.description import INSTRUMENTATION
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (2, 5), (5, 2), (4, 4)])

@@ -15,6 +15,8 @@ import pytest
 from fake.corpora import runner
 
 from opera.errors import UserError
+from opera.extract.constraints import read_constraints
+from opera.extract.description import INSTRUMENTATION
 from opera.instance import Tensor, decode_instance
 from opera.instrumentation.docter import documents
 from opera.instrumentation.docter.constraints import Api, Constraint, Kind
@@ -22,8 +24,6 @@ from opera.instrumentation.docter.recipes import CallRecipe, TensorRecipe
 from opera.instrumentation.docter.search import Search
 from opera.instrumentation.docter.types import kinds_of
 from opera.instrumentation.docter.violations import violations
-from opera.sources.constraints import read_constraints
-from opera.sources.description import INSTRUMENTATION
 
 DOC = """blend(input, weight, mode='fast', ratio=0.5) -> Tensor
 

@@ -22,7 +22,7 @@ from opera.evaluation.metrics import apfd, apfdc, detect, rauc
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
 from opera.instance import Kind
-from opera.prioritise import Candidate, Context, get_strategy
+from opera.prioritize import Candidate, Context, get_strategy
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

@@ -25,11 +25,11 @@ from opera.corpus.readers import Format, Origin
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.recorded import Recorded, RecordedTest
 from opera.evaluation.recording import read_recorded, write_recorded
+from opera.extract.constraints import read_constraints
+from opera.extract.recording import RecordingReader
 from opera.instance import Call, Constraint, Graph, Named, Occurrence, Tensor, digest, encode_instance
 from opera.instrumentation.stream import Stream
 from opera.known.baseline import Baseline
-from opera.sources.constraints import read_constraints
-from opera.sources.recording import RecordingReader
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.store.rows import TABLES

@@ -19,7 +19,7 @@ from opera.corpus.jsonlines import Problem
 from opera.corpus.readers import Format, Origin
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Tensor, digest
-from opera.prioritise import kept_features
+from opera.prioritize import kept_features
 from opera.reduction.trigger import trigger_of
 from opera.store import Campaigns, Corpus, Workspace, signing
 from opera.store.combine import Combined, combine

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from opera.errors import UserError
+from opera.extract.freefuzz import RecordedCalls
 from opera.instance import DType, Instance, Kind, Tensor
-from opera.sources.freefuzz import RecordedCalls
 
 TENSOR = {"shape": [2, 3], "dtype": "torch.float32"}
 

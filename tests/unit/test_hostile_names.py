@@ -23,9 +23,9 @@ from test_console import ATTACKS, is_safe
 from opera.cli import command, equipped
 from opera.cli.matrix import _inert
 from opera.cli.options import guarded
+from opera.extract import SourceSummary
 from opera.instance import Occurrence
 from opera.report.extraction import show
-from opera.sources import SourceSummary
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from opera.extract.description import INSTRUMENTATION
 from opera.instance import Call, Constraint, DType, Instance, Kind, Named, Outcome, Tensor, decode_instance, digest
-from opera.sources.description import INSTRUMENTATION
 
 SCRIPT = r"""
 import inspect, runpy, sys, threading, warnings

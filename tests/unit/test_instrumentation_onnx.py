@@ -16,12 +16,12 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
+from opera.extract.description import INSTRUMENTATION
 from opera.instance import Graph, Instance, Kind, Tensor, decode_instance, digest, encode_instance
 from opera.instance.values import DTYPE_BITS
 from opera.instrumentation.onnx_graphs import canonical_model
 from opera.instrumentation.onnx_values import dtype_names, encode
 from opera.instrumentation.tensors import DTYPES
-from opera.sources.description import INSTRUMENTATION
 
 NUMBERS = {name: number for number, name in dtype_names().items()}
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from opera.extract.description import INSTRUMENTATION
 from opera.instance import Call, Constraint, DType, Instance, Kind, Named, Outcome, Tensor, decode_instance, encode_instance
-from opera.sources.description import INSTRUMENTATION
 
 SCRIPT = r"""
 import runpy, sys

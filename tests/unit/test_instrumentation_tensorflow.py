@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from opera.extract.description import INSTRUMENTATION
 from opera.instance import DType, Instance, Kind, Named, Outcome, decode_instance
-from opera.sources.description import INSTRUMENTATION
 
 SCRIPT = r"""
 import inspect, runpy, sys

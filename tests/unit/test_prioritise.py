@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from opera.errors import UserError
 from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, Kind, Tensor, decode_instance, digest, encode_instance
-from opera.prioritise import Adaptive, Candidate, Context, Observation, StrategyName, equipped_counts, get_strategy
-from opera.prioritise.explain import explain
-from opera.prioritise.feature_coverage import Ranker
+from opera.prioritize import Adaptive, Candidate, Context, Observation, StrategyName, equipped_counts, get_strategy
+from opera.prioritize.explain import explain
+from opera.prioritize.feature_coverage import Ranker
 
 STRATEGIES = [member.value for member in StrategyName]
 FEATURE_STRATEGIES = ["opera", "opera-adaptive", "opera-paper", "parameter-only"]
@@ -122,7 +122,7 @@ def test_another_process_gives_the_same_ranking_byte_for_byte(strategy: str) -> 
     script = (
         "import json, sys\n"
         "from opera.instance import decode_instance, digest\n"
-        "from opera.prioritise import Candidate, Context, get_strategy\n"
+        "from opera.prioritize import Candidate, Context, get_strategy\n"
         "corpus = [Candidate(digest(item), item) for item in map(decode_instance, json.load(sys.stdin))]\n"
         "coverage = {each.id: frozenset(range(int(each.id[:2], 16) % 7, int(each.id[:2], 16) % 11 + 3)) for each in corpus}\n"
         f"ranking = get_strategy({strategy!r}).rank(corpus, Context({{}}, 3, coverage=coverage))\n"
@@ -425,5 +425,5 @@ def test_what_cannot_be_explained_is_refused(strategy: str, prefix: str) -> None
 
 
 def test_prioritisation_imports_no_library_and_no_compiler() -> None:
-    script = "import sys, opera.prioritise; print([n for n in ('torch', 'onnx', 'tvm', 'keras', 'openvino') if n in sys.modules])"
+    script = "import sys, opera.prioritize; print([n for n in ('torch', 'onnx', 'tvm', 'keras', 'openvino') if n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -9,7 +9,7 @@ import pytest
 from fake.corpora import Run, fill, runner, tensor, torch_call
 
 from opera.instance import Instance
-from opera.prioritise import kept_features
+from opera.prioritize import kept_features
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

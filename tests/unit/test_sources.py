@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-import opera.sources.source as source_module
+import opera.extract.source as source_module
 from opera.errors import EnvironmentBroken, UserError
-from opera.instance import Kind
-from opera.sources import (
+from opera.extract import (
     Again,
     Item,
     LibraryDescription,
@@ -29,6 +28,7 @@ from opera.sources import (
     libraries,
     shards,
 )
+from opera.instance import Kind
 
 DOCUMENT = '{"schema": "instance/1", "library": "onnx", "api": "a.Op%d", "kind": "node", "call": []}'
 LINE = f'{{"instance": {DOCUMENT}, "source": "fake", "test": "t%d"}}'

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from opera.extract.recording import RecordingReader, Repeated, Seen
 from opera.instrumentation.sites import FLOODED, LOOK, Site
 from opera.instrumentation.stream import FLOOD, OTHERS, TESTS, Stream
-from opera.sources.recording import RecordingReader, Repeated, Seen
 
 
 def document(number: int, **more: Any) -> dict[str, Any]:

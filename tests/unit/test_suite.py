@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from opera.errors import UserError
-from opera.sources import Again, FileEnded, Item, Options, Recorded, SourceSummary, extract
-from opera.sources.host import Host
+from opera.extract import Again, FileEnded, Item, Options, Recorded, SourceSummary, extract
+from opera.extract.host import Host
 
 CONFTEST = """
 import pytest

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from fake.harness import marked
 
-from opera.sources import Again, FileEnded, Item, Options, Recorded, SourceSummary, extract
+from opera.extract import Again, FileEnded, Item, Options, Recorded, SourceSummary, extract
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from opera.errors import EnvironmentBroken
-from opera.sources.description import INSTRUMENTATION, LibraryDescription, SourceDescription, unknown
+from opera.extract.description import INSTRUMENTATION, LibraryDescription, SourceDescription, unknown
 
 GROUP = "opera.sources"
 
@@ -156,7 +156,7 @@ def _plugins() -> list[tuple[str, Source | Exception]]:
             loaded: Any = entry.load()
             source = loaded() if isinstance(loaded, type) else loaded
             if not isinstance(source, Source):
-                raise TypeError(f"{entry.value} is no source: see opera.sources.Source")
+                raise TypeError(f"{entry.value} is no source: see opera.extract.Source")
             found.append((source.name, source))
         except Exception as error:
             found.append((entry.name, error))

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from opera.errors import UserError
+from opera.extract import files
+from opera.extract.description import describe, unknown
+from opera.extract.host import check_modules
+from opera.extract.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary
+from opera.extract.recording import Dropped, Repeated, Seen, Tested
+from opera.extract.shards import FileDone, Row, Shards
+from opera.extract.source import DeclaredSource, Request, Source, select
+from opera.extract.tally import Tally
 from opera.instance import Occurrence, decode_instance, digest
-from opera.sources import files
-from opera.sources.description import describe, unknown
-from opera.sources.host import check_modules
-from opera.sources.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary
-from opera.sources.recording import Dropped, Repeated, Seen, Tested
-from opera.sources.shards import FileDone, Row, Shards
-from opera.sources.source import DeclaredSource, Request, Source, select
-from opera.sources.tally import Tally
 from opera.untrusted import Malformed
 from opera.workers.supervision import supervised
 

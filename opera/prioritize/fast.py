@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from opera.errors import EnvironmentBroken
 from opera.instance import Argument, Instance, Tensor
-from opera.prioritise.features import integer_data
-from opera.prioritise.strategy import Candidate, Context, Prepared, Ranked, StrategyName, draw_order
-from opera.prioritise.subspaces import subspace
+from opera.prioritize.features import integer_data
+from opera.prioritize.strategy import Candidate, Context, Prepared, Ranked, StrategyName, draw_order
+from opera.prioritize.subspaces import subspace
 
 SHINGLE = 5
 """Characters in a row that make one shingle."""

@@ -6,9 +6,9 @@ import time
 
 from opera.compilers.adapter import Route
 from opera.errors import NothingSelected
-from opera.prioritise import Candidate, Context, StrategyName, equipped_counts, get_strategy
-from opera.prioritise.feature_coverage import OperaStrategy, Ranker
-from opera.prioritise.kept_features import keep, load
+from opera.prioritize import Candidate, Context, StrategyName, equipped_counts, get_strategy
+from opera.prioritize.feature_coverage import OperaStrategy, Ranker
+from opera.prioritize.kept_features import keep, load
 from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
 

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from opera.instance import Instance, Tensor
-from opera.prioritise.coverage import NEWS, Coverage, feature_table
-from opera.prioritise.encoding import Feature, encode, merge_rows
-from opera.prioritise.queues import Head, Merged, OperatorQueue
-from opera.prioritise.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
-from opera.prioritise.subspaces import integer_subspace, subspace
+from opera.prioritize.coverage import NEWS, Coverage, feature_table
+from opera.prioritize.encoding import Feature, encode, merge_rows
+from opera.prioritize.queues import Head, Merged, OperatorQueue
+from opera.prioritize.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
+from opera.prioritize.subspaces import integer_subspace, subspace
 
 
 class ArtifactStrategy:

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from opera.errors import EnvironmentBroken, UserError
-from opera.sources.description import INSTRUMENTATION, SourceDescription, SuiteDescription
-from opera.sources.host import answer
-from opera.sources.source import DeclaredSource, Request
+from opera.extract.description import INSTRUMENTATION, SourceDescription, SuiteDescription
+from opera.extract.host import answer
+from opera.extract.source import DeclaredSource, Request
 
 _NOT_RUN = ("__init__.py", "conftest.py")
 """What Python and pytest load by themselves."""

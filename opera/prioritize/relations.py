@@ -8,8 +8,8 @@ from itertools import combinations
 from typing import Any, cast
 
 from opera.instance import Instance, Tensor
-from opera.prioritise.encoding import Feature
-from opera.prioritise.features import integer_data
+from opera.prioritize.encoding import Feature
+from opera.prioritize.features import integer_data
 
 _TENSORS = 4
 _INTEGERS = 8

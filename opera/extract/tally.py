@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from opera.sources.items import FailedShard, Tests
+from opera.extract.items import FailedShard, Tests
 from opera.untrusted import Count, typed
 
 ERRORS = 20

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 from opera.instance import Instance
-from opera.prioritise.coverage import Coverage, feature_table
-from opera.prioritise.encoding import Feature, encode, merge_rows
-from opera.prioritise.queues import Head, Merged, OperatorQueue
-from opera.prioritise.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
-from opera.prioritise.subspaces import subspace
+from opera.prioritize.coverage import Coverage, feature_table
+from opera.prioritize.encoding import Feature, encode, merge_rows
+from opera.prioritize.queues import Head, Merged, OperatorQueue
+from opera.prioritize.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
+from opera.prioritize.subspaces import subspace
 
 
 class PaperStrategy:

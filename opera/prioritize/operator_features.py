@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from opera.instance import Argument, Instance
-from opera.prioritise.coverage import FeatureTable, feature_table
-from opera.prioritise.encoding import (
+from opera.prioritize.coverage import FeatureTable, feature_table
+from opera.prioritize.encoding import (
     Codes,
     Encoded,
     Encoder,
@@ -26,11 +26,11 @@ from opera.prioritise.encoding import (
     encode,
     merge_rows,
 )
-from opera.prioritise.familiarity import Vocabulary, aspect
-from opera.prioritise.families import defaults_of, signature
-from opera.prioritise.features import FeatureReader
-from opera.prioritise.relations import RelationReader
-from opera.prioritise.strategy import Candidate
+from opera.prioritize.familiarity import Vocabulary, aspect
+from opera.prioritize.families import defaults_of, signature
+from opera.prioritize.features import FeatureReader
+from opera.prioritize.relations import RelationReader
+from opera.prioritize.strategy import Candidate
 
 _SAMPLE = 8
 """Instances of an operator that are read to tell how many aspects its tests have."""

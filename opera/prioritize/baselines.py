@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from opera.prioritise.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
+from opera.prioritize.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
 
 
 class RandomStrategy:

@@ -13,8 +13,8 @@ from typing import Any, cast
 import numpy as np
 
 from opera.instance import Constraint, Instance, Tensor
-from opera.prioritise.encoding import Feature
-from opera.prioritise.subspaces import integer_subspace, subspace
+from opera.prioritize.encoding import Feature
+from opera.prioritize.subspaces import integer_subspace, subspace
 
 _LISTED = 4
 """Elements of a list, or occurrences of a variadic parameter, that have features of their own."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opera.errors import UserError
-from opera.prioritise.feature_coverage import OperaSession, Ranker, Reasons
-from opera.prioritise.strategy import Candidate, Context, Observation, StrategyName
+from opera.prioritize.feature_coverage import OperaSession, Ranker, Reasons
+from opera.prioritize.strategy import Candidate, Context, Observation, StrategyName
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from opera.atomic import replacing
 from opera.instance import decode_instance, encode_instance
-from opera.prioritise.operator_features import OperatorFeatures, Read
+from opera.prioritize.operator_features import OperatorFeatures, Read
 from opera.store.signing import is_signed, signature
 from opera.untrusted import inflated, read_file
 
@@ -90,5 +90,5 @@ def _array(data: memoryview, dtype: str, shape: Sequence[int]) -> tuple[npt.NDAr
 @cache
 def _version() -> str:
     """Another one for any other code that reads features."""
-    folder = resources.files("opera.prioritise")
+    folder = resources.files("opera.prioritize")
     return hashlib.sha256(b"".join(folder.joinpath(name).read_bytes() for name in _READERS)).hexdigest()

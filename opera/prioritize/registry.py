@@ -6,13 +6,13 @@ import difflib
 from collections.abc import Callable
 
 from opera.errors import UserError
-from opera.prioritise.artifact import ArtifactStrategy
-from opera.prioritise.baselines import RandomStrategy, RoundRobinStrategy
-from opera.prioritise.fast import FastStrategy
-from opera.prioritise.feature_coverage import OperaAdaptiveStrategy, OperaStrategy
-from opera.prioritise.paper import OperatorOnlyStrategy, PaperStrategy, ParameterOnlyStrategy
-from opera.prioritise.statements import AdditionalStrategy, TotalStrategy
-from opera.prioritise.strategy import Strategy, StrategyName
+from opera.prioritize.artifact import ArtifactStrategy
+from opera.prioritize.baselines import RandomStrategy, RoundRobinStrategy
+from opera.prioritize.fast import FastStrategy
+from opera.prioritize.feature_coverage import OperaAdaptiveStrategy, OperaStrategy
+from opera.prioritize.paper import OperatorOnlyStrategy, PaperStrategy, ParameterOnlyStrategy
+from opera.prioritize.statements import AdditionalStrategy, TotalStrategy
+from opera.prioritize.strategy import Strategy, StrategyName
 
 _STRATEGIES: dict[StrategyName, Callable[[], Strategy]] = {
     StrategyName.OPERA: OperaStrategy,

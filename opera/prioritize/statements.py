@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterator, Mapping, Sequence
 
 from opera.errors import UserError
-from opera.prioritise.strategy import Candidate, Context, Ranked, StrategyName, shuffled
+from opera.prioritize.strategy import Candidate, Context, Ranked, StrategyName, shuffled
 
 
 class TotalStrategy:

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from opera.prioritise.encoding import Codes, Pair
-from opera.prioritise.familiarity import FRESH, Familiarity
+from opera.prioritize.encoding import Codes, Pair
+from opera.prioritize.familiarity import FRESH, Familiarity
 
 NEWS = 720_720
 """Gain of the first class of a key: divisible by every number up to 16, so that discounts stay exact."""

@@ -11,12 +11,12 @@ from functools import cached_property
 
 import numpy as np
 
-from opera.prioritise.coverage import Coverage
-from opera.prioritise.encoding import Feature
-from opera.prioritise.familiarity import Familiarity, Vocabulary
-from opera.prioritise.operator_features import OperatorFeatures
-from opera.prioritise.queues import BOOST, Head, Merged, OperatorQueue
-from opera.prioritise.strategy import Candidate, Context, Observation, Prepared, Ranked, Session, StrategyName, by_operator, draw_order
+from opera.prioritize.coverage import Coverage
+from opera.prioritize.encoding import Feature
+from opera.prioritize.familiarity import Familiarity, Vocabulary
+from opera.prioritize.operator_features import OperatorFeatures
+from opera.prioritize.queues import BOOST, Head, Merged, OperatorQueue
+from opera.prioritize.strategy import Candidate, Context, Observation, Prepared, Ranked, Session, StrategyName, by_operator, draw_order
 
 _PAIR_ENTRIES = 12_000_000
 """Entries (of four bytes) that the pairs of a whole corpus may take: instances times pairs per operator."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from opera.prioritise.coverage import Coverage, GreedyOrder
+from opera.prioritize.coverage import Coverage, GreedyOrder
 
 BOOST = 2
 """Factor of the gain of a candidate that is known to fail elsewhere."""
