@@ -23,12 +23,12 @@ from typing import Any
 from opera import bundle
 from opera.campaign.campaign import run_campaign
 from opera.campaign.plan import make_plan
-from opera.campaign.rig import Rig
-from opera.campaign.settings import Settings
 from opera.cli.extract import command as extract_command
 from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
+from opera.difftest.session import Rig
+from opera.difftest.settings import Settings
 from opera.instance import Instance
 from opera.models.forms import InputForm
 from opera.prioritize.ranking import rank

@@ -25,7 +25,7 @@ from opera.campaign.plan import Test
 from opera.campaign.scheduler import Tasks
 from opera.cli.run import command as run
 from opera.compilers.registry import choose_route, plugin
-from opera.compilers.role import CompilerWorker
+from opera.difftest.compiler_worker import CompilerWorker
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.store.database import open_workspace

@@ -18,12 +18,12 @@ from pathlib import Path
 from bench import HARNESS_STAGES, Silent, Stopwatch
 
 from opera.campaign.campaign import run_campaign
-from opera.campaign.settings import Settings
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
 from opera.config import load_config
 from opera.corpus.entry import Entry
 from opera.corpus.jsonlines import read_corpus
+from opera.difftest.settings import Settings
 from opera.errors import OperaError
 from opera.instance import Instance
 from opera.models.forms import InputForm

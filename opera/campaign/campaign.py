@@ -14,15 +14,15 @@ from typing import Any
 
 from opera.campaign import leftovers
 from opera.campaign.draws import Adaptation, Draws
-from opera.campaign.judge import Judgement
 from opera.campaign.plan import Identity, Plan, Test, make_plan
-from opera.campaign.rig import Rig
 from opera.campaign.room import NoRoom, Place, check_room
 from opera.campaign.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
-from opera.campaign.selection import Predicate, selector
-from opera.campaign.settings import Settings
 from opera.campaign.watch import Progress, Watch
 from opera.config import Config
+from opera.corpus.expression import Predicate, selector
+from opera.difftest.judge import Judgement
+from opera.difftest.session import Rig
+from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opera.campaign.plan import Plan, Test
-from opera.campaign.shard import Shard
+from opera.difftest.shard import Shard
 from opera.instance import Instance
 from opera.prioritize import Adaptive, Candidate, Context, Observation, Session
 from opera.store import Step, StoredResult

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from opera.campaign.selection import Predicate
-from opera.campaign.shard import Shard
 from opera.compilers.adapter import Route
+from opera.corpus.expression import Predicate
 from opera.corpus.limits import at_most
+from opera.difftest.shard import Shard
 from opera.instance import Instance
 from opera.models.forms import InputForm, forms_of, is_drawn
 

@@ -8,8 +8,8 @@ from collections import Counter
 from typing import Any
 
 from opera.campaign.board import COLOURS, clock
-from opera.campaign.judge import headline
 from opera.console import one_line, option, say, terminal
+from opera.difftest.judge import headline
 from opera.store import StoredResult
 
 _PLAIN_INTERVAL = 30.0

@@ -6,7 +6,7 @@ import json
 import os
 from pathlib import Path
 
-from opera.campaign.judge import Judgement
+from opera.difftest.judge import Judgement
 from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import Verdict
 

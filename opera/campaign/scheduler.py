@@ -13,12 +13,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opera.campaign.job import Backlog, Job
-from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
-from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
 from opera.compilers.exporters import declined_by_exporter
+from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
+from opera.difftest.model_worker import REFERENCE, REVIEW
+from opera.difftest.needs_review import is_worth_a_look
 from opera.errors import EnvironmentBroken
-from opera.models.role import REFERENCE, REVIEW
 from opera.oracles.verdict import Stage, Verdict
 from opera.workers.kinds import Role
 from opera.workers.pool_protocol import Workforce

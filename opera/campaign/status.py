@@ -15,7 +15,7 @@ from typing import Any, cast
 from opera.atomic import replacing
 from opera.campaign.journal import Journal
 from opera.campaign.room import Place
-from opera.campaign.settings import Settings
+from opera.difftest.settings import Settings
 from opera.errors import UserError
 from opera.store import StoredResult
 from opera.workers.pool_protocol import Workforce

@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from opera.campaign.selection import selector
 from opera.cli.options import Count, common
 from opera.console import echo, one_line, print_json, print_table, say
 from opera.corpus.comparison import Change, Difference, Side, compare, read_side
+from opera.corpus.expression import selector
 from opera.errors import Exit, NothingSelected
 from opera.report.text import plural
 

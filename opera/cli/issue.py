@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from opera.campaign.judge import headline
 from opera.cli.options import common
 from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, one_line, print_json, say, write
+from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
 from opera.report.issue import Facts, call_of, provenance_of, text_of

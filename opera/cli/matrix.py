@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from opera.campaign.selection import selector
 from opera.cli.options import common
 from opera.console import check_outputs, echo, one_line, print_json, print_table, write
+from opera.corpus.expression import selector
 from opera.errors import Exit, NothingSelected
 from opera.report.matrix import Cell, Matrix, Support, matrix
 from opera.store.database import open_workspace

@@ -11,14 +11,14 @@ from opera.campaign.campaign import Summary, run_campaign
 from opera.campaign.draws import Adaptation, all_alike
 from opera.campaign.nightly import nightly_part
 from opera.campaign.progress import CampaignProgress
-from opera.campaign.selection import selector
-from opera.campaign.settings import Settings
-from opera.campaign.shard import Shard
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common
 from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.console import echo, option, print_json, print_table
+from opera.corpus.expression import selector
+from opera.difftest.settings import Settings
+from opera.difftest.shard import Shard
 from opera.errors import Exit, NothingSelected, UserError
 from opera.known.baseline import Baseline
 from opera.known.failures import failures_of, match

@@ -71,7 +71,7 @@ class Caller:
         template = template_of(library)
         options = {"template": template, "cache": str(workspace.cache)}
         spec = WorkerSpec(
-            library, "opera.models.role:Materialiser", options, config.python("library", library), search_path(template)
+            library, "opera.difftest.model_worker:Materialiser", options, config.python("library", library), search_path(template)
         )  # fmt: skip
         with ExitStack() as stack:
             scratch = stack.enter_context(working_folder("replay", workspace.folder / "scratch"))

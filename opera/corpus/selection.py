@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
-from opera.campaign.selection import selector
+from opera.corpus.expression import selector
 from opera.corpus.limits import at_most
 from opera.errors import NothingSelected, UserError
 from opera.instance import Instance, encode_instance

@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from opera.campaign.judge import headline, judge_compilation
 from opera.campaign.plan import Test
 from opera.campaign.scheduler import Tasks
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import Plugin
 from opera.config import Config
+from opera.difftest.judge import headline, judge_compilation
 from opera.environments.advice import Trouble, of_broken, of_lacks, of_library, of_lost
 from opera.environments.inventory import Inventory, inventory
 from opera.environments.requirements import lacks
@@ -246,13 +246,15 @@ class Checkup:
         template = template_of(name)
         options = {"template": template, "cache": str(self._cache)}
         python = self._config.python("library", name)
-        return WorkerSpec(name, "opera.models.role:Materialiser", options, python, search_path(template), self._variables(environment))
+        return WorkerSpec(
+            name, "opera.difftest.model_worker:Materialiser", options, python, search_path(template), self._variables(environment)
+        )
 
     def _compiler_spec(self, each: Plugin, adapter: type[Adapter], route: Route) -> WorkerSpec:
         template = template_of(route.library)
         options = {"adapter": each.target, "template": template, "cache": str(self._cache), "chebyshev": None}
         return WorkerSpec(
-            each.name, "opera.compilers.role:CompilerWorker", options, self._config.python("compiler", each.name),
+            each.name, "opera.difftest.compiler_worker:CompilerWorker", options, self._config.python("compiler", each.name),
             (*each.search_path(), *search_path(template)), {**self._variables(route.environment), **adapter.environment},
         )  # fmt: skip
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from opera.arrays import as_array, is_array, to_bytes
-from opera.campaign.judge import Judgement
+from opera.difftest.judge import Judgement
+from opera.difftest.runner import FRESH, SPAWNED, Probe, Prober, Roles, Trial
 from opera.instance import Instance, Outcome, Tensor, encode_instance
 from opera.oracles.verdict import Verdict
 from opera.reduction.aspects import Aspect, aspects
@@ -17,7 +18,6 @@ from opera.reduction.candidates import steps_for
 from opera.reduction.complexity import complexity
 from opera.reduction.element_types import with_open_outputs
 from opera.reduction.places import Part, Place, places, put
-from opera.reduction.prober import FRESH, SPAWNED, Probe, Prober, Roles, Trial
 from opera.reduction.properties import Property, View
 from opera.reduction.trigger import Trigger, canonical, covering
 from opera.triage.extremes import direction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from opera.campaign.selection import selector
+from opera.corpus.expression import selector
 from opera.corpus.selection import Selection, bound_patterns, check
 from opera.errors import NothingSelected
 from opera.report import queries

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from opera.campaign.judge import headline
 from opera.console import block, one_line, option
+from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
 from opera.report.calls import CallText, call_text, stored_call
 from opera.report.evidence import Evidence, Row, evidence

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.judge import headline
 from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
+from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, UserError
 from opera.models.registry import template_of
 from opera.oracles.normalise import summary, template
@@ -198,7 +198,7 @@ def _library_source(workspace: Workspace, config: Config, case: Case, route: Rou
     result = case.result
     options = {"template": template_of(route.library), "cache": str(workspace.cache)}
     spec = WorkerSpec(
-        route.library, "opera.models.role:Materialiser", options, config.python("library", route.library),
+        route.library, "opera.difftest.model_worker:Materialiser", options, config.python("library", route.library),
         search_path(options["template"]), dict(route.environment),
     )  # fmt: skip
     task = {

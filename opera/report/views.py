@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from opera.campaign.judge import headline
 from opera.console import one_line, option
+from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
 from opera.report import queries

@@ -10,11 +10,11 @@ from importlib import resources
 from pathlib import Path
 from typing import cast
 
-from opera.campaign.settings import Settings
 from opera.compilers.registry import choose_route, plugin, plugins
 from opera.config import Config
+from opera.difftest.runner import Prober
+from opera.difftest.settings import Settings
 from opera.errors import OperaError
-from opera.reduction.prober import Prober
 
 _STAGE_SECONDS = 15.0
 

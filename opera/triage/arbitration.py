@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from opera.campaign.judge import Judgement
 from opera.config import Config
+from opera.difftest.judge import Judgement
+from opera.difftest.runner import Trial
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
-from opera.reduction.prober import Trial
 from opera.reduction.trigger import trigger_of
 from opera.store.reductions import StoredReduction
 from opera.triage.arbiters import arbiters_of, prober_of

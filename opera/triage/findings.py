@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from opera.campaign.judge import headline
+from opera.difftest.judge import headline
 from opera.instance import Instance
 from opera.oracles.verdict import Stage, Verdict
 from opera.reduction.trigger import trigger_of

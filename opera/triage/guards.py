@@ -10,9 +10,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from opera.config import Config
+from opera.difftest.runner import Prober, Trial
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
-from opera.reduction.prober import Prober, Trial
 from opera.reduction.reduce import Accepts, everything
 from opera.triage.arbiters import arbiters_of, prober_of
 

@@ -10,13 +10,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.campaign.settings import Settings
 from opera.compilers.registry import plugin
 from opera.config import Config
+from opera.difftest.runner import Prober, Trial
+from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
-from opera.reduction.prober import Prober, Trial
 from opera.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.reduction.trigger import trigger_of
 from opera.store import Campaign, Campaigns, StoredResult, Workspace

@@ -181,11 +181,11 @@ class _Damaged(Struct, frozen=True, tag_field="status", tag="damaged"):
 
 
 _ROLES: Mapping[str, tuple[Any, Any]] = {
-    "opera.models.role:Materialiser": (
+    "opera.difftest.model_worker:Materialiser": (
         _Materialiser,
         _Made | _Invalid | _ExportFailed | _Unwritable | _Source | _Reviewed | _Called,
     ),
-    "opera.compilers.role:CompilerWorker": (_Versions, _Compared | _Failed | _Invalid | _Damaged),
+    "opera.difftest.compiler_worker:CompilerWorker": (_Versions, _Compared | _Failed | _Invalid | _Damaged),
 }
 """What workers of a role say of themselves, and answer."""
 _ANY = (dict[str, Any], dict[str, Any])

@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from opera.campaign.selection import selector
 from opera.cli import command
 from opera.cli.options import Count, Distance, Duration, Pattern, Size, guarded
+from opera.corpus.expression import selector
 from opera.errors import UserError
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
 from opera.store import Corpus

@@ -12,8 +12,8 @@ from fake.harness import Lab, Outcome, essence, instance
 
 from opera.campaign.draws import Adaptation, Draws
 from opera.campaign.plan import Identity, Plan, Test, make_plan
-from opera.campaign.shard import Shard
 from opera.compilers.registry import choose_route, plugin
+from opera.difftest.shard import Shard
 from opera.instance import Argument, Instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict

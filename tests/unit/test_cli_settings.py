@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from opera.campaign.selection import selector
-from opera.campaign.settings import Settings
 from opera.cli.options import Duration, Size, guarded
 from opera.config import load_config
+from opera.corpus.expression import selector
+from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 
 # -k.

@@ -79,7 +79,7 @@ class Backend:
 def backend_named(name: str, folder: Path) -> Iterator[Backend]:
     (folder / "cache").mkdir()
     options = {"template": template_of("keras"), "cache": str(folder / "cache")}
-    spec = WorkerSpec("keras", "opera.models.role:Materialiser", options, sys.executable, (), {"KERAS_BACKEND": name})
+    spec = WorkerSpec("keras", "opera.difftest.model_worker:Materialiser", options, sys.executable, (), {"KERAS_BACKEND": name})
     with session(spec, Limits(), folder) as opened:
         ready = opened.start()
         assert isinstance(ready, Ready), ready

@@ -18,7 +18,7 @@ from opera.workers.ray_answers import answer_of, event_of, hello_of
 from opera.workers.ray_cluster import Cluster
 from opera.workers.ray_pool import _started
 
-COMPILER = "opera.compilers.role:CompilerWorker"
+COMPILER = "opera.difftest.compiler_worker:CompilerWorker"
 DONE: dict[str, Any] = {
     "event": "done", "result": {"status": "compared", "difference": None}, "seconds": {"run": 0.5}, "info": None, "notes": [],
 }  # fmt: skip

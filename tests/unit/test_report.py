@@ -50,7 +50,7 @@ BIG = Instance("onnx", "ai.onnx.Big", Kind.NODE, call=(Argument("X", Tensor((819
 
 def failure(message: str, kind: str = "tvm.error.InternalError") -> dict[str, Any]:
     frames = [
-        ["opera.compilers.role", "opera/compilers/role.py", 57, "handle"],
+        ["opera.difftest.compiler_worker", "opera/difftest/compiler_worker.py", 57, "handle"],
         ["tvm.relax", "frontend/onnx/onnx_frontend.py", 12, "Relu.convert"],
     ]
     return {"failure": {"type": kind, "bases": [], "message": message, "frames": frames}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from opera.campaign.judge import Judgement
 from opera.campaign.plan import Test
 from opera.campaign.scheduler import Cache, Scheduler, Tasks
+from opera.difftest.judge import Judgement
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.workers.kinds import Role

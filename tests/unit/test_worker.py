@@ -430,23 +430,23 @@ def test_a_worker_that_changes_its_stage_all_the_time_holds_nobody_up(bench: Ben
 @pytest.mark.parametrize(
     ("role", "result"),
     [
-        ("opera.models.role:Materialiser", {"status": "ready", "bundle": "../../etc/passwd"}),
-        ("opera.models.role:Materialiser", {"status": "ready", "bundle": "0" * 64 + "\n"}),
-        ("opera.models.role:Materialiser", {"status": "invalid", "reason": "x", "stage": "y"}),
-        ("opera.models.role:Materialiser", {"status": "called", "answers": [5]}),
-        ("opera.models.role:Materialiser", {"status": "new"}),
-        ("opera.models.role:Materialiser", {}),
-        ("opera.compilers.role:CompilerWorker", {"status": "compared"}),
-        ("opera.compilers.role:CompilerWorker", {"status": "compared", "difference": {"kind": "values"}}),
+        ("opera.difftest.model_worker:Materialiser", {"status": "ready", "bundle": "../../etc/passwd"}),
+        ("opera.difftest.model_worker:Materialiser", {"status": "ready", "bundle": "0" * 64 + "\n"}),
+        ("opera.difftest.model_worker:Materialiser", {"status": "invalid", "reason": "x", "stage": "y"}),
+        ("opera.difftest.model_worker:Materialiser", {"status": "called", "answers": [5]}),
+        ("opera.difftest.model_worker:Materialiser", {"status": "new"}),
+        ("opera.difftest.model_worker:Materialiser", {}),
+        ("opera.difftest.compiler_worker:CompilerWorker", {"status": "compared"}),
+        ("opera.difftest.compiler_worker:CompilerWorker", {"status": "compared", "difference": {"kind": "values"}}),
         (
-            "opera.compilers.role:CompilerWorker",
+            "opera.difftest.compiler_worker:CompilerWorker",
             {"status": "compared", "difference": {"kind": "values", "output": 0, "expected": "1", "actual": "2"}},
         ),
         (
-            "opera.compilers.role:CompilerWorker",
+            "opera.difftest.compiler_worker:CompilerWorker",
             {"status": "raised", "stage": "lunch", "failure": {"type": "E", "message": ""}, "unsupported": None, "converter": "c"},
         ),
-        ("opera.compilers.role:CompilerWorker", {"status": "source", "imports": [], "text": "", "expected": ""}),
+        ("opera.difftest.compiler_worker:CompilerWorker", {"status": "source", "imports": [], "text": "", "expected": ""}),
     ],
 )
 def test_an_answer_that_no_worker_of_the_role_gives_is_a_protocol_error(role: str, result: dict[str, Any]) -> None:
@@ -457,7 +457,7 @@ def test_an_answer_that_no_worker_of_the_role_gives_is_a_protocol_error(role: st
 def test_what_a_role_says_of_itself_is_checked() -> None:
     for info in ({}, {"versions": {"x": 1}}, {"versions": []}):
         with pytest.raises(ProtocolError):
-            messages.said({"is": "ready", "info": info}, "opera.compilers.role:CompilerWorker")
+            messages.said({"is": "ready", "info": info}, "opera.difftest.compiler_worker:CompilerWorker")
 
 
 def test_a_worker_gets_what_compilers_need_and_no_secrets() -> None:

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from opera import bundle
-from opera.campaign.judge import Judgement, judge_compilation, judge_materialisation
-from opera.campaign.looks import is_worth_a_look
 from opera.campaign.plan import Test
-from opera.campaign.rig import Rig
 from opera.campaign.scheduler import Tasks, answer_of
-from opera.campaign.settings import Settings
 from opera.compilers.exporters import culprits
 from opera.config import Config
+from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
+from opera.difftest.needs_review import is_worth_a_look
+from opera.difftest.session import Rig
+from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm

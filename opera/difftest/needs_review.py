@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from opera.campaign.judge import Judgement
 from opera.campaign.plan import Test
+from opera.difftest.judge import Judgement
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
 from opera.oracles.verdict import Stage, Verdict

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.judge import headline, judge_compilation
 from opera.campaign.plan import Identity, Test
 from opera.campaign.scheduler import Tasks
-from opera.campaign.settings import Settings
 from opera.compilers.adapter import Fork, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
+from opera.difftest.judge import headline, judge_compilation
+from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken
 from opera.instance import encode_instance
 from opera.models.forms import InputForm
@@ -41,14 +41,14 @@ class Rig:
         template = template_of(self.route.library)
         environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"), **dict(self.route.environment)}
         library = WorkerSpec(
-            self.route.library, "opera.models.role:Materialiser", {"template": template, "cache": str(cache)},
+            self.route.library, "opera.difftest.model_worker:Materialiser", {"template": template, "cache": str(cache)},
             config.python("library", self.route.library), search_path(template), environment,
         )  # fmt: skip
         options: dict[str, Any] = {"adapter": registered.target, "template": template, "cache": str(cache), "chebyshev": settings.chebyshev}
         if settings.level is not None:
             options["settings"] = {"level": settings.level}
         compiler = WorkerSpec(
-            settings.compiler, "opera.compilers.role:CompilerWorker", options, config.python("compiler", settings.compiler),
+            settings.compiler, "opera.difftest.compiler_worker:CompilerWorker", options, config.python("compiler", settings.compiler),
             (*registered.search_path(), *search_path(template)), {**environment, **self.adapter.environment},
         )  # fmt: skip
         posts = {

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from opera.campaign.shard import Shard
+from opera.difftest.shard import Shard
 from opera.models.forms import InputForm
 from opera.workers.ray_cluster import Cluster
 
