@@ -12,12 +12,12 @@ from opera.cli.options import common
 from opera.compilers.registry import plugins
 from opera.console import STDOUT, echo, one_line, print_json, print_table
 from opera.errors import Exit, NothingSelected, UserError
-from opera.known.baseline import Baseline, Check
-from opera.known.failures import DIGITS, Failure, failures_of
-from opera.known.sides import results_in
 from opera.report.overview import Scope
 from opera.report.text import plural
 from opera.store.database import open_workspace
+from opera.triage.baseline import Baseline, Check
+from opera.triage.campaign_comparison import results_in
+from opera.triage.known_failures import DIGITS, Failure, failures_of
 
 SCHEMA = "baseline/1"
 

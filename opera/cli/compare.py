@@ -12,9 +12,9 @@ from opera.cli.baseline import entry_of, row_of
 from opera.cli.options import common
 from opera.console import echo, print_json, print_table
 from opera.errors import Exit
-from opera.known.failures import DIGITS, Failure, failures_of, match
-from opera.known.sides import Side, side
 from opera.report.text import plural
+from opera.triage.campaign_comparison import Side, side
+from opera.triage.known_failures import DIGITS, Failure, failures_of, match
 
 SCHEMA = "compare/1"
 

@@ -20,14 +20,14 @@ from opera.corpus.expression import selector
 from opera.difftest.settings import Settings
 from opera.difftest.shard import Shard
 from opera.errors import Exit, NothingSelected, UserError
-from opera.known.baseline import Baseline
-from opera.known.failures import failures_of, match
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.prioritize import Adaptive, Context, equipped_counts, get_strategy
 from opera.prioritize.ranking import DEFAULT_STRATEGY, rank
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
+from opera.triage.baseline import Baseline
+from opera.triage.known_failures import failures_of, match
 from opera.workers.cores import usable_cores
 from opera.workers.ray_cluster import Cluster
 

@@ -13,8 +13,6 @@ from opera.cli.options import JOBS, Count, Duration, common
 from opera.config import load_config
 from opera.console import echo, one_line, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.reduction.reduce import Budget
-from opera.reduction.trigger import trigger_of
 from opera.report.lookup import finding_of, resolve
 from opera.report.text import plural
 from opera.store import Campaigns, Workspace
@@ -22,6 +20,8 @@ from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, group
 from opera.triage.knowledge import knowledge_of
+from opera.triage.reduction.reduce import Budget
+from opera.triage.reduction.trigger import trigger_of
 from opera.triage.runner import Options, Tally, Triage
 from opera.workers.cores import usable_cores
 

@@ -66,7 +66,7 @@ class ReductionDetail(TypedDict, total=False):
 
 
 class TriggerDocument(TypedDict):
-    """A trigger, as `opera.reduction.trigger.Trigger.document` writes it."""
+    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it."""
 
     properties: list[tuple[Name, str, object]]
     api: Name

@@ -14,10 +14,10 @@ from opera.difftest.judge import Judgement
 from opera.difftest.runner import Trial
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
-from opera.reduction.trigger import trigger_of
 from opera.store.reductions import StoredReduction
 from opera.triage.arbiters import arbiters_of, prober_of
 from opera.triage.outline import has_parameters
+from opera.triage.reduction.trigger import trigger_of
 
 MOST_ARBITERS = 2
 """Compilers that are asked about one finding."""

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 from opera.oracles.fingerprint import ELEMENTS, Symptom, symptom_of
 from opera.oracles.verdict import Verdict
-from opera.reduction.trigger import Trigger, trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.extremes import cut_off_at, overflows
+from opera.triage.reduction.trigger import Trigger, trigger_of
 from opera.triage.similarity import Origin, origin_of
 
 

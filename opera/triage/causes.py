@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opera.instance import Instance
-from opera.reduction.trigger import Trigger, trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import Merge, StoredReduction
+from opera.triage.reduction.trigger import Trigger, trigger_of
 
 InstanceOf = Callable[[str], Instance | None]
 """The instance of a hash; None where it or its data are gone."""

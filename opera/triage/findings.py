@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from opera.difftest.judge import headline
 from opera.instance import Instance
 from opera.oracles.verdict import Stage, Verdict
-from opera.reduction.trigger import trigger_of
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of
 from opera.triage.causes import Causes
+from opera.triage.reduction.trigger import trigger_of
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from typing import Any
 
 from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
-from opera.reduction.trigger import ALWAYS, Trigger
 from opera.triage.candidate import Candidate
 from opera.triage.extremes import SPECIAL, instead_of_nan, overflows
 from opera.triage.outline import DTYPE, anonymous_settings, families, has_parameters, input_forms, is_particular, outline, settings
+from opera.triage.reduction.trigger import ALWAYS, Trigger
 from opera.triage.similarity import Origin
 
 _QUOTED = 90

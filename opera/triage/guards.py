@@ -13,8 +13,8 @@ from opera.config import Config
 from opera.difftest.runner import Prober, Trial
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
-from opera.reduction.reduce import Accepts, everything
 from opera.triage.arbiters import arbiters_of, prober_of
+from opera.triage.reduction.reduce import Accepts, everything
 
 _RUNS = frozenset({Verdict.PASS, Verdict.INCONSISTENT})
 _FAILS = frozenset({Verdict.CRASH, Verdict.ABORT, Verdict.INVALID})

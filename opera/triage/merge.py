@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from opera.oracles.fingerprint import ELEMENTS, Symptom
 from opera.oracles.verdict import Verdict
-from opera.reduction.trigger import Trigger
 from opera.store.reductions import GONE, Merge
 from opera.triage.candidate import Candidate
 from opera.triage.causes import unions
 from opera.triage.grounds import BETWEEN, LATER, Scene, grounds, scene_of
 from opera.triage.outline import has_parameters, is_of_integers, settings
+from opera.triage.reduction.trigger import Trigger
 from opera.triage.similarity import Origin
 
 _DTYPE, _JOINT = "dtype", "+"

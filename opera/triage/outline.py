@@ -6,8 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from opera.reduction.properties import WHOLE
-from opera.reduction.trigger import Trigger
+from opera.triage.reduction.properties import WHOLE
+from opera.triage.reduction.trigger import Trigger
 
 DTYPE = "some dtype"
 """In place of whose dtype it is, and which."""

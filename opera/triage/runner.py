@@ -17,8 +17,6 @@ from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
-from opera.reduction.reduce import Budget, NotReduced, Reducer, Reduction
-from opera.reduction.trigger import trigger_of
 from opera.store import Campaign, Campaigns, StoredResult, Workspace
 from opera.store.reductions import GONE, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration
@@ -28,6 +26,8 @@ from opera.triage.findings import Knowledge, smallest_first
 from opera.triage.guards import Guards
 from opera.triage.knowledge import knowledge_of
 from opera.triage.merge import merges
+from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
+from opera.triage.reduction.trigger import trigger_of
 
 _MOST_ATTEMPTS = 2
 """Tests of a fingerprint that are tried where one cannot be reduced."""

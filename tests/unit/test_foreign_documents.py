@@ -29,10 +29,10 @@ from opera.extract.constraints import read_constraints
 from opera.extract.recording import RecordingReader
 from opera.instance import Call, Constraint, Graph, Named, Occurrence, Tensor, digest, encode_instance
 from opera.instrumentation.stream import Stream
-from opera.known.baseline import Baseline
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.store.rows import TABLES
+from opera.triage.baseline import Baseline
 
 SOUND = [
     node("MaxPool", 12, {"kernel_shape": [2, 2], "ceil_mode": 1}, X=counting(1, 1, 4, 4)),

@@ -20,10 +20,10 @@ from opera.corpus.readers import Format, Origin
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Tensor, digest
 from opera.prioritize import kept_features
-from opera.reduction.trigger import trigger_of
 from opera.store import Campaigns, Corpus, Workspace, signing
 from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace
+from opera.triage.reduction.trigger import trigger_of
 from opera.untrusted import Malformed, parsed_json
 from opera.workers import folders
 

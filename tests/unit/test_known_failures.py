@@ -9,8 +9,8 @@ import pytest
 from fake.harness import Lab, instance
 
 from opera.errors import UserError
-from opera.known.baseline import Baseline
-from opera.known.failures import Failure, match
+from opera.triage.baseline import Baseline
+from opera.triage.known_failures import Failure, match
 
 
 def failure(fingerprint: str, *instances: str, converter: str = "Relu", kind: str = "ValueError") -> Failure:

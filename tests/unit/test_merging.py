@@ -10,14 +10,14 @@ import pytest
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
-from opera.reduction.aspects import aspects
-from opera.reduction.element_types import dtype_meant
-from opera.reduction.properties import Property, View
-from opera.reduction.trigger import Trigger
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.candidate import Candidate
 from opera.triage.merge import merges
+from opera.triage.reduction.aspects import aspects
+from opera.triage.reduction.element_types import dtype_meant
+from opera.triage.reduction.properties import Property, View
+from opera.triage.reduction.trigger import Trigger
 
 CAST, ATTENTION = "ai.onnx.Cast", "ai.onnx.Attention"
 

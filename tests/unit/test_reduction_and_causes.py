@@ -17,11 +17,6 @@ from opera.config import Config
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
-from opera.reduction.aspects import aspects
-from opera.reduction.candidates import steps_for
-from opera.reduction.complexity import complexity
-from opera.reduction.properties import Property, View
-from opera.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigger_of
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
@@ -30,6 +25,11 @@ from opera.triage.causes import unions
 from opera.triage.findings import Finding, group
 from opera.triage.knowledge import knowledge_of
 from opera.triage.merge import merges
+from opera.triage.reduction.aspects import aspects
+from opera.triage.reduction.candidates import steps_for
+from opera.triage.reduction.complexity import complexity
+from opera.triage.reduction.properties import Property, View
+from opera.triage.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigger_of
 from opera.triage.runner import Options, Triage
 from opera.triage.similarity import gist, origin_of
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from opera.arrays import Array
 from opera.instance import DType, Tensor
-from opera.reduction.contents import array_of, edit, with_dtype
+from opera.triage.reduction.contents import array_of, edit, with_dtype
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
 _FEW_ELEMENTS = 32

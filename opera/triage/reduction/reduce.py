@@ -13,14 +13,14 @@ from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Probe, Prober, Roles, Trial
 from opera.instance import Instance, Outcome, Tensor, encode_instance
 from opera.oracles.verdict import Verdict
-from opera.reduction.aspects import Aspect, aspects
-from opera.reduction.candidates import steps_for
-from opera.reduction.complexity import complexity
-from opera.reduction.element_types import with_open_outputs
-from opera.reduction.places import Part, Place, places, put
-from opera.reduction.properties import Property, View
-from opera.reduction.trigger import Trigger, canonical, covering
 from opera.triage.extremes import direction
+from opera.triage.reduction.aspects import Aspect, aspects
+from opera.triage.reduction.candidates import steps_for
+from opera.triage.reduction.complexity import complexity
+from opera.triage.reduction.element_types import with_open_outputs
+from opera.triage.reduction.places import Part, Place, places, put
+from opera.triage.reduction.properties import Property, View
+from opera.triage.reduction.trigger import Trigger, canonical, covering
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one where that is allowed, and one newly started."""

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any, TypeVar, cast
 
 from opera.instance import Argument, DType, Instance, Kind, Tensor
-from opera.reduction import shapes, values
-from opera.reduction.places import Part, Place, arguments, edited, get, places, put, without
+from opera.triage.reduction import shapes, values
+from opera.triage.reduction.places import Part, Place, arguments, edited, get, places, put, without
 
 T = TypeVar("T")
 Candidates = Callable[[Instance], Iterator[Instance]]

@@ -12,9 +12,9 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Instance, Tensor
 from opera.instance.codec import encode_value
-from opera.reduction.contents import array_of
-from opera.reduction.element_types import dtype_meant
-from opera.reduction.places import Place, names, places
+from opera.triage.reduction.contents import array_of
+from opera.triage.reduction.element_types import dtype_meant
+from opera.triage.reduction.places import Place, names, places
 
 TYPES = frozenset({"type", "type-class"})
 """Kinds that are about a parameter which stands for a dtype."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from opera.errors import UserError
 from opera.instance import Instance
-from opera.reduction.properties import Property, View, dtype_class, property_of
+from opera.triage.reduction.properties import Property, View, dtype_class, property_of
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
 ALWAYS = "any call"

@@ -30,7 +30,7 @@ from tomlkit.items import Table
 from opera.atomic import replacing
 from opera.console import quoted
 from opera.errors import UserError
-from opera.known.failures import Failure, Matching, match
+from opera.triage.known_failures import Failure, Matching, match
 from opera.untrusted import Line, Malformed, Name, parsed_toml, read_file, typed
 
 _MOST_BYTES = 64 * 2**20

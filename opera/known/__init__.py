@@ -1,1 +1,0 @@
-"""Failures that are known: matching between campaigns, baselines, comparison of versions."""
