@@ -21,8 +21,6 @@ from pathlib import Path
 from typing import Any
 
 from opera import bundle
-from opera.campaign.campaign import run_campaign
-from opera.campaign.plan import make_plan
 from opera.cli.extract import command as extract_command
 from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
@@ -32,6 +30,8 @@ from opera.difftest.settings import Settings
 from opera.instance import Instance
 from opera.models.forms import InputForm
 from opera.prioritize.ranking import rank
+from opera.run.campaign import run_campaign
+from opera.run.plan import make_plan
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.workers.process import PINNED_ENVIRONMENT

@@ -17,7 +17,6 @@ from pathlib import Path
 
 from bench import HARNESS_STAGES, Silent, Stopwatch
 
-from opera.campaign.campaign import run_campaign
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
 from opera.config import load_config
@@ -29,6 +28,7 @@ from opera.instance import Instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.prioritize.ranking import rank
+from opera.run.campaign import run_campaign
 from opera.store import Campaigns, Corpus, Workspace
 from opera.store.database import open_workspace
 

@@ -7,10 +7,6 @@ from pathlib import Path
 
 import click
 
-from opera.campaign.campaign import Summary, run_campaign
-from opera.campaign.draws import Adaptation, all_alike
-from opera.campaign.nightly import nightly_part
-from opera.campaign.progress import CampaignProgress
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common
 from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
@@ -24,6 +20,10 @@ from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.prioritize import Adaptive, Context, equipped_counts, get_strategy
 from opera.prioritize.ranking import DEFAULT_STRATEGY, rank
+from opera.run.adaptive import Adaptation, all_alike
+from opera.run.campaign import Summary, run_campaign
+from opera.run.nightly import nightly_part
+from opera.run.progress import CampaignProgress
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.triage.baseline import Baseline

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from opera.campaign.board import board
-from opera.campaign.status import SCHEMA, read_status
 from opera.cli.options import Count, common
 from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
+from opera.run.live_table import board
+from opera.run.status import SCHEMA, read_status
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.costs import cost_of
 from opera.store.database import open_workspace

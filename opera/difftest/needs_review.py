@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from opera.campaign.plan import Test
 from opera.difftest.judge import Judgement
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
 from opera.oracles.verdict import Stage, Verdict
+from opera.run.plan import Test
 
 _ALWAYS = {
     Verdict.INCONSISTENT: (Stage.COMPARE,),

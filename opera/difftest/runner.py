@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from opera import bundle
-from opera.campaign.plan import Test
-from opera.campaign.scheduler import Tasks, answer_of
 from opera.compilers.exporters import culprits
 from opera.config import Config
 from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
@@ -22,6 +20,8 @@ from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
+from opera.run.plan import Test
+from opera.run.scheduler import Tasks, answer_of
 from opera.workers.kinds import Role
 from opera.workers.process import Done, Lost, Raised
 from opera.workers.protocol import Message

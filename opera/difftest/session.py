@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from opera.campaign.plan import Identity, Test
-from opera.campaign.scheduler import Tasks
 from opera.compilers.adapter import Fork, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
@@ -21,6 +19,8 @@ from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
+from opera.run.plan import Identity, Test
+from opera.run.scheduler import Tasks
 from opera.workers.kinds import Post, Role
 from opera.workers.pool import Crew
 from opera.workers.pool_protocol import Workforce

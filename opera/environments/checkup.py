@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from opera.campaign.plan import Test
-from opera.campaign.scheduler import Tasks
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import Plugin
@@ -26,6 +24,8 @@ from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
+from opera.run.plan import Test
+from opera.run.scheduler import Tasks
 from opera.workers.process import Done, Limits, Lost, Raised, Ready, WorkerSpec
 from opera.workers.session import Session, session
 from opera.workers.supervision import supervised

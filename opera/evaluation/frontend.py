@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from opera import bundle
-from opera.campaign.plan import Identity
 from opera.compilers.adapter import Adapter, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
@@ -25,6 +24,7 @@ from opera.instance import decode_instance
 from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.plugins import search_path
+from opera.run.plan import Identity
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.workers.child import Stages
 from opera.workers.process import Broken, Done, Limits, Lost, WorkerSpec

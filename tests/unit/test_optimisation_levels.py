@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fake.harness import Lab, instance
 
-from opera.campaign.scheduler import MOST_LOWERED
+from opera.run.scheduler import MOST_LOWERED
 
 COMPILER = "fake-levelled"
 APIS = {"optimised": "lie-optimised", "always": "lie-value", "loading": "raise"}

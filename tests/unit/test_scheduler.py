@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from opera.campaign.plan import Test
-from opera.campaign.scheduler import Cache, Scheduler, Tasks
 from opera.difftest.judge import Judgement
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
+from opera.run.plan import Test
+from opera.run.scheduler import Cache, Scheduler, Tasks
 from opera.workers.kinds import Role
 from opera.workers.machine import this_machine
 from opera.workers.process import Done, Lost

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from opera.campaign.status import read_status
 from opera.cli import command
 from opera.cli.options import guarded
 from opera.errors import UserError
+from opera.run.status import read_status
 
 STATUS: dict[str, Any] = {
     "schema": "status/1", "state": "complete", "stopped_by": None, "campaign": "f9fb9721da17", "subject": "tvm/onnx", "shard": None,

@@ -12,14 +12,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from opera.campaign.job import Backlog, Job
-from opera.campaign.plan import Test
 from opera.compilers.exporters import declined_by_exporter
 from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.needs_review import is_worth_a_look
 from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import Stage, Verdict
+from opera.run.job import Backlog, Job
+from opera.run.plan import Test
 from opera.workers.kinds import Role
 from opera.workers.pool_protocol import Workforce
 from opera.workers.process import Done, Lost, Raised

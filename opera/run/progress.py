@@ -7,9 +7,9 @@ import time
 from collections import Counter
 from typing import Any
 
-from opera.campaign.board import COLOURS, clock
 from opera.console import one_line, option, say, terminal
 from opera.difftest.judge import headline
+from opera.run.live_table import COLOURS, clock
 from opera.store import StoredResult
 
 _PLAIN_INTERVAL = 30.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opera.campaign.plan import Plan, Test
 from opera.difftest.shard import Shard
 from opera.instance import Instance
 from opera.prioritize import Adaptive, Candidate, Context, Observation, Session
+from opera.run.plan import Plan, Test
 from opera.store import Step, StoredResult
 
 

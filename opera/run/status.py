@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from opera.atomic import replacing
-from opera.campaign.journal import Journal
-from opera.campaign.room import Place
 from opera.difftest.settings import Settings
 from opera.errors import UserError
+from opera.run.disk import Place
+from opera.run.journal import Journal
 from opera.store import StoredResult
 from opera.workers.pool_protocol import Workforce
 from opera.workers.processes import most_resident

@@ -6,8 +6,8 @@ import time
 from collections.abc import Mapping
 from typing import Protocol
 
-from opera.campaign.status import Status
 from opera.difftest.settings import Settings
+from opera.run.status import Status
 from opera.store import StoredResult, Workspace
 from opera.workers.pool_protocol import Workforce
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
-from opera.campaign.plan import Test
 from opera.difftest.judge import Judgement
+from opera.run.plan import Test
 
 
 @dataclass(frozen=True)

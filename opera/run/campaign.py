@@ -12,12 +12,6 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from opera.campaign import leftovers
-from opera.campaign.draws import Adaptation, Draws
-from opera.campaign.plan import Identity, Plan, Test, make_plan
-from opera.campaign.room import NoRoom, Place, check_room
-from opera.campaign.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
-from opera.campaign.watch import Progress, Watch
 from opera.config import Config
 from opera.corpus.expression import Predicate, selector
 from opera.difftest.judge import Judgement
@@ -26,6 +20,12 @@ from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
+from opera.run import cleanup as leftovers
+from opera.run.adaptive import Adaptation, Draws
+from opera.run.disk import NoRoom, Place, check_room
+from opera.run.observers import Progress, Watch
+from opera.run.plan import Identity, Plan, Test, make_plan
+from opera.run.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.workers.machine import Machine
 from opera.workers.supervision import working_folder
