@@ -193,3 +193,8 @@ def terminal(*, err: bool = False) -> Any:
 def _put(text: str, *, err: bool) -> None:
     encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
     click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, err=err)
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 test`, `1,234 tests`."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

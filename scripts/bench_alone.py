@@ -24,10 +24,10 @@ from unittest import mock
 from opera.cli.run import command as run
 from opera.compilers.registry import choose_route, plugin
 from opera.difftest.compiler_worker import CompilerWorker
+from opera.difftest.tasks import Tasks
+from opera.difftest.test import Test
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
-from opera.run.plan import Test
-from opera.run.scheduler import Tasks
 from opera.store.database import open_workspace
 from opera.workers.child import Stages
 from opera.workers.process import PINNED_ENVIRONMENT

@@ -357,8 +357,9 @@ def digest_of(number: int) -> str:
 def finish_all(workspace: Path, count: int) -> None:
     """Gives *count* tests the result of the one that has been run, under the identities that the campaign will ask for."""
     from opera.compilers.registry import choose_route, plugin
+    from opera.difftest.test import Identity
     from opera.models.forms import InputForm
-    from opera.run.plan import Identity, make_plan
+    from opera.run.plan import make_plan
 
     sys.path.insert(0, str(SITE))
     adapter = plugin("fake").load()

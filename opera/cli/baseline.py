@@ -10,11 +10,10 @@ import click
 
 from opera.cli.options import common
 from opera.compilers.registry import plugins
-from opera.console import STDOUT, echo, one_line, print_json, print_table
+from opera.console import STDOUT, echo, one_line, plural, print_json, print_table
 from opera.errors import Exit, NothingSelected, UserError
-from opera.report.overview import Scope
-from opera.report.text import plural
 from opera.store.database import open_workspace
+from opera.store.scope import Scope
 from opera.triage.baseline import Baseline, Check
 from opera.triage.campaign_comparison import results_in
 from opera.triage.known_failures import DIGITS, Failure, failures_of

@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from opera.cli.options import common
-from opera.console import echo, print_json, say
+from opera.console import echo, plural, print_json, say
 from opera.difftest.settings import SHARD, campaign_id
 from opera.errors import Exit, UserError
-from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace

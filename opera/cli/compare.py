@@ -10,9 +10,8 @@ import click
 
 from opera.cli.baseline import entry_of, row_of
 from opera.cli.options import common
-from opera.console import echo, print_json, print_table
+from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
-from opera.report.text import plural
 from opera.triage.campaign_comparison import Side, side
 from opera.triage.known_failures import DIGITS, Failure, failures_of, match
 

@@ -10,11 +10,10 @@ from typing import Any
 import click
 
 from opera.cli.options import Count, common
-from opera.console import echo, one_line, print_json, print_table, say
+from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.comparison import Change, Difference, Side, compare, read_side
 from opera.corpus.expression import selector
 from opera.errors import Exit, NothingSelected
-from opera.report.text import plural
 
 SCHEMA = "diff/1"
 _PRINTED = 20

@@ -10,7 +10,7 @@ import click
 
 from opera.cli.options import JOBS, SEEDS, common
 from opera.config import load_config
-from opera.console import STDOUT, echo, print_json, print_table, say
+from opera.console import STDOUT, echo, plural, print_json, print_table, say
 from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.campaigns import choose, read_campaign
@@ -19,7 +19,6 @@ from opera.evaluation.metrics import QUARTERS
 from opera.evaluation.recorded import Recorded
 from opera.evaluation.recording import read_recorded, write_recorded
 from opera.prioritize import get_strategy
-from opera.report.text import plural
 from opera.store import Campaigns
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores

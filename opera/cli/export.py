@@ -8,12 +8,11 @@ from pathlib import Path
 import click
 
 from opera.cli.options import Count, Pattern, Size, common
-from opera.console import STDOUT, check_outputs, option, print_json, quoted, say, write
+from opera.console import STDOUT, check_outputs, option, plural, print_json, quoted, say, write
 from opera.corpus.export import export
 from opera.corpus.selection import Selection
 from opera.errors import Exit, UserError
 from opera.instance import Outcome
-from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

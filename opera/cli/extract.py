@@ -10,7 +10,7 @@ import click
 
 from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
-from opera.console import print_json, say
+from opera.console import plural, print_json, say
 from opera.corpus.replayable import write_replayable
 from opera.errors import Exit, NothingSelected, UserError
 from opera.extract import FileEnded, Item, Options, Progress, Recorded, SourceSummary, describe, extract, libraries
@@ -18,7 +18,6 @@ from opera.extract.constraints import read_constraints
 from opera.extract.description import RUNNERS
 from opera.instance import Instance, Occurrence
 from opera.report.extraction import document, show
-from opera.report.text import plural
 from opera.store import Corpus, Workspace
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace

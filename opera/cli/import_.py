@@ -11,13 +11,12 @@ from typing import Any
 import click
 
 from opera.cli.options import common
-from opera.console import echo, one_line, print_json, print_table, say
+from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.entry import Entry
 from opera.corpus.jsonlines import Problem
 from opera.corpus.readers import Format, Origin, origin
 from opera.errors import Exit, UserError
 from opera.instance import digest
-from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

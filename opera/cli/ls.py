@@ -9,11 +9,10 @@ from typing import Any
 import click
 
 from opera.cli.options import Count, Pattern, common
-from opera.console import echo, one_line, print_json, print_table
+from opera.console import echo, one_line, plural, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
 from opera.report.census import Census, Library, Ran, Seen, census
-from opera.report.text import plural
 from opera.store.database import open_workspace
 
 SCHEMA = "ls/1"

@@ -8,12 +8,11 @@ import click
 
 from opera.cli.options import Count, common
 from opera.compilers.registry import choose_route, plugin
-from opera.console import echo, print_json, print_table
+from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
 from opera.prioritize import Context, StrategyName, equipped_counts, get_strategy
 from opera.prioritize.explain import Explanation, explain
 from opera.prioritize.ranking import DEFAULT_STRATEGY, candidates, failed, rank
-from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

@@ -11,13 +11,12 @@ import click
 
 from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
-from opera.console import echo, one_line, print_json, print_table, say
+from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.calls import Caller
 from opera.corpus.replay import Cause, Replay, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
 from opera.instance import Outcome
-from opera.report.text import plural
 from opera.store import Corpus, Workspace
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores

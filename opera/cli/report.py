@@ -7,14 +7,14 @@ from pathlib import Path
 import click
 
 from opera.cli.options import common
-from opera.console import check_outputs, print_json, say, write
+from opera.console import check_outputs, plural, print_json, say, write
 from opera.errors import Exit
 from opera.report import ci
 from opera.report.html import write_html
-from opera.report.overview import Scope, overview
+from opera.report.overview import overview
 from opera.report.terminal import document, print_overview
-from opera.report.text import plural
 from opera.store.database import open_workspace
+from opera.store.scope import Scope
 
 _ROWS = 30
 

@@ -11,10 +11,9 @@ import click
 
 from opera.cli.options import JOBS, Count, Duration, common
 from opera.config import load_config
-from opera.console import echo, one_line, print_json, say
+from opera.console import echo, one_line, plural, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
 from opera.report.lookup import finding_of, resolve
-from opera.report.text import plural
 from opera.store import Campaigns, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, cast
 
+from opera.console import plural
 from opera.corpus.entry import Entry, check_instance
 from opera.corpus.jsonlines import Problem, read_corpus, read_header
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance
-from opera.report.text import plural
 from opera.store import Corpus
 from opera.store.database import DATABASE, open_workspace
 from opera.store.rows import checked_rows

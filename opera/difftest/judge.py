@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opera.compilers.exporters import converter_of_exporter
+from opera.difftest.test import Test
 from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.normalise import summary
 from opera.oracles.verdict import SHAPE_VARIES, Stage, Verdict
-from opera.run.plan import Test
 from opera.workers.process import Done, Lost, Raised
 
 _SLIPS = frozenset(each.__name__ for each in (AttributeError, IndexError, KeyError, NameError, TypeError, ZeroDivisionError))

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from opera.difftest.judge import Judgement
+from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
 from opera.oracles.verdict import Stage, Verdict
-from opera.run.plan import Test
 
 _ALWAYS = {
     Verdict.INCONSISTENT: (Stage.COMPARE,),

@@ -16,12 +16,12 @@ from opera.difftest.judge import Judgement, judge_compilation, judge_materialisa
 from opera.difftest.needs_review import is_worth_a_look
 from opera.difftest.session import Rig
 from opera.difftest.settings import Settings
+from opera.difftest.tasks import Tasks, answer_of
+from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.run.plan import Test
-from opera.run.scheduler import Tasks, answer_of
 from opera.workers.kinds import Role
 from opera.workers.process import Done, Lost, Raised
 from opera.workers.protocol import Message

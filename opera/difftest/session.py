@@ -13,14 +13,14 @@ from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.judge import headline, judge_compilation
 from opera.difftest.settings import Settings
+from opera.difftest.tasks import Tasks
+from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken
 from opera.instance import encode_instance
 from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
-from opera.run.plan import Identity, Test
-from opera.run.scheduler import Tasks
 from opera.workers.kinds import Post, Role
 from opera.workers.pool import Crew
 from opera.workers.pool_protocol import Workforce

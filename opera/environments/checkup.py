@@ -15,6 +15,8 @@ from opera.compilers.canary import canary
 from opera.compilers.registry import Plugin
 from opera.config import Config
 from opera.difftest.judge import headline, judge_compilation
+from opera.difftest.tasks import Tasks
+from opera.difftest.test import Test
 from opera.environments.advice import Trouble, of_broken, of_lacks, of_library, of_lost
 from opera.environments.inventory import Inventory, inventory
 from opera.environments.requirements import lacks
@@ -24,8 +26,6 @@ from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.plugins import search_path
-from opera.run.plan import Test
-from opera.run.scheduler import Tasks
 from opera.workers.process import Done, Limits, Lost, Raised, Ready, WorkerSpec
 from opera.workers.session import Session, session
 from opera.workers.supervision import supervised

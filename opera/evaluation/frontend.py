@@ -19,12 +19,12 @@ from opera.compilers.adapter import Adapter, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.console import say
+from opera.difftest.test import Identity
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
 from opera.models.forms import InputForm
 from opera.models.registry import template_of
 from opera.plugins import search_path
-from opera.run.plan import Identity
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.workers.child import Stages
 from opera.workers.process import Broken, Done, Limits, Lost, WorkerSpec

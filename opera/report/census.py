@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from opera.corpus.expression import selector
 from opera.corpus.selection import Selection, bound_patterns, check
 from opera.errors import NothingSelected
-from opera.report import queries
-from opera.store import Campaign, Campaigns, Corpus, Workspace
+from opera.store import Campaign, Campaigns, Corpus, Workspace, queries
 
 _TOPS = (1, 5, 10)
 

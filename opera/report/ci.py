@@ -8,10 +8,10 @@ from typing import Any
 from xml.etree import ElementTree as xml
 
 from opera import __version__
-from opera.console import one_line, option
+from opera.console import one_line, option, plural
 from opera.oracles.verdict import Verdict
 from opera.report.overview import Overview, ReportedFinding
-from opera.report.text import code, inline, plural
+from opera.report.text import code, inline
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST_ROWS = 50

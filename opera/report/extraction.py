@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from opera.console import echo, one_line, print_table
+from opera.console import echo, one_line, plural, print_table
 from opera.extract import FailedShard, SourceSummary
-from opera.report.text import plural
 
 SCHEMA = "extract/1"
 REASONS = 12

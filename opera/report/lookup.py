@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 
 from opera.errors import UserError
-from opera.report import queries
 from opera.report.overview import ReportedFinding, reported
-from opera.store import Campaign, Campaigns, StoredResult, Workspace
+from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 
 _LISTED = 8
 

@@ -8,8 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from opera.oracles.verdict import Verdict
-from opera.report import queries
-from opera.store import Workspace
+from opera.store import Workspace, queries
 
 
 class Support(enum.Enum):

@@ -6,30 +6,15 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from opera.console import one_line, quoted
-from opera.errors import NothingSelected, UserError
+from opera.console import one_line
+from opera.errors import NothingSelected
 from opera.oracles.verdict import Verdict
-from opera.report import queries
-from opera.store import Campaign, Campaigns, StoredResult, Workspace
+from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
+from opera.store.scope import Scope, campaigns_in
 from opera.triage.findings import Finding, group
 from opera.triage.knowledge import knowledge_of
 
 UNKNOWN_API = "(instance gone)"
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Which results to look at; None does not restrict. *campaign* is the beginning of an identity."""
-
-    campaign: str | None = None
-    compiler: str | None = None
-    frontend: str | None = None
-
-    @property
-    def options(self) -> str:
-        """The same, as options of a command line."""
-        named = (("campaign", self.campaign), ("compiler", self.compiler), ("frontend", self.frontend))
-        return "".join(f" --{name} {quoted(value)}" for name, value in named if value is not None)
 
 
 @dataclass(frozen=True)
@@ -204,17 +189,6 @@ def _reported(finding: Finding, reproduction: tuple[str, bool] | None) -> Report
     met_by = tuple(sorted({f"{test.compiler}/{test.frontend}" for test in finding.tests}))
     script, reproduced = reproduction or (None, False)
     return ReportedFinding(finding, met_by, reproduced, script)
-
-
-def campaigns_in(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
-    """The campaigns of *scope*, the oldest first; raises UserError where its prefix names none, or several."""
-    found = [each for each in campaigns.all() if each.id.startswith(scope.campaign or "")]
-    if scope.campaign is not None and len(found) != 1:
-        among = found or campaigns.all()
-        names = ", ".join(each.id for each in among[:8]) or "none"
-        what = "several campaigns begin" if found else "no campaign begins"
-        raise UserError(f"{what} with {scope.campaign!r}; there are: {names}. `opera ls` lists them")
-    return [each for each in found if scope.compiler in (None, each.compiler) and scope.frontend in (None, each.frontend)]
 
 
 def _nothing(campaigns: Campaigns, scope: Scope) -> str:

@@ -6,9 +6,8 @@ from collections import Counter
 from itertools import groupby
 from typing import Any
 
-from opera.console import echo, one_line, option, print_table
+from opera.console import echo, one_line, option, plural, print_table
 from opera.report.overview import Overview, ReportedFinding
-from opera.report.text import plural
 
 SCHEMA = "report/1"
 _ID = 8

@@ -49,8 +49,3 @@ def inline(text: str, limit: int = 240) -> str:
 def _longest_run(text: str) -> int:
     """Length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 test`, `1,234 tests`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

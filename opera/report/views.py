@@ -6,18 +6,16 @@ import json
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from opera.console import one_line, option
+from opera.console import one_line, option, plural
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
-from opera.report import queries
 from opera.report.calls import CallText, stored_call
 from opera.report.details import Detailer, version_rows
 from opera.report.evidence import Row, evidence, lines
 from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document
-from opera.report.text import plural
-from opera.store import Corpus, StoredResult, Workspace
+from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
 
 SCHEMA = "show/1"

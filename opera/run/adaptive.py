@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from opera.difftest.shard import Shard
+from opera.difftest.test import Test
 from opera.instance import Instance
 from opera.prioritize import Adaptive, Candidate, Context, Observation, Session
-from opera.run.plan import Plan, Test
+from opera.run.plan import Plan
 from opera.store import Step, StoredResult
 
 

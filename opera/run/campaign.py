@@ -17,6 +17,7 @@ from opera.corpus.expression import Predicate, selector
 from opera.difftest.judge import Judgement
 from opera.difftest.session import Rig
 from opera.difftest.settings import Settings
+from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
@@ -24,7 +25,7 @@ from opera.run import cleanup as leftovers
 from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, Place, check_room
 from opera.run.observers import Progress, Watch
-from opera.run.plan import Identity, Plan, Test, make_plan
+from opera.run.plan import Plan, make_plan
 from opera.run.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.workers.machine import Machine

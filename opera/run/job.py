@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from opera.difftest.judge import Judgement
-from opera.run.plan import Test
+from opera.difftest.test import Test
 
 
 @dataclass(frozen=True)

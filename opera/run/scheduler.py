@@ -9,17 +9,16 @@ from __future__ import annotations
 import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
-from opera.compilers.exporters import declined_by_exporter
 from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.needs_review import is_worth_a_look
+from opera.difftest.tasks import Answer, Tasks, answer_of
+from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import Stage, Verdict
 from opera.run.job import Backlog, Job
-from opera.run.plan import Test
 from opera.workers.kinds import Role
 from opera.workers.pool_protocol import Workforce
 from opera.workers.process import Done, Lost, Raised
@@ -37,42 +36,7 @@ LOWEST_LEVEL = "lowest_level"
 """The key of a failure's detail that says what the test came to at the lowest optimisation level."""
 _SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
 
-Answer = Mapping[str, Any]
 OnResult = Callable[[Test, Judgement], None]
-
-
-@dataclass(frozen=True)
-class Tasks:
-    """Makes the messages for workers."""
-
-    instance: Callable[[str], Any]
-    kind: str | None
-    route: tuple[str, str]
-    lowest: str | None = None
-    """The compiler's lowest optimisation level, where the campaign runs at a higher one."""
-    computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
-    """The dtypes that the compiler declares to compute as others."""
-
-    def materialise(self, test: Test, *, reference: bool) -> Message:
-        """For the materialiser."""
-        return {
-            "instance": self.instance(test.instance), "key": test.instance, "seed": test.seed, "kind": self.kind,
-            "form": test.form.value, "reference": reference,
-        }  # fmt: skip
-
-    def review(self, test: Test, reference: Answer, artefact: Answer, outputs: str | None) -> Message:
-        """For the materialiser: a second look at a failure with these outputs."""
-        return {
-            "instance": self.instance(test.instance), "key": test.instance, "seed": test.seed, "kind": self.kind, "review": outputs,
-            "bundle": reference["bundle"], "artefact": artefact.get("artefact"), "computes_as": dict(self.computes_as),
-        }  # fmt: skip
-
-    def compile(self, test: Test, reference: Answer, artefact: Answer, level: str | None = None) -> Message:
-        """For the compiler; *level* None is the campaign's."""
-        return {
-            "instance": self.instance(test.instance), "key": test.instance, "seed": test.seed, "route": list(self.route),
-            "bundle": reference["bundle"], "artefact": artefact.get("artefact"), "level": level,
-        }  # fmt: skip
 
 
 class Cache:
@@ -350,17 +314,3 @@ class Scheduler:
     def _same(self, one: Judgement, other: Judgement) -> bool:
         """Whether two runs failed in the same way. A result that is read from memory nobody wrote is another one each time."""
         return one.symptom(self._subject).fingerprint in other.symptom(self._subject).shapes
-
-
-def answer_of(event: Done | Raised | Lost) -> dict[str, Any]:
-    """What the materialiser said, or what its loss says."""
-    if isinstance(event, Done):
-        answer = dict(event.result)
-        if answer["status"] == "export-failed":
-            answer["unsupported"] = declined_by_exporter(answer["exporter"], answer["failure"])
-        return answer
-    if isinstance(event, Raised):
-        return {"status": "invalid", "reason": "template-error", "stage": REFERENCE, "failure": event.failure}
-    reason = {"deadline": "library-hang", "memory": "library-oom"}.get(event.cause, "library-abort")
-    lost = {"cause": event.cause, "detail": event.detail}
-    return {"status": "lost", "reason": reason, "stage": event.stage or REFERENCE, "lost": lost, "log": event.log}

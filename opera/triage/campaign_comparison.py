@@ -8,9 +8,9 @@ from pathlib import Path
 from opera.console import quoted
 from opera.errors import UserError
 from opera.oracles.verdict import Verdict
-from opera.report.overview import Scope, campaigns_in
 from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
+from opera.store.scope import Scope, campaigns_in
 
 _SAYS_NOTHING = (Verdict.INVALID, Verdict.UNDEFINED)
 

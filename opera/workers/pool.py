@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opera.environments.recipes import described, own_only
 from opera.errors import EnvironmentBroken
 from opera.workers.kinds import Post, Role
 from opera.workers.machine import this_machine
@@ -22,6 +21,7 @@ from opera.workers.supervision import supervised
 
 POLL = 0.02
 """Seconds between two looks at memory and deadlines: at 250 ms a leak gets 200 MB over its cap, at 20 ms 40 MB."""
+_ABSENT = ("ModuleNotFoundError", "ImportError")
 MOST_DISTURBED = 3
 """Times that a task is given out again because its process was killed from outside; after that, its own doing is what killed it."""
 _SLOTS_PER_ORIGINAL = 4
@@ -276,9 +276,5 @@ def _broken(label: str, event: Broken) -> str:
     failure = event.failure
     lines = str(failure["message"]).strip().splitlines() or [""]
     kind = str(failure["type"]).rsplit(".", 1)[-1]
-    advice = ""
-    if kind in ("ModuleNotFoundError", "ImportError"):
-        install = f"install it into that environment (`pip install 'opera-dl[{label}]'`), or "
-        own = f"`opera env create {label}` gives it an environment of its own, or " if described(label) else ""
-        advice = f"; {'' if own_only(label) else install}{own}name another interpreter in opera.toml"
-    return f"{label} cannot be used here: {kind}: {lines[0][:300]}{advice}; `opera doctor` shows all adapters"
+    doctor = f"`opera doctor {label}` says what to install" if kind in _ABSENT else "`opera doctor` shows all adapters"
+    return f"{label} cannot be used here: {kind}: {lines[0][:300]}; {doctor}"

@@ -12,12 +12,13 @@ from fake.harness import Lab, Outcome, essence, instance
 
 from opera.compilers.registry import choose_route, plugin
 from opera.difftest.shard import Shard
+from opera.difftest.test import Identity, Test
 from opera.instance import Argument, Instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.prioritize import Adaptive, Context, get_strategy
 from opera.run.adaptive import Adaptation, Draws
-from opera.run.plan import Identity, Plan, Test, make_plan
+from opera.run.plan import Plan, make_plan
 from opera.store import Step, StoredResult
 from opera.store.database import open_workspace
 

@@ -143,7 +143,7 @@ STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
 ALLOWED = {
     "console.py": "prints for all others",
     "corpus/jsonlines.py": "corpus files to standard output, ASCII by their format",
-    "worker/child.py": "moves the streams of a worker away from its protocol; what is written there is kept as a log",
+    "workers/child.py": "moves the streams of a worker away from its protocol; what is written there is kept as a log",
 }
 
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opera.difftest.judge import Judgement, judge_compilation
+from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.compare import Difference, Policy, compare, disagreement
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
-from opera.run.plan import Test
 from opera.workers.process import Done, Lost
 
 STRICT = Policy({})

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from opera.difftest.judge import Judgement
+from opera.difftest.tasks import Tasks
+from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.run.plan import Test
-from opera.run.scheduler import Cache, Scheduler, Tasks
+from opera.run.scheduler import Cache, Scheduler
 from opera.workers.kinds import Role
 from opera.workers.machine import this_machine
 from opera.workers.process import Done, Lost

@@ -1,0 +1,79 @@
+"""What one test is, and what identifies it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from opera.compilers.adapter import Route
+from opera.models.forms import InputForm
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One test of a campaign.
+
+    Attributes:
+        place: Its place in the campaign's order, from 0.
+        id: Hash of instance, seed, template, subject, route, input form and versions.
+        instance: Hash of the instance.
+        api: The API of the instance.
+        form: Whether shape-like inputs are baked in.
+        reference_key: Of the inputs and reference outputs in the cache.
+        artefact_key: Of the model in the cache.
+        seed: Of the inputs that are drawn.
+    """
+
+    __test__ = False
+
+    place: int
+    id: str
+    instance: str
+    api: str
+    form: InputForm
+    reference_key: str
+    artefact_key: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Everything a test's identity covers besides its instance, its seed and its input form.
+
+    Attributes:
+        compiler: Name of the compiler.
+        route: How models come to it.
+        template: Name and revision of the model template.
+        library: Versions on the library's side.
+        versions: Versions and settings on the compiler's side.
+        policy: What the comparison was told.
+    """
+
+    compiler: str
+    route: Route
+    template: str
+    library: Mapping[str, str]
+    versions: Mapping[str, str]
+    policy: Mapping[str, Any]
+
+    def reference_key(self, instance: str, seed: int) -> str:
+        """Of the inputs and reference outputs."""
+        return _key(instance, seed, self.template, dict(self.library))
+
+    def artefact_key(self, instance: str, seed: int, form: InputForm) -> str:
+        """Of the model."""
+        return _key(instance, seed, self.template, dict(self.library), self.route.artefact, form.value)
+
+    def test(self, instance: str, seed: int, form: InputForm) -> str:
+        """Of the test."""
+        return _key(
+            instance, seed, self.template, dict(self.library), self.compiler, self.route.frontend, self.route.name, form.value,
+            dict(self.versions), dict(self.policy),
+        )  # fmt: skip
+
+
+def _key(*parts: Any) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
