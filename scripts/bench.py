@@ -25,6 +25,7 @@ from opera.cli.extract import command as extract_command
 from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
+from opera.difftest.messages import Artefact, Reference, kept_of
 from opera.difftest.session import Rig
 from opera.difftest.settings import Settings
 from opera.instance import Instance
@@ -170,11 +171,14 @@ def ready_tests(folder: str, compiler: str) -> list[tuple[str, str, str]]:
         finally:
             rig.crew.close()
         campaigns = Campaigns(space)
-        answers = [(test.instance, campaigns.artefact(test.reference_key), campaigns.artefact(test.artefact_key)) for test in tests]
+        answers = [
+            (test.instance, kept_of(campaigns.artefact(test.reference_key)), kept_of(campaigns.artefact(test.artefact_key)))
+            for test in tests
+        ]
     return [
-        (instance, reference["bundle"], artefact["artefact"])
+        (instance, reference.bundle, artefact.model)
         for instance, reference, artefact in answers
-        if reference and artefact and reference["status"] == artefact["status"] == "ready"
+        if isinstance(reference, Reference) and isinstance(artefact, Artefact) and artefact.model is not None
     ]
 
 

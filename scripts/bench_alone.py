@@ -18,14 +18,13 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import Any
 from unittest import mock
 
 from opera.cli.run import command as run
 from opera.compilers.registry import choose_route, plugin
 from opera.difftest.compiler_worker import CompilerWorker
-from opera.difftest.tasks import Tasks
-from opera.difftest.test import Test
+from opera.difftest.messages import Compile, to_json
+from opera.difftest.protocol import Ask, DiffTest, TestState
 from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
 from opera.store.database import open_workspace
@@ -71,13 +70,16 @@ def record(workspace: Path, told: Path, arguments: argparse.Namespace, source: l
     command = [sys.executable, "-m", "opera", "extract", *source, "--workspace", str(workspace), "-q"]
     subprocess.run(command, check=True, capture_output=True)
     messages: dict[str, Message] = {}
-    compile_message = Tasks.compile
+    ask = DiffTest.ask
 
-    def compile_and_keep(self: Tasks, test: Test, *rest: Any) -> Message:
-        return messages.setdefault(test.instance, compile_message(self, test, *rest))
+    def ask_and_keep(self: DiffTest, state: TestState) -> Ask:
+        step = ask(self, state)
+        if isinstance(step.request, Compile):
+            messages.setdefault(state.test.instance, to_json(step.request))
+        return step
 
     options = ["--compiler", arguments.compiler, "--frontend", arguments.frontend, "--limit", str(arguments.limit)]
-    with mock.patch.object(Tasks, "compile", compile_and_keep):
+    with mock.patch.object(DiffTest, "ask", ask_and_keep):
         run.main([*options, "-q", "--exit-zero", "--workspace", str(workspace)], standalone_mode=False)
     with open_workspace(workspace, write=True) as space, space.transaction() as database:
         passed = [row[0] for row in database.execute("SELECT instance FROM results WHERE verdict = ?", (Verdict.PASS.value,))]

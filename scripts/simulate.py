@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opera.run.scheduler import LOWEST_LEVEL
+from opera.difftest.protocol import LOWEST_LEVEL
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
 

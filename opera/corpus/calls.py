@@ -6,18 +6,18 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any
 
 from opera.config import Config
 from opera.corpus.selection import Chosen
+from opera.difftest.messages import Call, Refusal, from_json, to_json
+from opera.difftest.messages import Called as Answers
+from opera.difftest.specs import library_spec
 from opera.instance import Outcome
-from opera.models.registry import template_of
 from opera.models.template import LIBRARY_RAISED
-from opera.plugins import search_path
 from opera.store import Corpus, Workspace
 from opera.workers.kinds import Post, Role
 from opera.workers.pool import Crew
-from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 from opera.workers.supervision import working_folder
 
@@ -68,11 +68,7 @@ class Caller:
         self._corpus = Corpus(workspace)
         self._seed = seed
         self._queue: deque[_Job] = deque()
-        template = template_of(library)
-        options = {"template": template, "cache": str(workspace.cache)}
-        spec = WorkerSpec(
-            library, "opera.difftest.model_worker:Materialiser", options, config.python("library", library), search_path(template)
-        )  # fmt: skip
+        spec = library_spec(config, library, workspace.cache)
         with ExitStack() as stack:
             scratch = stack.enter_context(working_folder("replay", workspace.folder / "scratch"))
             self._crew = Crew({Role.LIBRARY: Post(spec), Role.LIBRARY_FRESH: Post(spec)}, limits, jobs, scratch)
@@ -112,18 +108,19 @@ class Caller:
             self._queue.popleft()
 
     def _task(self, job: _Job) -> Message:
-        calls = [{"document": self._corpus.document(row.id), "key": row.id} for row in job.rows]
-        return {"calls": calls, "seed": self._seed}
+        return to_json(Call([(self._corpus.document(row.id), row.id) for row in job.rows], self._seed))
 
     def _settle(self, job: _Job, event: Done | Raised | Lost) -> Iterator[Called]:
-        if isinstance(event, Done) and len(event.result["answers"]) != len(job.rows):
-            event = Lost("protocol", "answers to other calls", "", "", {})
-        if isinstance(event, Done):
-            called = [_called(row, answer) for row, answer in zip(job.rows, event.result["answers"], strict=True)]
+        answer = from_json(event.result) if isinstance(event, Done) else None
+        if answer is not None and (not isinstance(answer, Answers) or len(answer.answers) != len(job.rows)):
+            event, answer = Lost("protocol", "answers to other calls", "", "", {}), None
+        if answer is not None:
+            called = [_called(row, refusal) for row, refusal in zip(job.rows, answer.answers, strict=True)]
             again = [each.chosen for each in called if not job.attempt and not each.as_recorded]
             self._queue.extend(_Job(tuple(again[at : at + _FRESH_BATCH]), 1) for at in range(0, len(again), _FRESH_BATCH))
             yield from (each for each in called if job.attempt or each.as_recorded)
             return
+        assert not isinstance(event, Done)
         place = int(event.stage) if event.stage.isdigit() else 0
         if len(job.rows) == 1 and job.attempt:
             yield _ended(job.rows[0], event)
@@ -134,11 +131,11 @@ class Caller:
                 self._queue.append(_Job(rows, job.attempt))
 
 
-def _called(row: Chosen, answer: Any) -> Called:
-    return Called(row) if answer is None else Called(row, answer["reason"], answer["type"], answer["message"])
+def _called(row: Chosen, refusal: Refusal | None) -> Called:
+    return Called(row) if refusal is None else Called(row, refusal.reason, refusal.type, refusal.message)
 
 
 def _ended(row: Chosen, event: Raised | Lost) -> Called:
     if isinstance(event, Raised):
-        return Called(row, LIBRARY_RAISED, str(event.failure["type"]), str(event.failure["message"]))
+        return Called(row, LIBRARY_RAISED, event.failure["type"], event.failure["message"])
     return Called(row, f"process-{event.cause}", event.detail)

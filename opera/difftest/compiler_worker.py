@@ -6,29 +6,24 @@ import importlib
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from opera import bundle
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
+from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, Difference, NotCaptured, from_json, to_json
 from opera.instance import Instance, decode_instance
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
 from opera.oracles.verdict import Stage
 from opera.workers.child import Stages
-from opera.workers.failure import describe
+from opera.workers.failure import Failure, describe
 from opera.workers.protocol import Message
 
 _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array-interface", stages=tuple(stage.value for stage in Stage))
 
 
 class CompilerWorker:
-    """Handles `{"instance", "key", "seed", "route": [frontend, name], "bundle", "artefact", "level"}`.
-
-    Answers `{"status": "compared", "difference", "converter", "outputs"}`, the last being the name of a bundle,
-    `{"status": "raised", "stage", "failure", "unsupported", "converter"}`,
-    `{"status": "invalid", "reason", "failure"}` where the library cannot capture a live module, or `{"status": "damaged"}` when a file of
-    the cache has to be made again.
-    """
+    """Answers `Compile` of `opera.difftest.messages`."""
 
     def __init__(self, options: Message) -> None:
         self._options = options
@@ -52,18 +47,22 @@ class CompilerWorker:
         return dict(adapter.start())
 
     def handle(self, task: Message, stages: Stages) -> Message:
+        request = from_json(task)
+        assert isinstance(request, Compile)
+        return to_json(self._compile(request, stages))
+
+    def _compile(self, request: Compile, stages: Stages) -> Compared | CompilerRaised | NotCaptured | Damaged:
         stages.enter("read")
-        if self._adapters.get(task.get("level")) is not self._adapter:
-            self._at_level(task.get("level"))
+        if self._adapters.get(request.level) is not self._adapter:
+            self._at_level(request.level)
         try:
-            tree = bundle.parse(bundle.fetch_made(self._cache, task["bundle"]))
-            data = bundle.fetch_made(self._cache, task["artefact"]) if task["artefact"] is not None else b""
+            tree = bundle.parse(bundle.fetch_made(self._cache, request.bundle))
+            data = bundle.fetch_made(self._cache, request.model) if request.model is not None else b""
         except bundle.DamagedArtefact as error:
-            return {"status": "damaged", "reason": str(error)}
-        frontend, name = task["route"]
-        route = next(route for route in self._adapter.routes if (route.frontend, route.name) == (frontend, name))
-        instance = decode_instance(task["instance"], self._blob)
-        subject = Subject(route, data, tree["inputs"], len(tree["outputs"]), instance, self._module(route, instance, task))
+            return Damaged(str(error))
+        route = next(route for route in self._adapter.routes if [route.frontend, route.name] == list(request.route))
+        instance = decode_instance(request.instance, self._blob)
+        subject = Subject(route, data, tree["inputs"], len(tree["outputs"]), instance, self._module(route, instance, request))
         try:
             stages.enter("load")
             loaded = self._adapter.load(subject, stages.enter)
@@ -71,31 +70,25 @@ class CompilerWorker:
             stages.enter("run")
             outputs = self._adapter.run(compiled, subject, stages.enter)
         except CannotCapture as error:
-            return {"status": "invalid", "reason": f"capture-failed:{error}", "failure": describe(error.__cause__ or error)}
+            return NotCaptured(f"capture-failed:{error}", describe(error.__cause__ or error))
         except BaseException as error:  # a panic of a compiler in Rust, and sys.exit(), are no Exception
             stages.leave()
             return self._failed(describe(error), stages.current, subject)
         stages.enter("compare")
         inputs = list(tree["inputs"].values())
         difference = compare(tree["outputs"], tree["precise"], outputs, self._policy, inputs, ordered=order_is_specified(instance))
-        answer: Message = {"status": "compared", "difference": None}
+        answer = Compared(None)
         if difference is not None:
-            answer["difference"] = difference.document()
-            answer["converter"] = self._converter(subject, None)
-            answer["outputs"] = self._kept(outputs) if difference.explained is None else None
+            kept = self._kept(outputs) if difference.explained is None else None
+            answer = Compared(cast(Difference, difference.document()), self._converter(subject, None), kept)
         stages.enter("release")
         del outputs, compiled, loaded, subject
         return answer
 
-    def _failed(self, failure: dict[str, Any], stage: str, subject: Subject) -> Message:
+    def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised:
         rule = declined((*self._adapter.unsupported, _NO_ACCESS), failure, stage)
-        return {
-            "status": "raised",
-            "stage": stage,
-            "failure": failure,
-            "unsupported": None if rule is None else rule.reason,
-            "converter": self._converter(subject, failure),
-        }
+        unsupported = None if rule is None else rule.reason
+        return CompilerRaised(cast(Any, stage), failure, unsupported, self._converter(subject, failure))
 
     def _converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
         try:
@@ -113,11 +106,11 @@ class CompilerWorker:
     def _blob(self, name: str) -> bytes:
         return bundle.fetch(self._cache.parent / "blobs", name)
 
-    def _module(self, route: Route, instance: Instance, task: Message) -> Any:
+    def _module(self, route: Route, instance: Instance, request: Compile) -> Any:
         """The live module, rebuilt from the template in this process, where the route needs it."""
         if route.artefact is not None:
             return None
         module, _, attribute = str(self._options["template"]).partition(":")
         template = self._built.get(module) or getattr(importlib.import_module(module), attribute)()
         self._built[module] = template
-        return template.build(instance, task["key"], task["seed"])
+        return template.build(instance, request.key, request.seed)

@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opera.compilers.exporters import converter_of_exporter
+from opera.difftest.messages import Compared, CompilerRaised, ExportFailed, LibraryLost, NotCaptured, Rejected, from_json
 from opera.difftest.test import Test
 from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.normalise import summary
 from opera.oracles.verdict import SHAPE_VARIES, Stage, Verdict
+from opera.workers.failure import Failure
 from opera.workers.process import Done, Lost, Raised
 
 _SLIPS = frozenset(each.__name__ for each in (AttributeError, IndexError, KeyError, NameError, TypeError, ZeroDivisionError))
@@ -58,12 +60,13 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         return _lost(event, operator, suspect)
     if isinstance(event, Raised):
         return Judgement(Verdict.UNDEFINED, None, "harness-error", None, {"failure": event.failure}, event.seconds)
-    result = event.result
-    if result["status"] == "raised":
-        return _raised(result, event.seconds, suspect)
-    if result["status"] == "invalid":
-        return Judgement(Verdict.INVALID, None, str(result["reason"]), None, {"failure": result["failure"]}, event.seconds)
-    difference = result["difference"]
+    answer = from_json(event.result)
+    if isinstance(answer, CompilerRaised):
+        return _raised(answer, event.seconds, suspect)
+    if isinstance(answer, NotCaptured):
+        return Judgement(Verdict.INVALID, None, answer.reason, None, {"failure": answer.failure}, event.seconds)
+    assert isinstance(answer, Compared)
+    difference = answer.difference
     if difference is None:
         if undefined is not None:
             return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, seconds=event.seconds)
@@ -71,36 +74,36 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     detail = {"difference": difference}
     excuse = difference.get("explained") or (undefined if _says_nothing(difference["kind"], undefined) else None)
     if excuse is not None:
-        return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), result["converter"], detail, event.seconds)
-    return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, result["converter"], detail, event.seconds, suspect, result.get("outputs"))
+        return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), answer.converter, detail, event.seconds)
+    return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, None, answer.converter, detail, event.seconds, suspect, answer.outputs)
 
 
 def _says_nothing(kind: str, undefined: str | None) -> bool:
     return kind in _VALUE_DIFFERENCES or (kind == "shape" and undefined == SHAPE_VARIES)
 
 
-def _raised(result: Mapping[str, Any], seconds: Mapping[str, float], suspect: str | None) -> Judgement:
-    stage = Stage(result["stage"])
-    detail = {"failure": result["failure"]}
-    if result["unsupported"] is not None:
-        return Judgement(Verdict.UNSUPPORTED, stage, result["unsupported"], result["converter"], detail, seconds)
-    unread = next((_READERS[each] for each in _calls(result["failure"]) if each in _READERS), None)
+def _raised(answer: CompilerRaised, seconds: Mapping[str, float], suspect: str | None) -> Judgement:
+    stage = Stage(answer.stage)
+    detail = {"failure": answer.failure}
+    if answer.unsupported is not None:
+        return Judgement(Verdict.UNSUPPORTED, stage, answer.unsupported, answer.converter, detail, seconds)
+    unread = next((_READERS[each] for each in _calls(answer.failure) if each in _READERS), None)
     if unread is not None:
         return Judgement(Verdict.INVALID, None, f"capture-failed:{unread}", None, detail, seconds)
-    if _is_a_slip(result["failure"]):
-        return Judgement(Verdict.UNDEFINED, stage, "harness-error", result["converter"], detail, seconds)
-    return Judgement(Verdict.CRASH, stage, None, result["converter"], detail, seconds, suspect)
+    if _is_a_slip(answer.failure):
+        return Judgement(Verdict.UNDEFINED, stage, "harness-error", answer.converter, detail, seconds)
+    return Judgement(Verdict.CRASH, stage, None, answer.converter, detail, seconds, suspect)
 
 
-def _is_a_slip(failure: Mapping[str, Any]) -> bool:
+def _is_a_slip(failure: Failure) -> bool:
     """Whether the adapter's own code raised: it met something that it does not know, which says nothing about the compiler."""
     calls = _calls(failure)
     return failure["type"] in _SLIPS and bool(calls) and calls[-1][0].startswith("opera.")
 
 
-def _calls(failure: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _calls(failure: Failure) -> list[tuple[str, str]]:
     """Module and function of each frame, the innermost last."""
-    return [(str(frame[0]), str(frame[3])) for frame in failure.get("frames", ())]
+    return [(frame[0], frame[3]) for frame in failure.get("frames", ())]
 
 
 def _lost(event: Lost, operator: str, suspect: str | None) -> Judgement:
@@ -115,21 +118,17 @@ def _stage(name: str) -> Stage | None:
     return next((stage for stage in Stage if stage.value == name), None)
 
 
-def judge_materialisation(answer: Mapping[str, Any], seconds: Mapping[str, float]) -> Judgement:
-    """The verdict where there is no model to compile: the library rejects the instance, or an exporter failed.
-
-    Args:
-        answer: A document of the materialiser with status `invalid`, `export-failed` or `lost`.
-        seconds: Per stage.
-    """
-    detail = {"failure": answer["failure"]} if "failure" in answer else {"lost": answer["lost"], "log": answer.get("log", "")}
-    if answer["status"] != "export-failed":
-        return Judgement(Verdict.INVALID, None, str(answer["reason"]), None, detail, seconds)
-    exporter = str(answer["exporter"])
-    converter = converter_of_exporter(exporter, answer["failure"])
-    if answer.get("unsupported") is not None:
-        return Judgement(Verdict.UNSUPPORTED, Stage.EXPORT, answer["unsupported"], converter, detail, seconds, exporter)
-    return Judgement(Verdict.CRASH, Stage.EXPORT, None, converter, detail, seconds, exporter)
+def judge_materialisation(answer: Rejected | ExportFailed | LibraryLost) -> Judgement:
+    """The verdict where there is no model to compile: the library rejects the instance, its process ends, or an exporter fails."""
+    if isinstance(answer, LibraryLost):
+        return Judgement(Verdict.INVALID, None, answer.reason, None, {"lost": answer.lost, "log": answer.log})
+    detail = {"failure": answer.failure}
+    if isinstance(answer, Rejected):
+        return Judgement(Verdict.INVALID, None, answer.reason, None, detail)
+    converter = converter_of_exporter(answer.exporter, answer.failure)
+    if answer.unsupported is not None:
+        return Judgement(Verdict.UNSUPPORTED, Stage.EXPORT, answer.unsupported, converter, detail, exporter=answer.exporter)
+    return Judgement(Verdict.CRASH, Stage.EXPORT, None, converter, detail, exporter=answer.exporter)
 
 
 def headline(verdict: Verdict, detail: Mapping[str, Any]) -> str:

@@ -11,6 +11,21 @@ from typing import Any
 from opera import bundle
 from opera.arrays import as_array, is_array
 from opera.compilers.exporters import is_exporter
+from opera.difftest import messages
+from opera.difftest.messages import (
+    Call,
+    Called,
+    Made,
+    Materialise,
+    Refusal,
+    Rejected,
+    Review,
+    Reviewed,
+    Unwritable,
+    WriteSource,
+    from_json,
+    to_json,
+)  # fmt: skip
 from opera.instance import decode_instance
 from opera.models.sampling import with_single_parameters
 from opera.models.template import ExportFailed, Invalid, Model, Template
@@ -33,20 +48,7 @@ class _Unwritable(Exception):
 
 
 class Materialiser:
-    """Handles `{"instance", "key", "seed", "kind", "form", "reference"}`: makes the artefact, and the bundle where it is asked for.
-
-    Answers `{"status": "ready", "bundle", "artefact", "undefined"}` with names in the cache, `{"status": "invalid", "reason", "stage",
-    "failure"}` where the library rejects the instance, `{"status": "export-failed", "exporter", "failure"}`, or `{"status": "unwritable",
-    "failure"}` where the cache takes no file, which says nothing of the instance.
-
-    Handles `{"review": bundle of the compiler's outputs or null, "instance", "key", "seed", "kind", "bundle", "artefact", "computes_as"}`:
-    answers `{"status": "reviewed", "reason", "why", "culprit"}`, the first two null where nothing excuses the failure, the last where
-    neither the library's own capture nor an exporter is at fault.
-
-    Handles `{"calls": [{"document", "key"}, ...], "seed"}` as well, *document* being JSON text: builds and runs each instance once, each in
-    a stage named by its place in the list. Answers `{"status": "called", "answers"}`: null for a call that returned, else `{"reason",
-    "type", "message"}`.
-    """
+    """Answers `Materialise`, `WriteSource`, `Review` and `Call` of `opera.difftest.messages`. Each call of `Call` is a stage of its own."""
 
     def __init__(self, options: Message) -> None:
         module, _, attribute = str(options["template"]).partition(":")
@@ -61,82 +63,81 @@ class Materialiser:
         return {"versions": versions, "template": template, "forkable": self._template.forkable, "python": sys.version.split()[0]}
 
     def handle(self, task: Message, stages: Stages) -> Message:
-        if "review" in task:
-            return self._review(task, stages)
-        if "calls" in task:
-            return {"status": "called", "answers": self._call_all(task["calls"], task["seed"], stages)}
+        request = from_json(task)
+        if isinstance(request, Review):
+            return to_json(self._review(request, stages))
+        if isinstance(request, Call):
+            return to_json(Called(self._call_all(request.calls, request.seed, stages)))
         stages.enter(REFERENCE)
-        answer: Message = {"status": "ready"}
+        reference: messages.Reference | None = None
         try:
-            instance = decode_instance(task["instance"], self._blob)
-            model = self._template.build(instance, task["key"], task["seed"])
-            if task.get("source"):
-                source = model.source(task["form"])
-                return {"status": "source", "imports": list(source.imports), "text": source.text, "expected": source.expected}
-            if task["reference"]:
-                answer.update(self._bundle(model))
-            if task["kind"] is not None:
+            model = self._model(request)
+            if isinstance(request, WriteSource):
+                source = model.source(request.form)
+                return to_json(messages.Source(list(source.imports), source.text, source.expected))
+            assert isinstance(request, Materialise)
+            if request.with_reference:
+                reference = self._reference(model)
+            artefact = messages.Artefact()
+            if request.kind is not None:
                 stages.enter(EXPORT)
-                artefact = model.artefact(task["kind"], task["form"])
-                answer["artefact"] = self._store(artefact.data)
-                answer["suspect"] = artefact.suspect
+                made = model.artefact(request.kind, request.form)
+                artefact = messages.Artefact(self._store(made.data), made.suspect)
         except _Unwritable as error:
-            return {"status": "unwritable", "failure": describe(error.__cause__ or error)}
+            return to_json(Unwritable(describe(error.__cause__ or error)))
         except Invalid as error:
-            failure = describe(error.__cause__ or error)
-            return {**answer, "status": "invalid", "reason": str(error), "stage": stages.current, "failure": failure}
+            return to_json(Rejected(str(error), stages.current, describe(error.__cause__ or error), reference))
         except ExportFailed as error:
-            answer["status"] = "export-failed"
-            answer["exporter"] = error.exporter
-            answer["failure"] = describe(error.__cause__ or error)
-        return answer
+            return to_json(messages.ExportFailed(error.exporter, describe(error.__cause__ or error), reference=reference))
+        return to_json(Made(artefact, reference))
 
-    def _review(self, task: Message, stages: Stages) -> Message:
-        """A second look at a failing test: what excuses it, and whether the artefact is at fault."""
+    def _model(self, request: Materialise | WriteSource | Review) -> Model:
+        return self._template.build(decode_instance(request.instance, self._blob), request.key, request.seed)
+
+    def _review(self, request: Review, stages: Stages) -> Reviewed:
+        """Looks for what excuses a failing test, and for a fault of the artefact."""
         stages.enter(REVIEW)
-        instance = decode_instance(task["instance"], self._blob)
-        model = self._template.build(instance, task["key"], task["seed"])
-        tree = bundle.parse(bundle.fetch_made(self._cache, task["bundle"]))
-        actual = None if task["review"] is None else bundle.parse(bundle.fetch_made(self._cache, task["review"]))
+        instance = decode_instance(request.instance, self._blob)
+        model = self._model(request)
+        tree = bundle.parse(bundle.fetch_made(self._cache, request.bundle))
+        actual = None if request.outputs is None else bundle.parse(bundle.fetch_made(self._cache, request.outputs))
         expected: list[Any] = tree["outputs"]
-        answer: Message = {"status": "reviewed", "reason": None, "why": None, "culprit": None}
-        if task["artefact"] is not None:
-            found = model.captured(task["kind"], bundle.fetch_made(self._cache, task["artefact"]))
-            policy = Policy(task["computes_as"])
+        culprit = None
+        if request.model is not None and request.kind is not None:
+            found = model.captured(request.kind, bundle.fetch_made(self._cache, request.model))
+            policy = Policy(request.computes_as)
             if found is not None and blames(found[1], expected, tree["precise"], actual, policy, exported=is_exporter(found[0])):
-                answer["culprit"] = found[0]
+                culprit = found[0]
 
         def shapes_rounded() -> list[tuple[int, ...]] | None:
             try:
-                outputs = self._template.build(with_single_parameters(instance), task["key"], task["seed"]).nearby(0.0, 0)
+                outputs = self._template.build(with_single_parameters(instance), request.key, request.seed).nearby(0.0, 0)
             except Invalid:
                 return None
             return None if outputs is None or not all(map(is_array, outputs)) else [as_array(each).shape for each in outputs]
 
         case = Case(
             instance, list(tree["inputs"].values()), expected, actual, model.nearby, model.exact, model.shapes_elsewhere, shapes_rounded,
-            task["computes_as"],
+            request.computes_as,
         )  # fmt: skip
         excuse = review(case)
-        if excuse is not None:
-            answer.update(reason=excuse.reason, why=excuse.why)
-        return answer
+        return Reviewed(culprit=culprit) if excuse is None else Reviewed(excuse.reason, excuse.why, culprit)
 
-    def _call_all(self, calls: list[Message], seed: int, stages: Stages) -> list[Message | None]:
-        answers: list[Message | None] = []
-        for place, call in enumerate(calls):
-            stages.enter(str(place))
-            answers.append(self._call(call["document"], call["key"], seed))
+    def _call_all(self, calls: list[tuple[str, str]], seed: int, stages: Stages) -> list[Refusal | None]:
+        answers: list[Refusal | None] = []
+        for index, (document, key) in enumerate(calls):
+            stages.enter(str(index))
+            answers.append(self._call(document, key, seed))
         return answers
 
-    def _call(self, document: str, key: str, seed: int) -> Message | None:
+    def _call(self, document: str, key: str, seed: int) -> Refusal | None:
         try:
             self._template.build(decode_instance(json.loads(document), self._blob), key, seed).run_once()
         except Invalid as error:
             cause = error.__cause__ or error
-            return {"reason": str(error), "type": type_name(type(cause)), "message": cut(text_of(cause), _MESSAGE)}
+            return Refusal(str(error), type_name(type(cause)), cut(text_of(cause), _MESSAGE))
         except Exception as error:
-            return {"reason": "not-rebuilt", "type": type_name(type(error)), "message": cut(text_of(error), _MESSAGE)}
+            return Refusal("not-rebuilt", type_name(type(error)), cut(text_of(error), _MESSAGE))
         return None
 
     def _store(self, data: bytes) -> str:
@@ -148,7 +149,7 @@ class Materialiser:
     def _blob(self, name: str) -> bytes:
         return bundle.fetch(self._cache.parent / "blobs", name)
 
-    def _bundle(self, model: Model) -> dict[str, Any]:
+    def _reference(self, model: Model) -> messages.Reference:
         reference = model.reference()
         tree = {
             "inputs": dict(model.inputs),
@@ -156,4 +157,4 @@ class Materialiser:
             "precise": None if reference.precise is None else list(reference.precise),
         }
         name = self._store(bundle.dump(tree))
-        return {"bundle": name, "undefined": reference.undefined, "origin": reference.origin, "structure": reference.structure}
+        return messages.Reference(name, reference.undefined, reference.origin, reference.structure)

@@ -1,4 +1,4 @@
-"""Which failures are looked at a second time beside the library, because they may be nobody's fault."""
+"""Decides which confirmed failures are reviewed before they count."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _COMPILING = (Stage.LOAD, Stage.OPTIMIZE, Stage.CODEGEN)
 _MAY_RAISE = (Verdict.CRASH, Verdict.ABORT)
 
 
-def is_worth_a_look(judgement: Judgement, test: Test) -> bool:
+def needs_review(judgement: Judgement, test: Test) -> bool:
     """Whether the values that *test* was given may be the reason of its failure.
 
     What fails while it is compiled fails whatever they are, unless they are constants of the model, and such that no specification allows

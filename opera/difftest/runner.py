@@ -12,19 +12,19 @@ from typing import Any
 from opera import bundle
 from opera.compilers.exporters import culprits
 from opera.config import Config
-from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
-from opera.difftest.needs_review import is_worth_a_look
+from opera.difftest.judge import Judgement
+from opera.difftest.messages import ExportFailed, Made, Rejected, from_json, to_json
+from opera.difftest.needs_review import needs_review
+from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
 from opera.difftest.session import Rig
 from opera.difftest.settings import Settings
-from opera.difftest.tasks import Tasks, answer_of
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.workers.kinds import Role
-from opera.workers.process import Done, Lost, Raised
-from opera.workers.protocol import Message
+from opera.workers.process import Done
 from opera.workers.supervision import working_folder
 
 WARM = (Role.LIBRARY, Role.COMPILER)
@@ -133,71 +133,58 @@ class Prober:
             raise Cancelled
         self.count += 1
         document = encode_instance(trial.instance)
-
-        def only(_: str) -> Any:
-            return document
-
-        tasks = self._rig.tasks(only)
         test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
         library, compiler = roles
-        event = self._ask(library, tasks.materialise(test, reference=True))
-        answer = answer_of(event)
-        if answer["status"] == "unwritable":
-            raise EnvironmentBroken(
-                f"the cache cannot be written ({answer['failure']['message']}); mend that and run the same command again"
-            )
-        if answer["status"] != "ready":
-            return self._probe(judge_materialisation(answer, event.seconds), answer)
-        done = self._ask(compiler, tasks.compile(test, answer, answer))
-        if isinstance(done, Lost) and compiler is Role.COMPILER and done.stage in ("", "read"):
-            done = self._ask(Role.COMPILER_FRESH, tasks.compile(test, answer, answer))
-        judgement = judge_compilation(done, test, answer.get("undefined"), answer.get("suspect"))
-        probe = self._probe(judgement, answer)
-        if probe.fingerprint in wanted and not self._is_sound(test, trial, tasks):
-            return Probe(Judgement(Verdict.INVALID, reason="types"), None, probe.bundle)
-        if self._may_be_wanted(judgement, probe, wanted) and is_worth_a_look(judgement, test):
-            look = self._ask(Role.LIBRARY, tasks.review(test, answer, answer, judgement.outputs))
-            probe = self._probe(_looked(judgement, look), answer)
-        return probe
 
-    def _is_sound(self, test: Test, trial: Trial, tasks: Tasks) -> bool:
+        def reviewed(judgement: Judgement, test: Test) -> bool:
+            return needs_review(judgement, test) and self._may_be_wanted(judgement, wanted)
+
+        whole = self._rig.difftest(lambda _: document)
+        difftest = replace(whole, lowest=None, confirm=False, library=library, compiler=compiler, reviewed=reviewed)
+        state = difftest.begin(test)
+        reference: str | None = None
+        while isinstance(state, TestState):
+            event = self._ask(difftest.ask(state))
+            if state.phase is Phase.MODEL and isinstance(event, Done):
+                made = from_json(event.result)
+                reference = made.reference.bundle if isinstance(made, Made | Rejected | ExportFailed) and made.reference else None
+            was, state = state, difftest.answered(state, event)
+            found = state if isinstance(state, Judgement) else state.confirmed
+            of_interest = found is not None and was.phase is Phase.COMPILE and self._fingerprint(found) in wanted
+            if of_interest and not self._is_sound(difftest, was, trial):
+                return Probe(Judgement(Verdict.INVALID, reason="types"), None, reference)
+        return Probe(state, self._fingerprint(state), reference)
+
+    def _fingerprint(self, judgement: Judgement) -> str | None:
+        """Of a failure."""
+        return judgement.symptom(self.settings.subject).fingerprint if judgement.verdict.is_failure else None
+
+    def _is_sound(self, difftest: DiffTest, state: TestState, trial: Trial) -> bool:
         """Whether an ONNX model is one by its types and shapes as well: the baked form, which is made of constants, is checked for that."""
-        if trial.instance.kind not in (Kind.NODE, Kind.GRAPH) or test.form is InputForm.BAKED:
+        if trial.instance.kind not in (Kind.NODE, Kind.GRAPH) or state.test.form is InputForm.BAKED:
             return True
-        event = self._ask(Role.LIBRARY, tasks.materialise(replace(test, form=InputForm.BAKED), reference=False))
-        return not isinstance(event, Done) or event.result["status"] != "invalid"
+        baked = replace(state, test=replace(state.test, form=InputForm.BAKED), phase=Phase.MODEL, worker=Role.LIBRARY)
+        event = self._ask(difftest.ask(baked))
+        return not isinstance(event, Done) or not isinstance(from_json(event.result), Rejected)
 
-    def _may_be_wanted(self, judgement: Judgement, probe: Probe, wanted: frozenset[str]) -> bool:
-        """Whether a second look may make this one of the failures of interest, as it may name a culprit."""
-        if probe.fingerprint is None or probe.fingerprint in wanted:
+    def _may_be_wanted(self, judgement: Judgement, wanted: frozenset[str]) -> bool:
+        """Whether a review may make this one of the failures of interest, as it may name a culprit."""
+        if self._fingerprint(judgement) in wanted:
             return True
         others = culprits() if judgement.exporter is None else ()
-        return any(replace(judgement, exporter=name).symptom(self.settings.subject).fingerprint in wanted for name in others)
+        return any(self._fingerprint(replace(judgement, exporter=name)) in wanted for name in others)
 
     def roles_for(self, verdict: Verdict) -> Roles:
         """The workers for a failure of that kind: one that kills its process gets a copy of a warm one each time."""
         return (Role.LIBRARY, Role.COMPILER_FRESH) if verdict in _DEADLY else WARM
 
-    def _probe(self, judgement: Judgement, answer: Mapping[str, Any]) -> Probe:
-        fingerprint = judgement.symptom(self.settings.subject).fingerprint if judgement.verdict.is_failure else None
-        return Probe(judgement, fingerprint, answer.get("bundle"))
-
-    def _ask(self, role: Role, task: Message) -> Done | Raised | Lost:
+    def _ask(self, step: Ask) -> Event:
+        task = to_json(step.request)
         deadline = time.monotonic() + _ANSWER_WITHIN
         assigned = False
         while time.monotonic() < deadline:
-            assigned = assigned or self._rig.crew.assign(role, task, task)
+            assigned = assigned or self._rig.crew.assign(step.worker, step, task)
             events = [event for _, _, event in self._rig.crew.wait()]
             if events:
                 return events[0]
-        raise EnvironmentBroken(f"{role.value} does not answer; look at `opera doctor`")
-
-
-def _looked(judgement: Judgement, look: Done | Raised | Lost) -> Judgement:
-    """*judgement* after a second look beside the library, as a campaign takes it."""
-    found = look.result if isinstance(look, Done) else {}
-    if found.get("reason") is not None:
-        return replace(judgement, verdict=Verdict.UNDEFINED, reason=str(found["reason"]))
-    if found.get("culprit") is not None and judgement.exporter is None:
-        return replace(judgement, exporter=str(found["culprit"]))
-    return judgement
+        raise EnvironmentBroken(f"{step.worker.value} does not answer; look at `opera doctor`")

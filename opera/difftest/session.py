@@ -5,26 +5,26 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 from opera.compilers.adapter import Fork, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
-from opera.difftest.judge import headline, judge_compilation
+from opera.difftest.judge import Judgement, headline
+from opera.difftest.messages import Document, to_json
+from opera.difftest.needs_review import needs_review
+from opera.difftest.protocol import Ask, DiffTest, Event, drive
 from opera.difftest.settings import Settings
-from opera.difftest.tasks import Tasks
+from opera.difftest.specs import compiler_spec, library_spec
 from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken
 from opera.instance import encode_instance
 from opera.models.forms import InputForm
-from opera.models.registry import template_of
 from opera.oracles.verdict import Verdict
-from opera.plugins import search_path
 from opera.workers.kinds import Post, Role
 from opera.workers.pool import Crew
 from opera.workers.pool_protocol import Workforce
-from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 
 _CANARY = "canary"
@@ -38,19 +38,11 @@ class Rig:
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
         self._settings = settings
-        template = template_of(self.route.library)
-        environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"), **dict(self.route.environment)}
-        library = WorkerSpec(
-            self.route.library, "opera.difftest.model_worker:Materialiser", {"template": template, "cache": str(cache)},
-            config.python("library", self.route.library), search_path(template), environment,
-        )  # fmt: skip
-        options: dict[str, Any] = {"adapter": registered.target, "template": template, "cache": str(cache), "chebyshev": settings.chebyshev}
-        if settings.level is not None:
-            options["settings"] = {"level": settings.level}
-        compiler = WorkerSpec(
-            settings.compiler, "opera.difftest.compiler_worker:CompilerWorker", options, config.python("compiler", settings.compiler),
-            (*registered.search_path(), *search_path(template)), {**environment, **self.adapter.environment},
-        )  # fmt: skip
+        environment = dict(self.route.environment)
+        library = library_spec(config, self.route.library, cache, environment)
+        compiler = compiler_spec(
+            config, registered, self.route.library, cache, environment, chebyshev=settings.chebyshev, level=settings.level
+        )
         posts = {
             Role.LIBRARY: Post(library),
             Role.LIBRARY_FRESH: Post(library),
@@ -70,33 +62,28 @@ class Rig:
             KeyboardInterrupt: *interrupted* says so.
         """
         self._interrupted = interrupted
-        instance = canary(self.route.library)
-        document = encode_instance(instance)
+        difftest, test = canary_test(self.route, self._settings.subject, self._settings.seed)
+        asked: dict[Role, Message] = {}
 
-        def only(_: str) -> Any:
-            return document
+        def ask(step: Ask) -> Event:
+            asked.setdefault(step.worker, to_json(step.request))
+            return self._one(step.worker, to_json(step.request))
 
-        tasks = self.tasks(only)
-        test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY, self._settings.seed)
-        make = tasks.materialise(test, reference=True)
-        made = self._one(Role.LIBRARY, make)
-        if not isinstance(made, Done) or made.result["status"] != "ready":
-            raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {_why(made)}; look at `opera doctor`")
-        task = tasks.compile(test, made.result, made.result)
-        event = self._one(Role.COMPILER, task)
-        judgement = judge_compilation(event, test, made.result["undefined"])
+        judgement = drive(difftest, difftest.begin(test), ask)
         if judgement.verdict is not Verdict.PASS:
             why = headline(judgement.verdict, judgement.detail)
+            if Role.COMPILER not in asked:
+                raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; look at `opera doctor`")
             raise EnvironmentBroken(
                 f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
                 " adapter; look at `opera doctor`"
             )
         if self.crew.infos[Role.LIBRARY]["forkable"]:
-            self.crew.set_warmup(Role.LIBRARY_FRESH, make)
+            self.crew.set_warmup(Role.LIBRARY_FRESH, asked[Role.LIBRARY])
         else:
             self.crew.never_copy(Role.LIBRARY_FRESH)
         if self.adapter.fork is Fork.WARM:
-            self.crew.set_warmup(Role.COMPILER_FRESH, task)
+            self.crew.set_warmup(Role.COMPILER_FRESH, asked[Role.COMPILER])
         return self._identity()
 
     def _one(self, role: Role, task: Message) -> Done | Raised | Lost:
@@ -132,10 +119,29 @@ class Rig:
         versions: Mapping[str, str] = self.crew.infos[Role.COMPILER]["versions"]
         return versions if self._settings.build is None else {**versions, "build": self._settings.build}
 
-    def tasks(self, document: Any) -> Tasks:
-        """The factory of messages; *document* gives the JSON document of an instance by its hash."""
-        lowest = self.adapter.level_below(self._settings.level)
-        return Tasks(document, self.route.artefact, (self.route.frontend, self.route.name), lowest, self.adapter.computes_as)
+    def difftest(self, document: Callable[[str], Document]) -> DiffTest:
+        """The steps of the subject's tests; *document* gives the JSON document of an instance by its hash."""
+        route, settings = self.route, self._settings
+        return DiffTest(
+            settings.subject, route.artefact, (route.frontend, route.name), document, self.adapter.level_below(settings.level),
+            self.adapter.computes_as, confirm=settings.confirm, reviewed=needs_review if settings.confirm else _never,
+        )  # fmt: skip
+
+
+def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
+    """The steps of the canary's test on *route*: no failure is confirmed or reviewed.
+
+    Raises:
+        EnvironmentBroken: the library has no canary.
+    """
+    instance = canary(route.library)
+    document = encode_instance(instance)
+    test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY, seed)
+    return DiffTest(subject, route.artefact, (route.frontend, route.name), lambda _: document, confirm=False, reviewed=_never), test
+
+
+def _never(judgement: Judgement, test: Test) -> bool:
+    return False
 
 
 def _crew(posts: Mapping[Role, Post], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None) -> Workforce:
@@ -144,10 +150,3 @@ def _crew(posts: Mapping[Role, Post], limits: Limits, settings: Settings, worksp
     from opera.workers.ray_pool import RayCrew
 
     return RayCrew(posts, limits, settings.jobs, workspace, settings.cluster)
-
-
-def _why(event: Done | Raised | Lost) -> str:
-    if isinstance(event, Lost):
-        return f"{event.cause}: {event.detail}"
-    failure = event.failure if isinstance(event, Raised) else event.result.get("failure", {})
-    return f"{failure.get('type', '?')}: {str(failure.get('message', ''))[:300]}"

@@ -6,27 +6,25 @@ import enum
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 from opera.compilers.adapter import Adapter, Route
-from opera.compilers.canary import canary
 from opera.compilers.registry import Plugin
 from opera.config import Config
-from opera.difftest.judge import headline, judge_compilation
-from opera.difftest.tasks import Tasks
-from opera.difftest.test import Test
+from opera.difftest.judge import headline
+from opera.difftest.messages import to_json
+from opera.difftest.protocol import TestState
+from opera.difftest.session import canary_test
+from opera.difftest.specs import compiler_spec, library_spec
 from opera.environments.advice import Trouble, of_broken, of_lacks, of_library, of_lost
 from opera.environments.inventory import Inventory, inventory
 from opera.environments.requirements import lacks
-from opera.errors import OperaError
-from opera.instance import encode_instance
-from opera.models.forms import InputForm
-from opera.models.registry import template_of
+from opera.errors import EnvironmentBroken, OperaError
 from opera.oracles.verdict import Verdict
-from opera.plugins import search_path
-from opera.workers.process import Done, Limits, Lost, Raised, Ready, WorkerSpec
+from opera.workers.kinds import Role
+from opera.workers.process import Limits, Lost, Ready
 from opera.workers.session import Session, session
 from opera.workers.supervision import supervised
 
@@ -86,8 +84,8 @@ class _Library:
     python: str
     trouble: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
-    made: Mapping[str | None, Mapping[str, Any] | str] = field(default_factory=dict[str | None, Mapping[str, Any] | str])
-    """By kind of artefact: the materialiser's answer, or why there is none."""
+    made: Mapping[str | None, TestState | str] = field(default_factory=dict[str | None, TestState | str])
+    """By kind of artefact: the canary's test with its model made, or why there is none."""
 
 
 class Checkup:
@@ -175,7 +173,7 @@ class Checkup:
         python = self._config.setting("library", name, "python").value
         try:
             held = inventory(self._config.python("library", name))
-            spec = self._library_spec(name, environment)
+            spec = library_spec(self._config, name, self._cache, dict(environment))
         except OperaError as error:
             return _Library(python, str(error))
         with session(spec, _LIMITS, self._scratch, self._stop) as worker:
@@ -186,15 +184,18 @@ class Checkup:
             made = {kind: self._make(worker, name, kind) for kind in sorted(kinds, key=str)}
             return _Library(python, "", event.info["versions"], made)
 
-    def _make(self, worker: Session, name: str, kind: str | None) -> Mapping[str, Any] | str:
+    def _make(self, worker: Session, name: str, kind: str | None) -> TestState | str:
         try:
-            tasks, test = self._tasks(Route(name, "", kind))
+            difftest, test = canary_test(Route(name, "", kind), name, _SEED)
         except OperaError as error:
             return str(error)
-        event = worker.ask(tasks.materialise(test, reference=True))
-        if isinstance(event, Done) and event.result["status"] == "ready":
-            return event.result
-        return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {_why(event)}"
+        difftest = replace(difftest, library=Role.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
+        state = difftest.begin(test)
+        assert isinstance(state, TestState)
+        after = difftest.answered(state, worker.ask(to_json(difftest.ask(state).request)))
+        if isinstance(after, TestState):
+            return after
+        return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {headline(after.verdict, after.detail)}"
 
     def _compile(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], library: _Library) -> list[Check]:
         """The checks of routes that share a worker; a worker that dies is started again for the routes after it."""
@@ -206,7 +207,12 @@ class Checkup:
                 reason = library.trouble or str(library.made[route.artefact])
                 checks.append(Check(each.name, route, State.BROKEN, reason, python=held.python, library_at_fault=True))
         while ready:
-            with session(self._compiler_spec(each, adapter, ready[0]), _LIMITS, self._scratch, self._stop) as worker:
+            with session(
+                compiler_spec(self._config, each, ready[0].library, self._cache, dict(ready[0].environment)),
+                _LIMITS,
+                self._scratch,
+                self._stop,
+            ) as worker:
                 self._tell(f"{each.name} on {_called(ready[0].library, ready[0].environment)}: importing ...")
                 event = worker.start()
                 if not isinstance(event, Ready):
@@ -224,9 +230,11 @@ class Checkup:
         self._tell(f"{name}/{route.frontend} by {route.name}: canary ...")
         made = library.made[route.artefact]
         assert not isinstance(made, str)
-        tasks, test = self._tasks(route)
-        event = worker.ask(tasks.compile(test, made, made))
-        judgement = judge_compilation(event, test, made["undefined"])
+        difftest, _ = canary_test(route, f"{name}/{route.frontend}", _SEED)
+        event = worker.ask(to_json(difftest.ask(made).request))
+        judgement = difftest.answered(replace(made, worker=Role.COMPILER_FRESH), event)
+        if isinstance(judgement, TestState):
+            raise EnvironmentBroken(f"files vanish from {self._cache}; look who else writes there")
         if judgement.verdict is Verdict.PASS:
             version, rest = _split(ready.info["versions"])
             settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}
@@ -235,31 +243,6 @@ class Checkup:
         return Check(name, route, State.BROKEN, of_lost(name, what, adapter.packages, held), python=held.python), not isinstance(
             event, Lost
         )
-
-    def _tasks(self, route: Route) -> tuple[Tasks, Test]:
-        instance = canary(route.library)
-        document = encode_instance(instance)
-        test = Test(0, _NAME, _NAME, instance.api, InputForm.RUNTIME, _NAME, _NAME, _SEED)
-        return Tasks(lambda _: document, route.artefact, (route.frontend, route.name)), test
-
-    def _library_spec(self, name: str, environment: Environment) -> WorkerSpec:
-        template = template_of(name)
-        options = {"template": template, "cache": str(self._cache)}
-        python = self._config.python("library", name)
-        return WorkerSpec(
-            name, "opera.difftest.model_worker:Materialiser", options, python, search_path(template), self._variables(environment)
-        )
-
-    def _compiler_spec(self, each: Plugin, adapter: type[Adapter], route: Route) -> WorkerSpec:
-        template = template_of(route.library)
-        options = {"adapter": each.target, "template": template, "cache": str(self._cache), "chebyshev": None}
-        return WorkerSpec(
-            each.name, "opera.difftest.compiler_worker:CompilerWorker", options, self._config.python("compiler", each.name),
-            (*each.search_path(), *search_path(template)), {**self._variables(route.environment), **adapter.environment},
-        )  # fmt: skip
-
-    def _variables(self, environment: Environment) -> dict[str, str]:
-        return {"TORCHINDUCTOR_CACHE_DIR": str(self._cache / "inductor"), **dict(environment)}
 
 
 def _called(library: str, environment: Environment) -> str:
@@ -270,10 +253,3 @@ def _split(versions: Mapping[str, str]) -> tuple[str, dict[str, str]]:
     """The first entry, which is the version of the thing itself, and the rest."""
     (_, first), *rest = versions.items() or [("", "")]
     return first, dict(rest)
-
-
-def _why(event: Done | Raised | Lost) -> str:
-    if isinstance(event, Lost):
-        return f"{event.cause}: {event.detail}"
-    failure = event.failure if isinstance(event, Raised) else event.result.get("failure", {})
-    return f"{failure.get('type', '?')}: {str(failure.get('message', ''))[:300]}"

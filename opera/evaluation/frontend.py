@@ -19,6 +19,7 @@ from opera.compilers.adapter import Adapter, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.console import say
+from opera.difftest.messages import Artefact, Reference, kept_of
 from opera.difftest.test import Identity
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
@@ -148,11 +149,11 @@ def _tasks(workspace: Workspace, campaign: Campaign) -> list[tuple[str, Message]
     campaigns, corpus = Campaigns(workspace), Corpus(workspace)
     found: list[tuple[str, Message]] = []
     for result in campaigns.results(campaign.id):
-        reference = campaigns.artefact(identity.reference_key(result.instance, result.seed))
-        model = campaigns.artefact(identity.artefact_key(result.instance, result.seed, InputForm(result.form)))
-        if reference is None or model is None or "bundle" not in reference or model.get("artefact") is None:
+        reference = kept_of(campaigns.artefact(identity.reference_key(result.instance, result.seed)))
+        artefact = kept_of(campaigns.artefact(identity.artefact_key(result.instance, result.seed, InputForm(result.form))))
+        if not isinstance(reference, Reference) or not isinstance(artefact, Artefact) or artefact.model is None:
             continue
         document = json.loads(corpus.document(result.instance))
-        task = {"document": document, "route": [route.frontend, route.name], "bundle": reference["bundle"], "artefact": model["artefact"]}
+        task = {"document": document, "route": [route.frontend, route.name], "bundle": reference.bundle, "artefact": artefact.model}
         found.append((result.instance, task))
     return found

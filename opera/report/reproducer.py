@@ -16,18 +16,18 @@ from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.judge import headline
+from opera.difftest.messages import Source, WriteSource, from_json, to_json
+from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
-from opera.models.registry import template_of
 from opera.oracles.normalise import summary, template
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
-from opera.plugins import search_path
 from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
 from opera.workers import clock
 from opera.workers.environment import passed_on
-from opera.workers.process import PINNED_ENVIRONMENT, Done, Limits, WorkerSpec, signal_name
+from opera.workers.process import PINNED_ENVIRONMENT, Done, Limits, signal_name
 from opera.workers.program import LOOK_SECONDS, Program
 from opera.workers.session import ask
 from opera.workers.supervision import working_folder
@@ -139,21 +139,21 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     values: dict[str, Any] = {
         "docstring": "\n".join(map(said, _docstring(case, versions))),
         "compares": result.verdict is Verdict.INCONSISTENT,
-        "library_source": source["text"] + ("\n" + source["expected"] if result.verdict is Verdict.INCONSISTENT else ""),
+        "library_source": source.text + ("\n" + source.expected if result.verdict is Verdict.INCONSISTENT else ""),
         "route": result.route,
         "opset": dict(case.document.get("context", ())).get("opset", 0),
         "kind": difference.get("kind"),
         "stage": result.stage.value if result.stage else "",
         "unsigned": str(difference.get("dtype")).startswith("uint"),
         "nested": "sequence" in f"{difference.get('expected')}{difference.get('actual')}",
-        "absent": re.search(r"(?m)^inputs = .*: None\b", source["text"]) is not None,
+        "absent": re.search(r"(?m)^inputs = .*: None\b", source.text) is not None,
         "exact": _is_exact(difference),
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
     }  # fmt: skip
     lines = environment.get_template(body.name).render(values).strip().splitlines()
     imports = [line for line in lines if line.startswith(("import ", "from "))]
-    values["imports"] = _sorted_imports([*source["imports"], _NUMPY, *imports])
+    values["imports"] = _sorted_imports([*source.imports, _NUMPY, *imports])
     values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
     text = environment.get_template("script.py.j2").render(values).rstrip() + "\n"
     text = text if re.search(r"\bnp\.", text) else text.replace(f"{_NUMPY}\n", "", 1)
@@ -194,22 +194,16 @@ def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
-def _library_source(workspace: Workspace, config: Config, case: Case, route: Route) -> Mapping[str, Any]:
+def _library_source(workspace: Workspace, config: Config, case: Case, route: Route) -> Source:
     result = case.result
-    options = {"template": template_of(route.library), "cache": str(workspace.cache)}
-    spec = WorkerSpec(
-        route.library, "opera.difftest.model_worker:Materialiser", options, config.python("library", route.library),
-        search_path(options["template"]), dict(route.environment),
-    )  # fmt: skip
-    task = {
-        "instance": case.document, "key": case.key, "seed": result.seed, "kind": None, "form": result.form, "reference": False,
-        "source": True,
-    }  # fmt: skip
+    spec = library_spec(config, route.library, workspace.cache, dict(route.environment))
+    request = WriteSource(case.document, case.key, result.seed, result.form)
     with working_folder("reproduce", workspace.folder / "scratch") as scratch:
-        event = ask(spec, _LIMITS, scratch, task)
-    if not isinstance(event, Done) or event.result["status"] != "source":
+        event = ask(spec, _LIMITS, scratch, to_json(request))
+    source = from_json(event.result) if isinstance(event, Done) else None
+    if not isinstance(source, Source):
         raise EnvironmentBroken(f"{route.library} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
-    return event.result
+    return source
 
 
 def attempt(script: Path, python: str, result: StoredResult, scratch: Path | None = None) -> Attempt:

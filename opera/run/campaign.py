@@ -15,6 +15,7 @@ from typing import Any
 from opera.config import Config
 from opera.corpus.expression import Predicate, selector
 from opera.difftest.judge import Judgement
+from opera.difftest.protocol import LOWEST_LEVEL
 from opera.difftest.session import Rig
 from opera.difftest.settings import Settings
 from opera.difftest.test import Identity, Test
@@ -26,7 +27,7 @@ from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, Place, check_room
 from opera.run.observers import Progress, Watch
 from opera.run.plan import Plan, make_plan
-from opera.run.scheduler import AHEAD, LOWEST_LEVEL, Cache, Scheduler
+from opera.run.scheduler import AHEAD, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.workers.machine import Machine
 from opera.workers.supervision import working_folder
@@ -279,16 +280,13 @@ class _Campaign:
 
     def _work(self, todo: Iterable[Test], cache: Cache) -> None:
         """Runs what is to do, or as much of it as there is time for."""
-        tasks = self._rig.tasks(self._document)
         scheduler = Scheduler(
             todo,
             self._rig.crew,
-            tasks,
+            self._rig.difftest(self._document),
             cache,
-            subject=self._settings.subject,
             slots=self._settings.jobs,
             on_result=self._result,
-            confirm=self._settings.confirm,
             lowered=self._lowered,
             ahead=AHEAD if self._draws is None else 0,
         )

@@ -13,9 +13,10 @@ from typing import Annotated, Literal, Required, TypedDict
 
 import msgspec
 
+from opera.difftest.messages import Difference
 from opera.oracles.verdict import Stage, Verdict
 from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
-from opera.workers.messages import Difference, Failure
+from opera.workers.failure import Failure
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]

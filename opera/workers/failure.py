@@ -4,19 +4,37 @@ from __future__ import annotations
 
 import traceback
 from types import TracebackType
-from typing import Any
+from typing import NotRequired, TypedDict
 
 MAX_TEXT = 32_768
 MAX_FRAMES = 40
 
+Frame = tuple[str, str, int | None, str]
+"""Module, file, line and function."""
 
-def describe(error: BaseException) -> dict[str, Any]:
+
+class Cause(TypedDict):
+    """The exception behind another one."""
+
+    type: str
+    message: str
+    frames: NotRequired[list[Frame]]
+
+
+class Failure(Cause):
+    """An exception."""
+
+    bases: NotRequired[list[str]]
+    cause: NotRequired[Cause | None]
+
+
+def describe(error: BaseException) -> Failure:
     """Type, message and frames of *error* and of the exceptions that caused it.
 
-    Frames go from the outermost to the innermost, each as [module, file, line, function]; the file is kept only from its last three
+    Frames go from the outermost to the innermost, each as module, file, line and function; the file is kept only from its last three
     parts on, so that no path of a machine gets into a record.
     """
-    document: dict[str, Any] = {
+    document: Failure = {
         "type": type_name(type(error)),
         "bases": [type_name(base) for base in type(error).__mro__[1:-2]],
         "message": cut(text_of(error)),
@@ -53,11 +71,11 @@ def cut(text: str, limit: int = MAX_TEXT) -> str:
     return f"{text[:half]}\n... {len(text) - 2 * half} characters left out ...\n{text[-half:]}"
 
 
-def frames_of(trace: TracebackType | None) -> list[list[Any]]:
+def frames_of(trace: TracebackType | None) -> list[Frame]:
     """The innermost `MAX_FRAMES` frames of *trace*, outermost first."""
-    frames: list[list[Any]] = []
+    frames: list[Frame] = []
     for frame, line in traceback.walk_tb(trace):
         code = frame.f_code
         file = "/".join(code.co_filename.split("/")[-3:])
-        frames.append([str(frame.f_globals.get("__name__", "")), file, line, getattr(code, "co_qualname", code.co_name)])
+        frames.append((str(frame.f_globals.get("__name__", "")), file, line, getattr(code, "co_qualname", code.co_name)))
     return frames[-MAX_FRAMES:]

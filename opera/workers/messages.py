@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast
+from dataclasses import dataclass
+from typing import Annotated, Any, cast
 
 from msgspec import DecodeError, Meta, Struct
 from msgspec.json import Decoder
 
 from opera.untrusted import Malformed, typed
+from opera.workers.failure import Failure
 from opera.workers.protocol import Message, ProtocolError
 
 MOST_NESTED = 200
@@ -23,25 +25,6 @@ _FAST = Decoder()
 Blob = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 """The name of a file of the cache."""
 Seconds = dict[str, Annotated[float, Meta(ge=0)]]
-Frame = tuple[str, str, int | None, str]
-
-
-class Cause(Struct, frozen=True):
-    """The exception behind another one."""
-
-    type: str
-    message: str
-    frames: list[Frame] = []
-
-
-class Failure(Struct, frozen=True):
-    """As `opera.workers.failure.describe` makes it."""
-
-    type: str
-    message: str
-    frames: list[Frame] = []
-    bases: list[str] = []
-    cause: Cause | None = None
 
 
 class Ready(Struct, frozen=True, tag_field="is", tag="ready", forbid_unknown_fields=True):
@@ -90,105 +73,21 @@ class Died(Struct, frozen=True, tag_field="is", tag="died", forbid_unknown_field
 Said = Ready | Broken | Forked | Done | Raised | Died
 
 
-class _Versions(Struct, frozen=True):
-    versions: dict[str, str]
+@dataclass(frozen=True)
+class Answers:
+    """What workers of a role may say, as types that msgspec understands.
+
+    Attributes:
+        info: Of itself, when it is ready.
+        answers: To a task, by what stands under `is`.
+    """
+
+    info: Any
+    answers: Mapping[str, Any]
 
 
-class _Materialiser(_Versions, frozen=True):
-    template: str
-    forkable: bool
-
-
-class _Made(Struct, frozen=True, tag_field="status", tag="ready"):
-    bundle: Blob | None = None
-    artefact: Blob | None = None
-    undefined: str | None = None
-    suspect: str | None = None
-
-
-class _Invalid(Struct, frozen=True, tag_field="status", tag="invalid"):
-    reason: str
-    failure: Failure
-    stage: str = ""
-
-
-class _ExportFailed(Struct, frozen=True, tag_field="status", tag="export-failed"):
-    exporter: str
-    failure: Failure
-    bundle: Blob | None = None
-    undefined: str | None = None
-
-
-class _Unwritable(Struct, frozen=True, tag_field="status", tag="unwritable"):
-    failure: Failure
-
-
-class _Source(Struct, frozen=True, tag_field="status", tag="source"):
-    imports: list[str]
-    text: str
-    expected: str
-
-
-class _Reviewed(Struct, frozen=True, tag_field="status", tag="reviewed"):
-    reason: str | None
-    why: str | None
-    culprit: str | None
-
-
-class _Refusal(Struct, frozen=True):
-    reason: str
-    type: str
-    message: str
-
-
-class _Called(Struct, frozen=True, tag_field="status", tag="called"):
-    answers: list[_Refusal | None]
-
-
-class Difference(Struct, frozen=True):
-    """As `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
-
-    kind: str
-    output: int
-    expected: str
-    actual: str
-    distance: float | str | None = None
-    allowed: float | str | None = None
-    share: float | str | None = None
-    explained: str | None = None
-    dtype: str | None = None
-
-
-class _Compared(Struct, frozen=True, tag_field="status", tag="compared"):
-    difference: Difference | None
-    converter: str | None = None
-    outputs: Blob | None = None
-
-    def __post_init__(self) -> None:
-        if self.difference is not None and self.converter is None:
-            raise ValueError("a difference without a converter")
-
-
-class _Failed(Struct, frozen=True, tag_field="status", tag="raised"):
-    stage: Literal["export", "load", "optimize", "codegen", "run", "compare", "release"]
-    failure: Failure
-    unsupported: str | None
-    converter: str
-
-
-class _Damaged(Struct, frozen=True, tag_field="status", tag="damaged"):
-    reason: str
-
-
-_ROLES: Mapping[str, tuple[Any, Any]] = {
-    "opera.difftest.model_worker:Materialiser": (
-        _Materialiser,
-        _Made | _Invalid | _ExportFailed | _Unwritable | _Source | _Reviewed | _Called,
-    ),
-    "opera.difftest.compiler_worker:CompilerWorker": (_Versions, _Compared | _Failed | _Invalid | _Damaged),
-}
-"""What workers of a role say of themselves, and answer."""
-_ANY = (dict[str, Any], dict[str, Any])
+ROLES: dict[str, Answers] = {}
+"""By how a role is set up. Who employs workers adds theirs; a role that is not here may answer with any JSON object."""
 
 
 def parsed(body: bytes) -> object:
@@ -240,12 +139,18 @@ def said(message: Message, role: str) -> Said:
 
 def check_info(info: Message, role: str) -> None:
     """Raises ProtocolError where *info* is not what a worker of that role says of itself."""
-    checked(info, _ROLES.get(role, _ANY)[0])
+    if role in ROLES:
+        checked(info, ROLES[role].info)
 
 
 def check_answer(answer: Message, role: str) -> None:
     """Raises ProtocolError where *answer* is not what a worker of that role answers."""
-    checked(answer, _ROLES.get(role, _ANY)[1])
+    if role in ROLES:
+        tag = str(answer.get("is"))
+        kind = ROLES[role].answers.get(tag)
+        if kind is None:
+            raise ProtocolError(f"unexpected message: an answer that is {tag[:40]!r}")
+        checked(answer, kind)
 
 
 def checked(document: Any, form: Any) -> Any:

@@ -19,6 +19,7 @@ from opera.atomic import replacing
 from opera.workers import clock, folders, messages, processes
 from opera.workers.cores import Seat
 from opera.workers.environment import passed_on
+from opera.workers.failure import Failure
 from opera.workers.protocol import Message, ProtocolError, Reader, pack
 from opera.workers.stage import StageCell, StageWatch, shared_memory
 
@@ -78,7 +79,7 @@ class Ready:
 class Broken:
     """The worker cannot work at all: its role could not be set up. *failure* is as `opera.workers.failure.describe` makes it."""
 
-    failure: Message
+    failure: Failure
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,7 @@ class Raised:
     """A task ended with an exception."""
 
     stage: str
-    failure: Message
+    failure: Failure
     seconds: Mapping[str, float]
 
 
@@ -229,13 +230,13 @@ class Worker:
         if isinstance(said, messages.Ready | messages.Broken):
             if self.ready:
                 raise ProtocolError("said twice that it is ready")
-            return self._set_up(said, message)
+            return self._set_up(said)
         if not self.busy or said.task != self.tasks:
             raise ProtocolError(f"an answer to task {said.task}, which is not what it was given")
         if isinstance(said, messages.Done):
             event = Done(said.result, said.seconds)
         elif isinstance(said, messages.Raised):
-            event = Raised(said.stage, message["failure"], said.seconds)
+            event = Raised(said.stage, said.failure, said.seconds)
         elif not self._forking:
             raise ProtocolError("an answer of a copy that nobody asked for")
         elif isinstance(said, messages.Forked):
@@ -249,14 +250,13 @@ class Worker:
             return None
         return self._finish(event)
 
-    def _set_up(self, said: messages.Ready | messages.Broken, message: Message) -> Event:
+    def _set_up(self, said: messages.Ready | messages.Broken) -> Event:
         if isinstance(said, messages.Ready):
             self.ready = True
             self._seat.leave()
             return Ready(said.info)
-        failure: Message = {**message["failure"], "log": self.log_tail()}
         self.close()
-        return Broken(failure)
+        return Broken(said.failure)
 
     def _finish(self, event: Event) -> Event:
         self.busy, self._forked_pid, self._held = False, None, None

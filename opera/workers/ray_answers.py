@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta, Struct
 
 from opera.workers import messages
-from opera.workers.messages import Blob, Failure, Seconds
+from opera.workers.failure import Failure
+from opera.workers.messages import Blob, Seconds
 from opera.workers.process import Done, Lost, Raised
 from opera.workers.protocol import Message, ProtocolError, unpack
 

@@ -183,7 +183,7 @@ def test_only_confirmed_failures_have_a_fingerprint(wild: Wild) -> None:
 def test_a_failure_is_confirmed_in_another_process(wild: Wild) -> None:
     for name in ("raise", "abort", "hang-native", "leak-in-run", "lie-value", "sys-exit"):
         runs = [event.pid for event in wild.lab.journal() if (event.what, event.api, event.edge) == ("compile", f"fake.{name}", "begin")]
-        assert len(runs) == len(set(runs)) == 2
+        assert len(runs) == len(set(runs)) == 2, name
 
 
 def test_a_passing_test_runs_once(wild: Wild) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from opera import bundle
 from opera.arrays import to_bytes
+from opera.difftest.messages import Made, Materialise, Review, Reviewed, from_json, to_json
 from opera.instance import Argument, Instance, Kind, Tensor, encode_instance
 from opera.models.archive import unpack_folder
 from opera.models.registry import template_of
@@ -54,26 +55,27 @@ class Backend:
         self._session = opened
         self._cache = cache
 
-    def make(self, instance: Instance, kind: str) -> tuple[dict[str, Any], Any, bytes | None]:
+    def make(self, instance: Instance, kind: str) -> tuple[Made, Any, bytes]:
         """The answer, the parts of the bundle, and the artefact."""
-        task = {"instance": encode_instance(instance), "key": "key", "seed": 0, "kind": kind, "form": "runtime", "reference": True}
-        event = self._session.ask(task)
+        event = self._session.ask(to_json(Materialise(encode_instance(instance), "key", 0, kind, "runtime", with_reference=True)))
         assert isinstance(event, Done), event
-        answer = event.result
-        assert "bundle" in answer, answer
-        data = bundle.fetch(self._cache, answer["artefact"]) if "artefact" in answer else None
-        return answer, bundle.parse(bundle.fetch(self._cache, answer["bundle"])), data
+        made = from_json(event.result)
+        assert isinstance(made, Made), made
+        assert made.reference is not None
+        assert made.artefact.model is not None
+        return made, bundle.parse(bundle.fetch(self._cache, made.reference.bundle)), bundle.fetch(self._cache, made.artefact.model)
 
-    def reviewed(self, instance: Instance, kind: str, outputs: list[Any]) -> dict[str, Any]:
-        """What a second look at a failure with these outputs says."""
+    def reviewed(self, instance: Instance, kind: str, outputs: list[Any]) -> Reviewed:
+        """What a review of a failure with these outputs says."""
         made, _, _ = self.make(instance, kind)
-        task = {
-            "instance": encode_instance(instance), "key": "key", "seed": 0, "kind": kind, "bundle": made["bundle"],
-            "artefact": made["artefact"], "computes_as": {}, "review": bundle.store(self._cache, bundle.dump(outputs)),
-        }  # fmt: skip
-        event = self._session.ask(task)
+        assert made.reference is not None
+        kept = bundle.store(self._cache, bundle.dump(outputs))
+        request = Review(encode_instance(instance), "key", 0, kind, kept, made.reference.bundle, made.artefact.model, {})
+        event = self._session.ask(to_json(request))
         assert isinstance(event, Done), event
-        return event.result
+        found = from_json(event.result)
+        assert isinstance(found, Reviewed)
+        return found
 
 
 def backend_named(name: str, folder: Path) -> Iterator[Backend]:
@@ -115,8 +117,8 @@ def run(kind: str, data: bytes, inputs: dict[str, Any], folder: Path) -> list[An
 @pytest.mark.parametrize("name", MODELS)
 def test_models_of_tensorflow_compute_what_the_reference_says(on_tensorflow: Backend, name: str, kind: str, tmp_path: Path) -> None:
     answer, tree, data = on_tensorflow.make(MODELS[name], kind)
-    assert (answer["status"], answer["suspect"], answer["undefined"]) == ("ready", None, None)
-    assert data is not None
+    assert answer.reference is not None
+    assert (answer.artefact.suspect, answer.reference.undefined) == (None, None)
     outputs = run(kind, data, tree["inputs"], tmp_path)
     assert [(output.shape, output.dtype) for output in outputs] == [(output.shape, output.dtype) for output in tree["outputs"]]
     for output, expected in zip(outputs, tree["outputs"], strict=True):
@@ -129,19 +131,17 @@ def test_a_graph_that_is_not_what_keras_computes_is_the_librarys_own_fault(on_te
     call = (Argument("data", {"images": tensor(np.ones((4, 4, 3), "float64")), "bounding_boxes": boxes}),)
     init = (Argument("max_number", 3, keyword=True), Argument("bounding_box_format", "xyxy", keyword=True))
     instance = Instance("keras", "keras.layers.MaxNumBoundingBoxes", Kind.MODULE, init, call)
-    made, tree, data = on_tensorflow.make(instance, "saved-model")
-    assert made["status"] == "ready"
-    assert data is not None
+    _, tree, _ = on_tensorflow.make(instance, "saved-model")
     assert "int64" in {output.dtype.name for output in tree["outputs"]}
     outputs = [output.astype("float32") for output in tree["outputs"]]
-    assert on_tensorflow.reviewed(instance, "saved-model", outputs)["culprit"] == "tf.function"
+    assert on_tensorflow.reviewed(instance, "saved-model", outputs).culprit == "tf.function"
 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_jax_lowers_to_stablehlo_with_every_input_in_its_place(on_jax: Backend, name: str) -> None:
     answer, tree, data = on_jax.make(MODELS[name], "stablehlo")
-    assert (answer["status"], answer["undefined"]) == ("ready", None)
-    assert data is not None
+    assert answer.reference is not None
+    assert answer.reference.undefined is None
     signature = next(line for line in data.decode().splitlines() if "func.func public @main" in line)
     assert signature.count("%arg") == len(tree["inputs"])
     assert signature.partition("->")[2].count("tensor<") == len(tree["outputs"])

@@ -327,7 +327,7 @@ def test_integers_that_the_compiler_cannot_hold_excuse_what_it_makes_of_them() -
     ],
 )
 def test_random_values_say_nothing_of_the_shape_that_they_have(kind: str, undefined: str | None, verdict: Verdict) -> None:
-    answer = {"status": "compared", "difference": {"kind": kind, "expected": "1", "actual": "2"}, "converter": "dropout"}
+    answer = {"is": "compared", "difference": {"kind": kind, "expected": "1", "actual": "2"}, "converter": "dropout"}
     assert judge_compilation(Done(answer, {}), JOB, undefined).verdict is verdict
 
 
@@ -345,7 +345,7 @@ JOB = Test(0, "t", "i", "torch.relu", InputForm.RUNTIME, "r", "a", 0)
 
 def raised(kind: str, *frames: tuple[str, str], suspect: str | None = None, stage: str = "load") -> Judgement:
     failure = {"type": kind, "message": "no", "frames": [[module, "file.py", 1, function] for module, function in frames]}
-    answer = {"status": "raised", "stage": stage, "failure": failure, "unsupported": None, "converter": "relu"}
+    answer = {"is": "raised", "stage": stage, "failure": failure, "unsupported": None, "converter": "relu"}
     return judge_compilation(Done(answer, {}), JOB, None, suspect)
 
 

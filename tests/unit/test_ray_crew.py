@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import opera.difftest.specs  # noqa: F401  (says what the roles may answer)
 from opera.errors import EnvironmentBroken
 from opera.workers.process import Done
 from opera.workers.protocol import ProtocolError
@@ -20,7 +21,7 @@ from opera.workers.ray_pool import _started
 
 COMPILER = "opera.difftest.compiler_worker:CompilerWorker"
 DONE: dict[str, Any] = {
-    "event": "done", "result": {"status": "compared", "difference": None}, "seconds": {"run": 0.5}, "info": None, "notes": [],
+    "event": "done", "result": {"is": "compared", "difference": None}, "seconds": {"run": 0.5}, "info": None, "notes": [],
 }  # fmt: skip
 NAME = "0" * 64
 
@@ -45,8 +46,8 @@ def test_an_answer_of_a_station_is_an_event_and_the_contents_of_its_files() -> N
         ("[" * 100_000, {}),
         (json.dumps({**DONE, "event": "new"}), {}),
         (json.dumps({**DONE, "seconds": {"run": float("nan")}}), {}),
-        (json.dumps({**DONE, "result": {"status": "compared"}}), {}),
-        (json.dumps({**DONE, "result": {"status": "compared", "difference": None, "outputs": "../x"}}), {}),
+        (json.dumps({**DONE, "result": {"is": "compared"}}), {}),
+        (json.dumps({**DONE, "result": {"is": "compared", "difference": None, "outputs": "../x"}}), {}),
         (json.dumps({**DONE, "info": {"versions": {"x": 5}}}), {}),
         (json.dumps({**DONE, "notes": [{"host": "other", "event": "x"}]}), {}),
         (json.dumps({**DONE, "notes": [{}]}), {}),

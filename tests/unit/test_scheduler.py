@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from opera.difftest.judge import Judgement
-from opera.difftest.tasks import Tasks
+from opera.difftest.messages import Artefact, Compared, Reference, to_json
+from opera.difftest.protocol import DiffTest, TestState
 from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
@@ -16,7 +17,7 @@ from opera.workers.machine import this_machine
 from opera.workers.process import Done, Lost
 from opera.workers.protocol import Message
 
-READY = {"status": "ready", "bundle": "b", "undefined": None}
+READY = {"r": to_json(Reference("0" * 64)), **{f"a{place}": to_json(Artefact("1" * 64)) for place in range(5)}}
 
 
 class Office:
@@ -48,7 +49,7 @@ class Office:
 
     def never_copy(self, role: Role) -> None: ...
 
-    def assign(self, role: Role, job: Any, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: Role, job: TestState, task: Message, waiting: int = 1) -> bool:
         self.given.append((role, job.test.id))
         self._busy = (role, job)
         return True
@@ -58,11 +59,11 @@ class Office:
 
     def wait(self) -> Iterator[tuple[Role, Any, Done | Lost]]:
         if self._busy is not None:
-            (role, job), self._busy = self._busy, None
-            if job.test.id == self._fails:
-                yield role, job, Lost("signal", "SIGSEGV", "run", "", {})
+            (role, state), self._busy = self._busy, None
+            if state.test.id == self._fails:
+                yield role, state, Lost("signal", "SIGSEGV", "run", "", {})
             else:
-                yield role, job, Done({"status": "done", "difference": None}, {})
+                yield role, state, Done(to_json(Compared(None)), {})
 
     def close(self) -> None: ...
 
@@ -80,8 +81,8 @@ def run(away: Mapping[int, set[Role]]) -> tuple[list[tuple[Role, str]], dict[str
 
     office = Office(fails="1")
     tests = [Test(place, str(place), "i", "library.api", InputForm.BAKED, "r", f"a{place}", 0) for place in range(5)]
-    tasks = Tasks(lambda _: {}, "onnx", ("onnx", "direct"))
-    scheduler = Scheduler(tests, office, tasks, Cache(lambda _: READY), "fake/fake", 1, take)
+    difftest = DiffTest("fake/fake", "onnx", ("onnx", "direct"), lambda _: {})
+    scheduler = Scheduler(tests, office, difftest, Cache(READY.get), 1, take)
     step = 0
     while not scheduler.finished:
         office.away = away.get(step, office.away)

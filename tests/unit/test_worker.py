@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import opera.difftest.specs  # noqa: F401  (says what the roles may answer)
 from opera.workers import messages, processes
 from opera.workers.environment import passed_on
 from opera.workers.failure import MAX_FRAMES, MAX_TEXT, cut, describe
@@ -430,23 +431,25 @@ def test_a_worker_that_changes_its_stage_all_the_time_holds_nobody_up(bench: Ben
 @pytest.mark.parametrize(
     ("role", "result"),
     [
-        ("opera.difftest.model_worker:Materialiser", {"status": "ready", "bundle": "../../etc/passwd"}),
-        ("opera.difftest.model_worker:Materialiser", {"status": "ready", "bundle": "0" * 64 + "\n"}),
-        ("opera.difftest.model_worker:Materialiser", {"status": "invalid", "reason": "x", "stage": "y"}),
-        ("opera.difftest.model_worker:Materialiser", {"status": "called", "answers": [5]}),
-        ("opera.difftest.model_worker:Materialiser", {"status": "new"}),
+        ("opera.difftest.model_worker:Materialiser", {"is": "made", "artefact": {}, "reference": {"bundle": "../../etc/passwd"}}),
+        ("opera.difftest.model_worker:Materialiser", {"is": "made", "artefact": {"model": "0" * 64 + "\n"}}),
+        ("opera.difftest.model_worker:Materialiser", {"is": "rejected", "reason": "x", "stage": "y"}),
+        ("opera.difftest.model_worker:Materialiser", {"is": "called", "answers": [5]}),
+        ("opera.difftest.model_worker:Materialiser", {"is": "new"}),
+        ("opera.difftest.model_worker:Materialiser", {"is": ["made"]}),
+        ("opera.difftest.model_worker:Materialiser", {"is": "library-lost", "reason": "", "stage": "", "lost": {}}),
         ("opera.difftest.model_worker:Materialiser", {}),
-        ("opera.difftest.compiler_worker:CompilerWorker", {"status": "compared"}),
-        ("opera.difftest.compiler_worker:CompilerWorker", {"status": "compared", "difference": {"kind": "values"}}),
+        ("opera.difftest.compiler_worker:CompilerWorker", {"is": "compared"}),
+        ("opera.difftest.compiler_worker:CompilerWorker", {"is": "compared", "difference": {"kind": "values"}}),
         (
             "opera.difftest.compiler_worker:CompilerWorker",
-            {"status": "compared", "difference": {"kind": "values", "output": 0, "expected": "1", "actual": "2"}},
+            {"is": "compared", "difference": {"kind": "values", "output": 0, "expected": "1", "actual": "2"}},
         ),
         (
             "opera.difftest.compiler_worker:CompilerWorker",
-            {"status": "raised", "stage": "lunch", "failure": {"type": "E", "message": ""}, "unsupported": None, "converter": "c"},
+            {"is": "raised", "stage": "lunch", "failure": {"type": "E", "message": ""}, "unsupported": None, "converter": "c"},
         ),
-        ("opera.difftest.compiler_worker:CompilerWorker", {"status": "source", "imports": [], "text": "", "expected": ""}),
+        ("opera.difftest.compiler_worker:CompilerWorker", {"is": "source", "imports": [], "text": "", "expected": ""}),
     ],
 )
 def test_an_answer_that_no_worker_of_the_role_gives_is_a_protocol_error(role: str, result: dict[str, Any]) -> None:

@@ -1,0 +1,350 @@
+"""What the two workers of a test are asked, and what they answer: one class for each message.
+
+A worker imports this module where neither OPERA's driver nor msgspec is installed: only the standard library is used here. The driver
+checks each answer by the types of these classes, see `opera.workers.messages`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal, NotRequired, TypedDict, cast
+
+from opera.workers.failure import Failure
+
+Document = Mapping[str, Any]
+"""An `instance/1` document."""
+
+_BLOB = re.compile(r"[0-9a-f]{64}", re.ASCII)
+
+
+def to_json(message: Any) -> dict[str, Any]:
+    """The JSON form of a request or an answer; its class is named under `is`."""
+    document = {each.name: getattr(message, each.name) for each in fields(message)}
+    return {"is": _TAGS[type(message)], **{name: _plain(value) for name, value in document.items()}}
+
+
+def tag_of(kind: type[Any]) -> str:
+    """What stands under `is` in messages of this class."""
+    return _TAGS[kind]
+
+
+def from_json(document: Mapping[str, Any]) -> Any:
+    """Inverse of `to_json`, for documents that are trusted or were checked; keys that the class does not know are left out."""
+    kind = _CLASSES[document["is"]]
+    return kind(**{each.name: _typed(document[each.name]) for each in fields(kind) if each.name in document})
+
+
+def kept_of(document: Mapping[str, Any] | None) -> Kept | None:
+    """What a document of the store says; None where there is none, or one that an earlier version of OPERA wrote."""
+    return None if document is None or "is" not in document else from_json(document)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(each) for each in cast("list[Any]", value)]
+    return to_json(value) if type(value) in _PARTS else value
+
+
+def _typed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_typed(each) for each in cast("list[Any]", value)]
+    return from_json(cast("dict[str, Any]", value)) if isinstance(value, dict) and "is" in value else cast(object, value)
+
+
+def _check_blob(*names: str | None) -> None:
+    for name in names:
+        if name is not None and _BLOB.fullmatch(name) is None:
+            raise ValueError(f"{name[:40]!r} is no name of a stored file")
+
+
+# Requests to the library's worker.
+
+
+@dataclass(frozen=True)
+class Materialise:
+    """Make the model of an instance.
+
+    Attributes:
+        instance: An `instance/1` document.
+        key: Decides, with *seed*, what is drawn for values that were not kept.
+        seed: Of the inputs.
+        kind: Of artefact; None where the compiler takes the live module.
+        form: Input form.
+        with_reference: Whether inputs and reference outputs are wanted as well.
+    """
+
+    instance: Document
+    key: str
+    seed: int
+    kind: str | None
+    form: str
+    with_reference: bool
+
+
+@dataclass(frozen=True)
+class WriteSource:
+    """Write the model as a script of its library."""
+
+    instance: Document
+    key: str
+    seed: int
+    form: str
+
+
+@dataclass(frozen=True)
+class Review:
+    """Look at a confirmed failure beside the library.
+
+    Attributes:
+        instance, key, seed, kind: As the model was made.
+        outputs: The bundle of the compiler's outputs; None where it gave none.
+        bundle: Inputs and reference outputs.
+        model: The artefact that the compiler was given.
+        computes_as: The dtypes that the compiler declares to compute as others.
+    """
+
+    instance: Document
+    key: str
+    seed: int
+    kind: str | None
+    outputs: str | None
+    bundle: str
+    model: str | None
+    computes_as: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call recorded instances once each. *calls* are pairs of an instance as JSON text, and its key."""
+
+    calls: list[tuple[str, str]]
+    seed: int
+
+
+# Requests to the compiler's worker.
+
+
+@dataclass(frozen=True)
+class Compile:
+    """Load, compile, run and compare a model.
+
+    Attributes:
+        instance, key, seed: As the model was made.
+        route: Frontend and name of the route.
+        bundle: Inputs and reference outputs.
+        model: The artefact; None where the live module is rebuilt.
+        level: Optimisation level; None for the campaign's.
+    """
+
+    instance: Document
+    key: str
+    seed: int
+    route: tuple[str, str]
+    bundle: str
+    model: str | None
+    level: str | None
+
+
+Request = Materialise | WriteSource | Review | Call | Compile
+
+
+# Answers of the library's worker.
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Inputs and reference outputs of an instance.
+
+    Attributes:
+        bundle: Their name in the cache.
+        undefined: Why the outputs are no reference; None where they are one.
+        origin: Who says so: `library`, or `declared`.
+        structure: How the library nests its outputs, as text.
+    """
+
+    bundle: str
+    undefined: str | None = None
+    origin: str = "library"
+    structure: str = "tuple"
+
+    def __post_init__(self) -> None:
+        _check_blob(self.bundle)
+
+
+@dataclass(frozen=True)
+class Artefact:
+    """A model in a form that compilers load.
+
+    Attributes:
+        model: Its name in the cache; None where the compiler rebuilds the live module.
+        suspect: The exporter that made it, where it is no model by the rules of its format, or does not take the inputs.
+    """
+
+    model: str | None = None
+    suspect: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_blob(self.model)
+
+
+@dataclass(frozen=True)
+class Made:
+    """The model is in the cache. Without *reference*, none was asked for."""
+
+    artefact: Artefact
+    reference: Reference | None = None
+
+
+@dataclass(frozen=True)
+class Rejected:
+    """The library rejects the instance at *stage*, or its own capture fails."""
+
+    reason: str
+    stage: str
+    failure: Failure
+    reference: Reference | None = None
+
+
+@dataclass(frozen=True)
+class ExportFailed:
+    """An exporter failed. *unsupported* says that it declines such models; the driver finds that out."""
+
+    exporter: str
+    failure: Failure
+    unsupported: str | None = None
+    reference: Reference | None = None
+
+
+@dataclass(frozen=True)
+class Unwritable:
+    """The cache takes no file, which says nothing of the instance."""
+
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Source:
+    """A script: its import lines, what makes model and inputs, and what computes the expected outputs."""
+
+    imports: list[str]
+    text: str
+    expected: str
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """What excuses the failure and why, or who is at fault instead of the compiler; None where nothing is."""
+
+    reason: str | None = None
+    why: str | None = None
+    culprit: str | None = None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a call did not return."""
+
+    reason: str
+    type: str
+    message: str
+
+
+@dataclass(frozen=True)
+class Called:
+    """One entry per call: None for one that returned."""
+
+    answers: list[Refusal | None]
+
+
+@dataclass(frozen=True)
+class LibraryLost:
+    """The library's process ended. The driver says so, no worker does.
+
+    Attributes:
+        reason: `library-hang`, `library-oom` or `library-abort`.
+        stage: Where it was.
+        lost: `cause` and `detail`, as `opera.workers.process.Lost` has them.
+        log: The end of what it printed.
+    """
+
+    reason: str
+    stage: str
+    lost: dict[str, str]
+    log: str = ""
+
+
+Answer = Made | Rejected | ExportFailed | LibraryLost
+"""What becomes of a request for a model."""
+Kept = Reference | Artefact | Rejected | ExportFailed | LibraryLost
+"""What is kept of an answer: under the key of the reference, and under that of the model."""
+
+
+# Answers of the compiler's worker.
+
+
+class Difference(TypedDict):
+    """As `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
+
+    kind: str
+    output: int
+    expected: str
+    actual: str
+    distance: NotRequired[float | str | None]
+    allowed: NotRequired[float | str | None]
+    share: NotRequired[float | str | None]
+    explained: NotRequired[str | None]
+    dtype: NotRequired[str | None]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The model ran. *difference* is None where the outputs are the library's; else *outputs* names the bundle of them."""
+
+    difference: Difference | None
+    converter: str | None = None
+    outputs: str | None = None
+
+    def __post_init__(self) -> None:
+        _check_blob(self.outputs)
+        if self.difference is not None and self.converter is None:
+            raise ValueError("a difference without a converter")
+
+
+@dataclass(frozen=True)
+class CompilerRaised:
+    """The compiler raised at *stage*; *unsupported* names the rule by which it says that it cannot do this."""
+
+    stage: Literal["export", "load", "optimize", "codegen", "run", "compare", "release"]
+    failure: Failure
+    unsupported: str | None
+    converter: str
+
+
+@dataclass(frozen=True)
+class NotCaptured:
+    """The library cannot capture the live module."""
+
+    reason: str
+    failure: Failure
+
+
+@dataclass(frozen=True)
+class Damaged:
+    """A file of the cache has to be made again."""
+
+    reason: str
+
+
+FROM_LIBRARY = (Made, Rejected, ExportFailed, Unwritable, Source, Reviewed, Called)
+FROM_COMPILER = (Compared, CompilerRaised, NotCaptured, Damaged)
+_TAGS: dict[type[Any], str] = {
+    Materialise: "materialise", WriteSource: "write-source", Review: "review", Call: "call", Compile: "compile",
+    Reference: "reference", Artefact: "artefact", Made: "made", Rejected: "rejected", ExportFailed: "export-failed",
+    Unwritable: "unwritable", Source: "source", Reviewed: "reviewed", Called: "called", Refusal: "refusal", LibraryLost: "library-lost",
+    Compared: "compared", CompilerRaised: "raised", NotCaptured: "not-captured", Damaged: "damaged",
+}  # fmt: skip
+_CLASSES = {tag: kind for kind, tag in _TAGS.items()}
+_PARTS = (Reference, Artefact, Refusal)
+"""Messages within messages."""

@@ -1,0 +1,270 @@
+"""The steps of one differential test: ask this worker for that, or: this is the verdict.
+
+Pure: nothing here waits, starts or stores. Campaigns, reduction, `opera doctor` and the canary all take a test through these steps:
+
+    MODEL     the library's worker makes the model, its inputs and the reference outputs
+    COMPILE   the compiler's worker loads, compiles, runs and compares; a failure has to happen again in a fresh process
+    REVIEW    the library's worker looks at a confirmed failure: something may excuse it, or somebody else may be at fault
+    LOWEST    the compiler's worker runs what is left at its lowest optimisation level
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from opera.compilers.exporters import declined_by_exporter
+from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
+from opera.difftest.messages import (
+    Answer,
+    Artefact,
+    Compile,
+    Damaged,
+    Document,
+    ExportFailed,
+    Kept,
+    LibraryLost,
+    Made,
+    Materialise,
+    Reference,
+    Rejected,
+    Request,
+    Review,
+    Reviewed,
+    Unwritable,
+    from_json,
+)  # fmt: skip
+from opera.difftest.model_worker import REFERENCE, REVIEW
+from opera.difftest.needs_review import needs_review
+from opera.difftest.test import Test
+from opera.errors import EnvironmentBroken
+from opera.oracles.verdict import Stage, Verdict
+from opera.workers.kinds import Role
+from opera.workers.process import Done, Lost, Raised
+
+Event = Done | Raised | Lost
+MOST_RUNS = 3
+"""Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
+LOWEST_LEVEL = "lowest_level"
+"""The key of a failure's detail that says what the test came to at the lowest optimisation level."""
+_SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
+_FRESH = {Role.LIBRARY: Role.LIBRARY_FRESH, Role.COMPILER: Role.COMPILER_FRESH}
+
+
+class Phase(enum.Enum):
+    """What is done next."""
+
+    MODEL = "model"
+    COMPILE = "compile"
+    REVIEW = "review"
+    LOWEST = "lowest"
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A request for a worker."""
+
+    worker: Role
+    request: Request
+
+
+@dataclass(frozen=True)
+class TestState:
+    """How far a test is.
+
+    Attributes:
+        test: The test.
+        phase: What is done next.
+        worker: Which worker does it.
+        reference: Inputs and reference outputs, once they are known.
+        artefact: The model, once it is known.
+        failures: Judgements of the failing runs so far that a further run has to confirm, the earliest first.
+        confirmed: The failure that was confirmed.
+        seconds: Of the library's side, by stage; those of the review stand under one name.
+        remade: How often the model was made again because its files were damaged.
+    """
+
+    __test__ = False
+
+    test: Test
+    phase: Phase
+    worker: Role
+    reference: Reference | None = None
+    artefact: Artefact | None = None
+    failures: tuple[Judgement, ...] = ()
+    confirmed: Judgement | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    remade: int = 0
+
+
+@dataclass(frozen=True)
+class DiffTest:
+    """How tests of one subject are done.
+
+    Attributes:
+        subject: `compiler/frontend`.
+        kind: Of artefact that its route needs; None where it takes the live module.
+        route: Frontend and name of the route.
+        document: Gives the `instance/1` document of an instance by its hash.
+        lowest: The compiler's lowest optimisation level, where the tests run at a higher one and failures are tried there too.
+        computes_as: The dtypes that the compiler declares to compute as others.
+        confirm: Whether a failure has to happen again in a fresh process.
+        library, compiler: The workers that are asked first.
+        reviewed: Whether a failure is reviewed.
+    """
+
+    subject: str
+    kind: str | None
+    route: tuple[str, str]
+    document: Callable[[str], Document]
+    lowest: str | None = None
+    computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    confirm: bool = True
+    library: Role = Role.LIBRARY
+    compiler: Role = Role.COMPILER
+    reviewed: Callable[[Judgement, Test], bool] = needs_review
+
+    def begin(self, test: Test, reference: Kept | None = None, artefact: Kept | None = None) -> TestState | Judgement:
+        """The first step of *test*, of which *reference* and *artefact* are known already."""
+        state = TestState(test, Phase.MODEL, self.library)
+        if self.kind is None:
+            artefact = Artefact() if isinstance(reference, Reference) else reference
+        for known in (artefact, reference):
+            if isinstance(known, Rejected | ExportFailed | LibraryLost):
+                return judge_materialisation(known)
+        state = replace(
+            state,
+            reference=reference if isinstance(reference, Reference) else None,
+            artefact=artefact if isinstance(artefact, Artefact) else None,
+        )
+        return state if state.reference is None or state.artefact is None else replace(state, phase=Phase.COMPILE, worker=self.compiler)
+
+    def ask(self, state: TestState) -> Ask:
+        """What is done next."""
+        test = state.test
+        what = self.document(test.instance), test.instance, test.seed
+        if state.phase is Phase.MODEL:
+            again = state.reference is None or state.remade > 0
+            return Ask(state.worker, Materialise(*what, self.kind, test.form.value, again))
+        assert state.reference is not None
+        assert state.artefact is not None
+        bundle, model = state.reference.bundle, state.artefact.model
+        if state.phase is Phase.REVIEW:
+            assert state.confirmed is not None
+            return Ask(state.worker, Review(*what, self.kind, state.confirmed.outputs, bundle, model, dict(self.computes_as)))
+        level = self.lowest if state.phase is Phase.LOWEST else None
+        return Ask(state.worker, Compile(*what, self.route, bundle, model, level))
+
+    def answered(self, state: TestState, event: Event) -> TestState | Judgement:
+        """What comes after *event*, the answer to what `ask` says of *state*.
+
+        Raises:
+            EnvironmentBroken: the cache takes no files, or loses them.
+        """
+        if state.phase is Phase.MODEL:
+            state = replace(state, seconds=dict(event.seconds))
+            outcome = self._materialised(state, answer_of(event))
+        elif state.phase is Phase.REVIEW:
+            state = replace(state, seconds={**state.seconds, REVIEW: sum(event.seconds.values())})
+            outcome = self._after_review(state, from_json(event.result) if isinstance(event, Done) else Reviewed())
+        else:
+            outcome = self._compiled(state, event)
+        return replace(outcome, seconds={**state.seconds, **outcome.seconds}) if isinstance(outcome, Judgement) else outcome
+
+    def _materialised(self, state: TestState, answer: Answer) -> TestState | Judgement:
+        if isinstance(answer, LibraryLost):
+            if state.worker is Role.LIBRARY:
+                return replace(state, worker=Role.LIBRARY_FRESH)
+            if state.failures and state.worker is Role.LIBRARY_FRESH:
+                return replace(state, worker=Role.LIBRARY_SPAWNED)
+        if isinstance(answer, Made):
+            if state.failures:
+                return _flaky(state.failures[0], Verdict.PASS)
+            reference = answer.reference or state.reference
+            if reference is None:  # it says that it is done, and has not made what it was asked for
+                return Judgement(Verdict.UNDEFINED, None, "harness-error")
+            return replace(state, phase=Phase.COMPILE, worker=self.compiler, reference=reference, artefact=answer.artefact)
+        judgement = judge_materialisation(answer)
+        failed = isinstance(answer, ExportFailed) and answer.unsupported is None
+        return self._confirmed(state, judgement) if state.failures or (failed and self.confirm) else judgement
+
+    def _compiled(self, state: TestState, event: Event) -> TestState | Judgement:
+        assert state.reference is not None
+        assert state.artefact is not None
+        if isinstance(event, Done) and isinstance(damaged := from_json(event.result), Damaged):
+            if state.remade >= MOST_RUNS:
+                raise EnvironmentBroken(f"files vanish from the cache ({damaged.reason}); look who else writes there")
+            return TestState(state.test, Phase.MODEL, self.library, seconds=state.seconds, remade=state.remade + 1)
+        if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is Role.COMPILER and not state.failures:
+            return replace(state, worker=Role.COMPILER_FRESH)
+        judgement = judge_compilation(event, state.test, state.reference.undefined, state.artefact.suspect)
+        if state.phase is Phase.LOWEST:
+            assert state.confirmed is not None
+            level = {"name": self.lowest, "verdict": judgement.verdict.value, "vanishes": judgement.verdict is Verdict.PASS}
+            return replace(state.confirmed, detail={**state.confirmed.detail, LOWEST_LEVEL: level})
+        if state.failures or judgement.verdict.is_failure:
+            return self._confirmed(state, judgement)
+        return judgement
+
+    def _confirmed(self, state: TestState, judgement: Judgement) -> TestState | Judgement:
+        """Goes on with a failure that a fresh process has shown too; asks a fresh process where none has been asked yet."""
+        if state.failures and not judgement.verdict.is_failure:
+            return _flaky(state.failures[0], judgement.verdict)
+        if not self.confirm or any(self.is_same(earlier, judgement) for earlier in state.failures):
+            if state.phase is Phase.MODEL or not self.reviewed(judgement, state.test):
+                return judgement
+            return replace(state, phase=Phase.REVIEW, worker=Role.LIBRARY, failures=(), confirmed=judgement)
+        if len(state.failures) < MOST_RUNS - 1:
+            worker = _SPAWNED.get(state.worker, state.worker) if state.failures else _FRESH.get(state.worker, state.worker)
+            return replace(state, worker=worker, failures=(*state.failures, judgement))
+        return replace(judgement, verdict=Verdict.FLAKY, reason="fails in another way each time")
+
+    def _after_review(self, state: TestState, found: Reviewed) -> TestState | Judgement:
+        """Ends a failure that something excuses, and goes on with any other. A review that fails excuses nothing."""
+        assert state.confirmed is not None
+        judgement = state.confirmed
+        if found.reason is not None:
+            detail = {**judgement.detail, "excuse": found.why}
+            return replace(judgement, verdict=Verdict.UNDEFINED, reason=found.reason, exporter=None, detail=detail)
+        if found.culprit is not None and judgement.exporter is None:
+            judgement = replace(judgement, exporter=found.culprit)
+        if self.lowest is None or judgement.exporter is not None or judgement.stage in (Stage.EXPORT, Stage.LOAD):
+            return judgement
+        return replace(state, phase=Phase.LOWEST, worker=Role.COMPILER_FRESH, confirmed=judgement)
+
+    def is_same(self, one: Judgement, other: Judgement) -> bool:
+        """Whether two runs failed in the same way. A result that is read from memory nobody wrote is another one each time."""
+        return one.symptom(self.subject).fingerprint in other.symptom(self.subject).shapes
+
+
+def _flaky(first: Judgement, then: Verdict) -> Judgement:
+    return replace(first, verdict=Verdict.FLAKY, reason=f"{then.value} in a fresh process")
+
+
+def answer_of(event: Event) -> Answer:
+    """What the library's worker answered to `Materialise`, or what its loss says.
+
+    Raises:
+        EnvironmentBroken: the cache takes no files.
+    """
+    if isinstance(event, Done):
+        answer = from_json(event.result)
+        if isinstance(answer, Unwritable):
+            raise EnvironmentBroken(f"the cache cannot be written ({answer.failure['message']}); mend that and run the same command again")
+        return (
+            replace(answer, unsupported=declined_by_exporter(answer.exporter, answer.failure))
+            if isinstance(answer, ExportFailed)
+            else answer
+        )
+    if isinstance(event, Raised):
+        return Rejected("template-error", REFERENCE, event.failure)
+    reason = {"deadline": "library-hang", "memory": "library-oom"}.get(event.cause, "library-abort")
+    return LibraryLost(reason, event.stage or REFERENCE, {"cause": event.cause, "detail": event.detail}, event.log)
+
+
+def drive(difftest: DiffTest, state: TestState | Judgement, ask: Callable[[Ask], Event]) -> Judgement:
+    """Takes a test through all its steps; *ask* waits for the answer of a worker."""
+    while isinstance(state, TestState):
+        state = difftest.answered(state, ask(difftest.ask(state)))
+    return state

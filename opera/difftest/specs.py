@@ -1,0 +1,76 @@
+"""How the two workers of a test are started, and what they may say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opera.compilers.registry import Plugin
+from opera.config import Config
+from opera.difftest.messages import FROM_COMPILER, FROM_LIBRARY, tag_of
+from opera.models.registry import template_of
+from opera.plugins import search_path
+from opera.workers.messages import ROLES, Answers
+from opera.workers.process import WorkerSpec
+
+_LIBRARY = "opera.difftest.model_worker:Materialiser"
+_COMPILER = "opera.difftest.compiler_worker:CompilerWorker"
+
+
+@dataclass(frozen=True)
+class _CompilerInfo:
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True)
+class _LibraryInfo(_CompilerInfo):
+    template: str
+    forkable: bool
+
+
+ROLES[_LIBRARY] = Answers(_LibraryInfo, {tag_of(kind): kind for kind in FROM_LIBRARY})
+ROLES[_COMPILER] = Answers(_CompilerInfo, {tag_of(kind): kind for kind in FROM_COMPILER})
+
+
+def library_spec(config: Config, library: str, cache: Path, environment: Mapping[str, str] | None = None) -> WorkerSpec:
+    """The worker that makes models of *library*, keeps them in *cache*, and reviews failures.
+
+    Raises:
+        UserError: no template or interpreter of that library is known.
+    """
+    template = template_of(library)
+    return WorkerSpec(
+        library, _LIBRARY, {"template": template, "cache": str(cache)}, config.python("library", library), search_path(template),
+        _variables(cache, environment or {}),
+    )  # fmt: skip
+
+
+def compiler_spec(
+    config: Config, plugin: Plugin, library: str, cache: Path, environment: Mapping[str, str], *,
+    chebyshev: float | None = None, level: str | None = None,
+) -> WorkerSpec:  # fmt: skip
+    """The worker of the compiler *plugin* for models of *library*.
+
+    Args:
+        config: Says which interpreter to use.
+        plugin: The compiler.
+        library: The library of the route.
+        cache: Where models lie.
+        environment: Of the route.
+        chebyshev: The paper's single threshold instead of dtype-aware tolerances.
+        level: The optimisation level; None for the default.
+    """
+    template = template_of(library)
+    options: dict[str, Any] = {"adapter": plugin.target, "template": template, "cache": str(cache), "chebyshev": chebyshev}
+    if level is not None:
+        options["settings"] = {"level": level}
+    return WorkerSpec(
+        plugin.name, _COMPILER, options, config.python("compiler", plugin.name), (*plugin.search_path(), *search_path(template)),
+        {**_variables(cache, environment), **plugin.load().environment},
+    )  # fmt: skip
+
+
+def _variables(cache: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    return {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"), **environment}
