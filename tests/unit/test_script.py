@@ -13,6 +13,7 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from opera.config import Config
+from opera.difftest import messages
 from opera.errors import UserError
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Tensor
 from opera.models.template import Source
@@ -42,7 +43,7 @@ def node(*names: str) -> Instance:
 
 
 def rendered(monkeypatch: pytest.MonkeyPatch, source: Source, result: StoredResult = RESULT, note: str = "", **versions: str) -> str:
-    answer = {"text": source.text, "expected": source.expected, "imports": list(source.imports)}
+    answer = messages.Source(list(source.imports), source.text, source.expected)
     monkeypatch.setattr(reproducer, "_library_source", lambda *_: answer)
     case = reproducer.Case(result, {"context": [["opset", 13]]}, "key", note)
     workspace: Any = None
