@@ -25,10 +25,10 @@ _SHOWN = 10
 @click.argument("sources", nargs=-1, required=True, metavar="DIR ...", type=click.Path(path_type=Path, file_okay=False))
 @common
 def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
-    """Adds the workspaces in DIR ... to the one that --workspace names: instances, results, campaigns, what triage found out.
+    """Add the workspaces DIR ... to the workspace: instances, results, campaigns, reductions.
 
-    Parts of a campaign that were run with --shard become one campaign. A test that machines of different kinds have run has one result
-    that counts; the others are kept apart. Each DIR is only read; what is damaged in it is named and left out.
+    Parts of a campaign that were run with --shard become one campaign. If machines of different kinds ran the same test, one result
+    counts, and the others are stored separately. OPERA only reads each DIR; it names and leaves out damaged rows.
     """
     for source in sources:
         if source.resolve() == workspace.resolve():

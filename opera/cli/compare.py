@@ -45,7 +45,10 @@ class Comparison:
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new failures.")
 @common
 def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int, as_json: bool) -> int:
-    """Compares two campaigns. A and B are campaigns' ids, other workspaces, or WORKSPACE:ID."""
+    """Compare two campaigns: new, fixed and changed failures.
+
+    A and B are ids of campaigns, folders of other workspaces, or WORKSPACE:ID. Exit with 1 when B has new failures.
+    """
     one, other = side(before, workspace), side(after, workspace)
     found = compare(one, other)
     if as_json:

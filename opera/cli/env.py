@@ -26,22 +26,23 @@ _PATH = click.Path(path_type=Path, file_okay=False)
 
 @click.group("env")
 def command() -> None:
-    """Gives compilers and libraries environments of their own."""
+    """Manage separate environments of compilers and libraries."""
 
 
 @command.command("create")
 @click.argument("name")
-@click.option("--path", type=_PATH, help="Where to put it; by default .opera-envs/NAME beside opera.toml.")
-@click.option("--python", help="The interpreter to make it from; by default the one that runs this.")
-@click.option("--again", is_flag=True, help="Remove it first if it is there.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--path", type=_PATH, metavar="DIR", help="Folder of the environment; by default .opera-envs/NAME next to opera.toml.")
+@click.option("--python", metavar="PYTHON", help="Interpreter of the environment; by default the one that runs this command.")
+@click.option("--again", is_flag=True, help="Remove the environment first if it exists.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def create_command(
     name: str, path: Path | None, python: str | None, again: bool, quiet: bool, workspace: Path, seed: int, as_json: bool
 ) -> int:
-    """Makes an environment, checks it on a canary model, and names its interpreter in opera.toml.
+    """Make an environment, and write its interpreter into opera.toml.
 
-    Exits with 3 when it cannot be made, and when the canary does not come through; opera.toml is then as it was.
+    OPERA first checks the environment on a canary model. Exit with 3 when the environment cannot be made or the canary model fails;
+    opera.toml then does not change.
     """
     wanted = recipe(name)
     config = load_config()
@@ -99,7 +100,7 @@ def _written(python: Path, file: Path) -> str:
 @command.command("list")
 @common
 def list_command(workspace: Path, seed: int, as_json: bool) -> int:
-    """Lists the environments that there are, and those that can be made."""
+    """List the environments that exist, and those that can be made."""
     made = _made(load_config())
     rows = [_row(name, made.get(name)) for name in sorted({*known_names(), *made})]
     if as_json:
@@ -145,10 +146,10 @@ def _made(config: Config) -> dict[str, tuple[Place, bool]]:
 
 @command.command("remove")
 @click.argument("name")
-@click.option("--path", type=_PATH, help="Where it is, if neither in its usual place nor named in opera.toml.")
+@click.option("--path", type=_PATH, metavar="DIR", help="Folder of the environment; by default the one in opera.toml, or .opera-envs/NAME.")
 @common
 def remove_command(name: str, path: Path | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Removes an environment, and takes its interpreter out of opera.toml."""
+    """Remove an environment, and its entry in opera.toml."""
     config = load_config()
     made = _made(config)
     if path is None and name not in made:

@@ -32,25 +32,31 @@ _FOLDER = click.Path(path_type=Path)
 
 
 @click.command("extract")
-@click.option("--lib", "library", required=True, help=f"Library whose tests to watch: {', '.join(libraries())}.")
-@click.option("--source", "sources", multiple=True, help="Only this source (repeatable): opinfo, node-tests, docstrings, docter ...")
-@click.option("--suite", type=_FOLDER, metavar="DIR", help="A test suite, run as it is: a folder, or one file. Implies --source suite.")
-@click.option("--scripts", type=_FOLDER, metavar="DIR", help="A folder of any Python, unittest or pytest files. Implies --source scripts.")
-@click.option("--docstrings", is_flag=True, help="The examples in the library's documentation. The same as --source docstrings.")
+@click.option("--lib", "library", metavar="NAME", required=True, help=f"Library whose tests to record: {', '.join(libraries())}.")
+@click.option(
+    "--source", "sources", metavar="NAME", multiple=True, help="Record only this source, e.g. opinfo, node-tests, docstrings (repeatable)."
+)
+@click.option("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
+@click.option("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")
+@click.option("--docstrings", is_flag=True, help="Run the examples in the library's documentation. The same as --source docstrings.")
 @click.option(
     "--only",
     multiple=True,
     type=Pattern(),
     metavar="PATTERN",
-    help="Only entries of the sources that match this shell pattern (repeatable).",
+    help="Record only entries that match this shell pattern (repeatable).",
 )
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An argument of the sources, e.g. dtypes=float32,int64.")
-@click.option("--constraints", type=_FOLDER, metavar="DIR", help="DocTer's constraint files, for the source docter.")
-@click.option("--runner", type=click.Choice(RUNNERS[1:]), help="What runs the files of a suite; by default whatever fits each.")
-@click.option("--timeout", type=Duration(), help="Time for one file, or for one process of a source: 10m.")
-@click.option("--fresh", is_flag=True, help="Run all files of a suite, also those that an interrupted extraction has behind it.")
-@click.option("-j", "--jobs", type=JOBS, default=2, show_default=True, help="Test processes at a time.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Argument of the sources, e.g. dtypes=float32,int64 (repeatable)."
+)
+@click.option("--constraints", type=_FOLDER, metavar="DIR", help="Folder of DocTer's constraint files, for the source docter.")
+@click.option(
+    "--runner", type=click.Choice(RUNNERS[1:]), help="Program that runs the files of a suite; by default the one that fits each file."
+)
+@click.option("--timeout", type=Duration(), help="Time limit of one test file, or of one process of a source, e.g. 10m.")
+@click.option("--fresh", is_flag=True, help="Run all files of a suite again, also those that an interrupted extraction has finished.")
+@click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST ARGUMENTS]")
 @common
 def command(
@@ -58,9 +64,10 @@ def command(
     options: tuple[str, ...], constraints: Path | None, runner: str | None, timeout: float | None, fresh: bool, jobs: int, quiet: bool,
     arguments: tuple[str, ...], workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Records the operator instances that a library's own tests use.
+    """Record the operator instances that a library's own tests use.
 
-    A suite that was interrupted is continued, file by file, by the same command.
+    The same command, typed again, continues an interrupted suite with the first file that is not finished. Arguments after -- go to
+    pytest, or to the program that --runner names.
     """
     if suite is not None and scripts is not None:
         raise UserError("give one of --suite and --scripts at a time")

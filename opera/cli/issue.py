@@ -29,13 +29,16 @@ _NO_VERSIONS: Mapping[str, Any] = {}
 
 @click.command("issue")
 @click.argument("identity", metavar="ID")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the text.")
-@click.option("--no-run", is_flag=True, help="Do not run the script that goes into it.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the text to this file; by default to standard output."
+)
+@click.option("--no-run", is_flag=True, help="Write the text without running its script.")
 @common
 def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:
-    """Writes the text of an issue about a finding or a failing test, with a script that was run first.
+    """Write the text of an issue about a finding or a failing test, in the form of its project.
 
-    Nothing is sent anywhere. Exits with 0 when the script shows the failure, or was not to be run, with 1 when it does not.
+    OPERA runs the script of the text first, and sends nothing. Exit with 0 when the script shows the failure or --no-run is given,
+    with 1 when it does not; the text then says so at its top.
     """
     check_outputs(as_json, output)
     config = load_config()

@@ -20,23 +20,26 @@ SCHEMA = "matrix/1"
 
 
 @click.command("matrix")
-@click.option("--lib", "library", help="Only operators of this library.")
-@click.option("--compiler", help="Only this compiler's subjects.")
-@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--failing", is_flag=True, help="Only operators that crash or are inconsistent somewhere.")
+@click.option("--lib", "library", metavar="NAME", help="Select only operators of this library.")
+@click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
+@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--failing", is_flag=True, help="Select only operators with a crash or a wrong result on some subject.")
 @click.option(
     "--csv",
     "target",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the table as CSV, - for standard output.",
+    help="Write the table as CSV to this file; - is standard output.",
 )
 @common
 def command(
     library: str | None, compiler: str | None, keyword: str | None, failing: bool, target: Path | None, workspace: Path, seed: int,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Prints operators by subjects: the worst that any instance came to, and the share of instances that pass."""
+    """Print a table of operators and subjects: the worst verdict and the share of instances that pass.
+
+    If an instance was tested with several versions, the newest result counts.
+    """
     check_outputs(as_json, target)
     with open_workspace(workspace, write=False) as space:
         table = matrix(space, selector(keyword), compiler, library)

@@ -129,10 +129,12 @@ def common(function: F) -> F:
         [
             click.option(
                 "--workspace", type=click.Path(path_type=Path, file_okay=False), default=Path(".opera"), show_default=True,
-                envvar="OPERA_WORKSPACE", help="Folder that holds everything this tool knows.",
+                metavar="DIR", envvar="OPERA_WORKSPACE", help="Folder with the recorded instances, results and findings.",
             ),
-            click.option("--seed", type=SEED, default=0, show_default=True, envvar="OPERA_SEED", help="Seed of everything random."),
-            click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, everything else on stderr."),
+            click.option(
+                "--seed", type=SEED, metavar="N", default=0, show_default=True, envvar="OPERA_SEED", help="Seed of all random choices."
+            ),
+            click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
         ]
     ):  # fmt: skip
         made = option(made)

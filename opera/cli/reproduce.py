@@ -25,13 +25,18 @@ _UNKNOWN: Mapping[str, Any] = {}
 
 @click.command("reproduce")
 @click.argument("identity", metavar="ID")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the script.")
-@click.option("--no-run", is_flag=True, help="Only write it.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the script to this file; by default into reproducers/ in the workspace.",
+)
+@click.option("--no-run", is_flag=True, help="Write the script without running it.")
 @common
 def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:
-    """Writes a stand-alone script for a finding or a failing test, and runs it.
+    """Write a stand-alone script for a finding or a failing test, and run it.
 
-    Exits with 0 when the script shows the failure, with 1 when it does not.
+    Exit with 0 when the script shows the failure, with 1 when it does not.
     """
     check_outputs(as_json, output)
     config = load_config()

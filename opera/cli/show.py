@@ -19,7 +19,10 @@ from opera.store.database import open_workspace
 @click.argument("identity", metavar="ID")
 @common
 def command(identity: str, workspace: Path, seed: int, as_json: bool) -> int:
-    """Shows everything about a finding, a test or an instance. The beginning of its id will do."""
+    """Show a finding, a test or an instance in full.
+
+    ID is the id of one of them; any unambiguous prefix works.
+    """
     with open_workspace(workspace, write=False) as space:
         target = resolve(space, identity)
         view: views.View
