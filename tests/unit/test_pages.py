@@ -61,3 +61,16 @@ def test_modules_and_files_that_a_page_names_exist(page: Path) -> None:
     modules = re.findall(r"(?:from|import|-m) (opera(?:\.\w+)+)", text)
     missing = [each for each in modules if not any((ROOT / f"{each.replace('.', '/')}{end}").exists() for end in (".py", "/__init__.py"))]
     assert missing == []
+
+
+def test_the_readme_is_short_and_names_what_a_newcomer_types() -> None:
+    text = text_of("README.md")
+    assert len(text.splitlines()) <= 80
+    assert {"make setup", "make demo", "make test"} <= set(re.findall(r"make [a-z]+", text))
+
+
+def test_the_readme_shows_lines_of_a_script_of_the_findings() -> None:
+    text = text_of("README.md")
+    [shown] = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    [script] = re.findall(r"\((data/findings/[\w./-]+\.py)\)", text)
+    assert [line for line in shown.splitlines() if line not in text_of(script).splitlines()] == []
