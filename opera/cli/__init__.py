@@ -1,4 +1,4 @@
-"""The `opera` command. Each subcommand lives in a module of its own, imported only when it is called: `opera --help` stays instant."""
+"""The `opera` command. Each subcommand has its own module, which is imported only when it is called, so `opera --help` is instant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`opera baseline update|check`: failures that are known, so that a job fails for new ones only."""
+"""`opera baseline update|check`: a file of known failures, so that a job fails only for new failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`opera combine`: the workspaces of several machines as one."""
+"""`opera combine`: joins the workspaces of several machines."""
 
 from __future__ import annotations
 
@@ -74,6 +74,6 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
 
 
 def _whole(selection: Mapping[str, Any], versions: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], str | None]:
-    """The campaign that one with this selection is a part of, which is itself where it is no part."""
+    """The whole campaign of a part with this selection; a campaign that is not a part is its own whole."""
     whole = {key: value for key, value in selection.items() if key != SHARD}
     return campaign_id(whole, versions), whole, selection.get(SHARD)

@@ -1,4 +1,4 @@
-"""`opera config show`: every setting, its value and where it comes from."""
+"""`opera config show`: every setting, its value and its origin."""
 
 from __future__ import annotations
 

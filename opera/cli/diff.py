@@ -1,4 +1,4 @@
-"""`opera diff A B`: what a corpus has that another has not."""
+"""`opera diff A B`: compares two corpora."""
 
 from __future__ import annotations
 

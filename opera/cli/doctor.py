@@ -101,7 +101,7 @@ def _row(check: Check) -> list[str]:
 
 
 def _reasons(checks: Sequence[Check]) -> dict[tuple[str, str], str]:
-    """Every reason once, with the routes that it holds for; none named where it holds for all of an adapter."""
+    """Every reason once, with its routes; without routes if the reason holds for all routes of an adapter."""
     found: dict[tuple[str, str], list[str]] = {}
     for check in checks:
         if not check.ok:

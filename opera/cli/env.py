@@ -1,4 +1,4 @@
-"""`opera env`: environments of their own for compilers and libraries, made, listed and removed."""
+"""`opera env`: makes, lists and removes separate environments of compilers and libraries."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def create_command(
 
 
 def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], None]) -> list[Check]:
-    """The checks of everything that the environment serves, as if opera.toml named it already."""
+    """The checks of every compiler and library of the environment, as if opera.toml already named it."""
     values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
     compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
     libraries = [name for section, name in wanted.serves if section == "library"]
@@ -91,7 +91,7 @@ def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], N
 
 
 def _written(python: Path, file: Path) -> str:
-    """The interpreter as it stands in opera.toml: relative where it lies below the file's folder."""
+    """The interpreter as opera.toml has it: a relative path if it lies below the folder of the file."""
     folder = file.parent.resolve()
     resolved = python.parent.resolve() / python.name
     return os.fspath(resolved.relative_to(folder)) if resolved.is_relative_to(folder) else os.fspath(resolved)
@@ -132,7 +132,7 @@ def _row(name: str, found: tuple[Place, bool] | None) -> dict[str, Any]:
 
 
 def _made(config: Config) -> dict[str, tuple[Place, bool]]:
-    """Every environment of ours that opera.toml names or that lies in the usual place, and whether opera.toml names it."""
+    """Every environment that `opera env` made and that opera.toml names or the usual folder has, and whether opera.toml names it."""
     found: dict[str, tuple[Place, bool]] = {}
     folders = [each for each in home().iterdir() if each.is_dir()] if home().is_dir() else []
     for each in filter(None, map(record_of, folders)):

@@ -1,4 +1,4 @@
-"""`opera equipped`: counts what a compiler's own frontend tests cover already."""
+"""`opera equipped`: counts the operators and settings that a compiler's own frontend tests cover."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class _Counts:
 
 
 def setting(instance: Instance) -> str:
-    """What distinguishes parameter settings: all arguments that are no tensors, whatever the inputs are."""
+    """The part of an instance that distinguishes parameter settings: all arguments that are not tensors."""
     call = tuple(argument for argument in instance.call if not isinstance(argument.value, Tensor))
     return digest(replace(instance, call=call, context=()))
 

@@ -1,4 +1,4 @@
-"""`opera evaluate`: how good the strategies are, on a campaign that ran a whole corpus."""
+"""`opera evaluate`: compares strategies on a campaign that ran a whole corpus."""
 
 from __future__ import annotations
 

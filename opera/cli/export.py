@@ -1,4 +1,4 @@
-"""`opera export`: a corpus, or a ranking, as a file."""
+"""`opera export`: writes a corpus, or a ranking, to a file."""
 
 from __future__ import annotations
 

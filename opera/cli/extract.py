@@ -27,7 +27,7 @@ from opera.workers.supervision import working_folder
 _BATCH = 500
 _INSTANCES = "instances"
 _FILES = ("constraints", _INSTANCES)
-"""Options that name a file. Hosts run in folders of their own, so they get absolute paths."""
+"""Options that name a file. Each host runs in its own folder, so it gets absolute paths."""
 _FOLDER = click.Path(path_type=Path)
 
 
@@ -113,7 +113,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _constraints(folder: Path, library: str, path: Path) -> Path:
-    """Turns DocTer's files in *folder* into the one at *path*, and says what was not understood."""
+    """Turns DocTer's files in *folder* into the file at *path*, and counts the constraints that were not understood."""
     found = read_constraints(folder, library)
     found.write(path)
     say(f"constraints of {len(found.apis)} APIs; {sum(found.ignored.values())} constraints were not understood and are left out")
@@ -133,7 +133,7 @@ def _instances(space: Workspace, library: str, source: str, seed: int, path: Pat
 
 
 class _Progress:
-    """Which files of a suite an interrupted extraction has behind it."""
+    """The files of a suite that an interrupted extraction has finished."""
 
     def __init__(self, space: Workspace, library: str) -> None:
         self._space = space
@@ -141,7 +141,7 @@ class _Progress:
         self.continued = False
 
     def of(self, source: str) -> ExtractionProgress:
-        """That of one source."""
+        """The progress of one source."""
         return ExtractionProgress(self._space, self._library, source)
 
     def ended(self, source: str) -> Mapping[str, EndedFile]:
@@ -151,13 +151,13 @@ class _Progress:
         return found
 
     def forget(self, sources: Sequence[str]) -> None:
-        """Starts all over."""
+        """Forgets the finished files of *sources*."""
         for source in sources:
             self.of(source).finish()
 
 
 def _store(space: Workspace, library: str, items: Iterator[Item], progress: _Progress) -> Iterator[SourceSummary]:
-    """Writes what was recorded, in batches, and passes the summaries on. A file is behind us once all that it gave is written."""
+    """Writes recorded instances in batches, and passes the summaries on. A file is finished once all its instances are written."""
     corpus: Corpus | None = None
     for batch in _batched(items):
         corpus = corpus or Corpus(space, continues=progress.continued)
@@ -188,7 +188,7 @@ def _store(space: Workspace, library: str, items: Iterator[Item], progress: _Pro
 
 
 def _batched(items: Iterator[Item]) -> Iterator[tuple[Item, ...]]:
-    """A batch also ends with each file of a suite, which is behind us from then on, however long the next one takes."""
+    """Batches of items. A batch also ends with each file of a suite, so a finished file is stored before the next file ends."""
     batch: list[Item] = []
     for item in items:
         batch.append(item)

@@ -28,7 +28,7 @@ _LISTED = 1000
 
 @dataclass
 class _Imported:
-    """What one file or folder gave, of *library* where given. *problems* counts all that is wrong; *first* are the first of them."""
+    """The entries of one file or folder, of *library* if given. *problems* counts all problems; *first* has the first of them."""
 
     origin: Origin
     library: str | None

@@ -1,4 +1,4 @@
-"""`opera issue ID`: the text of an issue about a finding, in the form of the project that it goes to."""
+"""`opera issue ID`: writes the text of an issue about a finding, in the form of its project."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
 
 
 def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Facts:
-    """Everything that the text is written from: of the finding's reduced instance where that reproduces, else of its smallest test's."""
+    """The facts of the text: those of the reduced instance if its script reproduces, else those of the smallest test."""
     target = resolve(space, identity)
     if target.finding is not None:
         finding = finding_of(space, target.finding).finding
@@ -72,7 +72,7 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Fac
 
 
 def _tried(space: Workspace, config: Config, name: str, cases: list[Case], tests: int, *, run: bool) -> Facts:
-    """The facts about the first of *cases* whose script reproduces, else about the last."""
+    """The facts of the first of *cases* whose script reproduces, else of the last case."""
     facts = [_about(space, case, name, tests) for case in cases]
     for place, each in enumerate(facts):
         try:

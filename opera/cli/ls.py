@@ -1,4 +1,4 @@
-"""`opera ls`: what the workspace holds."""
+"""`opera ls`: lists the sources, operators and campaigns of the workspace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`opera matrix`: which operators each compiler can load, and what it makes of them."""
+"""`opera matrix`: a table of operators and subjects, with the worst verdict of each pair."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _csv(table: Matrix) -> str:
 
 
 def _inert(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """The cell as text that a spreadsheet does not read as a formula."""
     line = one_line(text, 400)
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
 

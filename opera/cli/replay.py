@@ -1,4 +1,4 @@
-"""`opera replay`: calls recorded instances again, and counts which of them still do what was recorded."""
+"""`opera replay`: calls recorded instances again, and counts those that do again what was recorded."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class _Watcher:
         self._said = time.monotonic()
 
     def tick(self) -> None:
-        """Says how far it is, if it is time."""
+        """Prints the progress, at most every two seconds."""
         now = time.monotonic()
         if now - self._said >= 2.0:
             self._said = now

@@ -1,4 +1,4 @@
-"""`opera report`: the findings, on the terminal, as JSON or as one HTML file."""
+"""`opera report`: lists the findings on the terminal, or writes them as JSON, HTML, JUnit, SARIF or Markdown."""
 
 from __future__ import annotations
 

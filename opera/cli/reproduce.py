@@ -69,7 +69,7 @@ def _attempt(space: Workspace, config: Config, script: Path, result: StoredResul
 
 
 def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
-    """A name, and what scripts can show of the finding or failing test that *identity* is: its reduced instance first."""
+    """A name, and the cases that scripts can show for the finding or failing test *identity*, its reduced instance first."""
     target = resolve(space, identity)
     if target.finding is not None:
         finding = finding_of(space, target.finding).finding
@@ -89,7 +89,7 @@ def _versions(space: Workspace, case: Case) -> Mapping[str, Any]:
 
 
 def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
-    """Keeps the outcome for reports, unless a campaign holds the workspace just now: reading must work beside it."""
+    """Stores the outcome for reports, unless a running campaign holds the workspace."""
     try:
         with open_workspace(workspace, write=True) as space:
             Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)

@@ -1,4 +1,4 @@
-"""`python -m opera.run`: drives one compiler with a prioritised corpus, and reports what fails."""
+"""`python -m opera.run`: runs a ranked corpus through one compiler, and reports failing tests."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def command(
 
 
 def _ranked(corpus: Corpus, settings: Settings, route: Route) -> tuple[str, list[str]]:
-    """Strategy and order of the newest ranking for the subject, made anew when the corpus has changed since."""
+    """Strategy and order of the newest ranking for the subject, made again if the corpus has changed since."""
     found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.seed, settings.strategy)
     if found is not None and corpus.is_current(found.id, route.library):
         return found.strategy, corpus.ranked(found.id)

@@ -1,4 +1,4 @@
-"""`opera show`: everything about one finding, test or instance."""
+"""`opera show`: one finding, test or instance in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`opera top`: how a running campaign stands, and what a finished one has cost."""
+"""`opera top`: the progress of a running campaign, or the cost of a finished one."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _print(status: dict[str, Any], operators: int) -> None:
 
 
 def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
-    """Shows the status anew every second until the campaign has ended."""
+    """Refreshes the status every second until the campaign has ended."""
     from rich.live import Live
 
     with Live(board(status, operators), console=terminal(), auto_refresh=False) as live:
@@ -61,7 +61,7 @@ def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
 
 
 def _running(workspace: Path) -> dict[str, Any]:
-    """The status file, with the state `lost` where whoever wrote it is gone."""
+    """The status file, with the state `lost` if the process that wrote it is gone."""
     status = read_status(workspace)
     if status["campaign"] is None and status["state"] == "stopped":
         raise UserError(

@@ -1,4 +1,4 @@
-"""`opera triage`: from failures to root causes: reduced instances, triggers, and findings merged or split by them."""
+"""`opera triage`: reduces failing tests, finds triggers, and splits and merges findings by root cause."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _findings(space: Workspace) -> list[Finding]:
 
 
 def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str, str] | None) -> None:
-    """Keeps what a person says of pairs of findings."""
+    """Stores the decision of a person about pairs of findings."""
     known = knowledge_of(space).causes
     leaves = set(known.split(Campaigns(space).results(failures=True), knowledge_of(space).instance_of))
     if apart:
@@ -101,7 +101,7 @@ def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str
 
 
 def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
-    """The findings, before merging, that *prefix* names: one, or all that were merged into it."""
+    """The findings, before merging, of *prefix*: one finding, or all members of a merged finding."""
     exact = {each for each in leaves if each.startswith(prefix.lower())}
     if len(exact) == 1:
         return exact
