@@ -68,8 +68,8 @@ def jsonl(
 def ranking(file: str, compiler: str, frontend: str, strategy: str | None, workspace: Path, seed: int, as_json: bool) -> int:
     """Write the newest ranking of a subject as JSON Lines.
 
-    Each line has rank, instance, operator and score. OPERA takes only rankings that were made with the same --seed. The same corpus,
-    strategy and seed give the same bytes.
+    The first line is a header; each other line has place, instance, operator and score. OPERA takes only rankings that were made with the
+    same --seed. The same corpus, strategy and seed give the same bytes.
     """
     check_outputs(as_json, Path(file))
     with open_workspace(workspace, write=False) as space:

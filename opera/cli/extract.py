@@ -34,7 +34,11 @@ _FOLDER = click.Path(path_type=Path)
 @click.command("extract")
 @click.option("--lib", "library", metavar="NAME", required=True, help=f"Library whose tests to record: {', '.join(libraries())}.")
 @click.option(
-    "--source", "sources", metavar="NAME", multiple=True, help="Record only this source, e.g. opinfo, node-tests, docstrings (repeatable)."
+    "--source",
+    "sources",
+    metavar="NAME",
+    multiple=True,
+    help="Record only this source, e.g. opinfo (repeatable); by default all that do not run on request.",
 )
 @click.option("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
 @click.option("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")

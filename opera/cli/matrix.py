@@ -38,7 +38,8 @@ def command(
 ) -> int:  # fmt: skip
     """Print a table of operators and subjects: the worst verdict and the share of instances that pass.
 
-    If an instance was tested with several versions, the newest result counts.
+    If an instance was tested with several versions, the newest result counts. In CSV, a cell that a spreadsheet would read as a formula
+    begins with an apostrophe.
     """
     check_outputs(as_json, target)
     with open_workspace(workspace, write=False) as space:

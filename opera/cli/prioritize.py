@@ -38,7 +38,10 @@ _PAIRS_SHOWN = 12
 def command(
     compiler: str, frontend: str, strategy: str, show: int, history: bool, explained: str | None, workspace: Path, seed: int, as_json: bool
 ) -> int:
-    """Order the extracted instances, those likely to reveal different bugs first."""
+    """Order the extracted instances, those likely to reveal different bugs first.
+
+    Instances that raised in their own test get no rank.
+    """
     route = choose_route(plugin(compiler).load(), frontend, None)
     get_strategy(strategy)
     with open_workspace(workspace, write=explained is None) as space:

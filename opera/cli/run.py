@@ -49,7 +49,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option(
     "--strategy",
     metavar="NAME",
-    help="Ranking to use; by default the newest ranking of this subject, or opera if there is none.",
+    help="Strategy of the ranking; by default that of the newest ranking, or opera.",
 )
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--limit", type=Count(), metavar="N", help="Run at most N tests.")
@@ -58,10 +58,19 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("--maxfail", type=Count(), metavar="N", help="Stop after N findings.")
 @click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
-@click.option("--seeds", type=SEEDS, metavar="N", default=1, show_default=True, help="Number of input seeds to try, from --seed on.")
+@click.option(
+    "--seeds",
+    type=SEEDS,
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Number of input seeds, from --seed on; tests with recorded inputs run once.",
+)
 @click.option("--shard", metavar="I/N", help="Run only part I of N of the campaign; `opera combine` joins the parts.")
 @click.option("--nightly", is_flag=True, help="Run earlier failures first, then new tests, then the rest; not with --limit.")
-@click.option("--build", metavar="TEXT", help="Name of the compiler build, if its version does not identify the build.")
+@click.option(
+    "--build", metavar="TEXT", help="Name of the compiler build, part of every test's identity, if the version does not identify the build."
+)
 @click.option(
     "--executor",
     type=click.Choice(["local", "ray"]),
@@ -97,7 +106,8 @@ def command(
 ) -> int:  # fmt: skip
     """Run the extracted instances through a compiler, and report the tests that fail.
 
-    The same command, typed again, continues an interrupted campaign. Exit with 1 when there are new findings.
+    The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and makes
+    a ranking if there is none or if the corpus has changed since. Exit with 1 when there are new findings.
     """
     adapter = plugin(compiler).load()
     chosen = choose_route(adapter, frontend, route)

@@ -32,7 +32,7 @@ def command(campaign: str | None, once: bool, operators: int, workspace: Path, s
     """Show the progress, verdicts, workers and cost of the running campaign, or of the last one.
 
     CAMPAIGN selects a stored campaign by its id, or by an unambiguous prefix of the id, and shows all its parts together. On a terminal,
-    the display follows a running campaign until it ends.
+    the display follows a running campaign until it ends. The state is starting, running, complete, stopped, or lost if the driver is gone.
     """
     status = _running(workspace) if campaign is None else _stored(workspace, campaign, operators)
     if as_json:
