@@ -1,7 +1,7 @@
 """Attacks OPERA as a stranger would, and counts what held: python scripts/attack.py [--tree DIR] [--only CLASS].
 
 Each attack gets an empty folder and drives the commands from outside. It has held when no file outside the workspace was touched, nothing
-of the attacker's was run, no process is left, and every command ended with an exit code that README documents and without a traceback.
+of the attacker's was run, no process is left, and every command ended with a documented exit code and without a traceback.
 `--tree` names another checkout, so that two versions can be compared.
 """
 

@@ -1,4 +1,4 @@
-"""The `opera` command. Each subcommand lives in a module of its own, imported only when it is called: `opera --help` stays instant."""
+"""The `opera` command. Each subcommand has its own module, which is imported only when it is called, so `opera --help` is instant."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from opera.cli.options import guarded
 _COMMANDS = {
     "extract": ("opera.cli.extract", "Record the operator instances that a library's own tests use."),
     "prioritize": ("opera.cli.prioritize", "Order the instances, those likely to reveal different bugs first."),
-    "run": ("opera.cli.run", "Drive a compiler with the instances, under crash and inconsistency oracles."),
-    "top": ("opera.cli.top", "Show how a running campaign stands, and what a finished one has cost."),
-    "combine": ("opera.cli.combine", "Join the workspaces of several machines, and parts of a campaign."),
-    "triage": ("opera.cli.triage", "Reduce what failed, and group findings by root cause."),
-    "report": ("opera.cli.report", "List the findings; write them as one HTML file."),
-    "matrix": ("opera.cli.matrix", "Show which operators each compiler can load, and what it makes of them."),
-    "show": ("opera.cli.show", "Show a finding, a test or an instance, by its id."),
-    "reproduce": ("opera.cli.reproduce", "Write a stand-alone script for a finding, run it, say whether it reproduced."),
-    "issue": ("opera.cli.issue", "Write the text of an issue about a finding, in its project's own form."),
-    "env": ("opera.cli.env", "Give compilers and libraries environments of their own."),
-    "baseline": ("opera.cli.baseline", "Keep a file of known failures, and hold results against it."),
-    "evaluate": ("opera.cli.evaluate", "Compare strategies by how early they reveal what a campaign found."),
-    "compare": ("opera.cli.compare", "Compare two campaigns: what is new, fixed, changed."),
+    "run": ("opera.cli.run", "Run the instances through a compiler, and report the tests that fail."),
+    "top": ("opera.cli.top", "Show the progress of a running campaign, or the cost of a finished one."),
+    "combine": ("opera.cli.combine", "Join the workspaces of several machines."),
+    "triage": ("opera.cli.triage", "Reduce failing tests, and group findings by root cause."),
+    "report": ("opera.cli.report", "List the findings, or write them as HTML, JUnit, SARIF or Markdown."),
+    "matrix": ("opera.cli.matrix", "Print a table of operators and subjects, with the worst verdict of each pair."),
+    "show": ("opera.cli.show", "Show a finding, a test or an instance in full."),
+    "reproduce": ("opera.cli.reproduce", "Write a stand-alone script for a finding, and run it."),
+    "issue": ("opera.cli.issue", "Write the text of an issue about a finding, in the form of its project."),
+    "env": ("opera.cli.env", "Manage separate environments of compilers and libraries."),
+    "baseline": ("opera.cli.baseline", "Keep a file of known failures, and compare results with it."),
+    "evaluate": ("opera.cli.evaluate", "Compare strategies by how early they reveal the findings of a campaign."),
+    "compare": ("opera.cli.compare", "Compare two campaigns: new, fixed and changed failures."),
     "doctor": ("opera.cli.doctor", "Check every adapter on a canary model."),
-    "replay": ("opera.cli.replay", "Call recorded instances again, in their own library."),
+    "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
     "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
     "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
-    "diff": ("opera.cli.diff", "Compare two corpora: new, gone and common operators and instances."),
-    "ls": ("opera.cli.ls", "List what the workspace holds."),
-    "equipped": ("opera.cli.equipped", "Count what a compiler's own frontend tests cover already."),
-    "config": ("opera.cli.config", "Show settings and where they come from."),
+    "diff": ("opera.cli.diff", "Compare two corpora: the operators and instances that they share or not."),
+    "ls": ("opera.cli.ls", "List the sources, operators and campaigns of the workspace."),
+    "equipped": ("opera.cli.equipped", "Count the operators and settings that a compiler's own tests cover."),
+    "config": ("opera.cli.config", "Show settings and their origins."),
 }
 
 
@@ -63,7 +63,7 @@ class _LazyGroup(click.Group):
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, prog_name="opera")
 def command() -> None:
-    """Finds bugs in the frontends of deep-learning compilers by migrating the DL libraries' own tests.
+    """Find bugs in the frontends of deep-learning compilers by migrating the DL libraries' own tests.
 
     \b
     A first campaign:

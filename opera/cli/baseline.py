@@ -1,4 +1,4 @@
-"""`opera baseline update|check`: failures that are known, so that a job fails for new ones only."""
+"""`opera baseline update|check`: a file of known failures, so that a job fails only for new failures."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def _named(_context: click.Context, _parameter: click.Parameter, file: Path) -> 
 
 
 _file = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), callback=_named)
-_campaign = click.option("--campaign", metavar="ID", help="Only this campaign; the beginning of its id will do.")
-_compiler = click.option("--compiler", help="Only results of this compiler.")
-_frontend = click.option("--frontend", help="Only results of this model format.")
+_campaign = click.option("--campaign", metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works.")
+_compiler = click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
+_frontend = click.option("--frontend", metavar="NAME", help="Select only results of this model format.")
 
 
 @click.group("baseline")
 def command() -> None:
-    """Keeps a file of known failures, and holds results against it."""
+    """Keep a file of known failures, and compare results with it."""
 
 
 @command.command("update")
@@ -45,7 +45,10 @@ def command() -> None:
 @_frontend
 @common
 def update(file: Path, campaign: str | None, compiler: str | None, frontend: str | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Adds new failures to FILE, removes those that are gone, keeps order, comments and what was not tested."""
+    """Add new failures to FILE, and remove those that are gone.
+
+    Order, comments and failures that were not tested stay as they are.
+    """
     baseline = Baseline(file)
     check = _check(baseline, Scope(campaign, compiler, frontend), workspace)
     baseline.update(check)
@@ -59,13 +62,16 @@ def update(file: Path, campaign: str | None, compiler: str | None, frontend: str
 @_campaign
 @_compiler
 @_frontend
-@click.option("--allow-gone", is_flag=True, help="Do not fail when a known failure is gone.")
+@click.option("--allow-gone", is_flag=True, help="Exit with 0 even if a known failure is gone.")
 @common
 def check(
     file: Path, campaign: str | None, compiler: str | None, frontend: str | None, allow_gone: bool, workspace: Path, seed: int,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Exits with 1 when a failure is not in FILE, or when one that is there is gone."""
+    """Compare the failures with FILE.
+
+    Exit with 1 when a failure is not in FILE, or when a failure in FILE is gone.
+    """
     found = _check(Baseline.existing(file), Scope(campaign, compiler, frontend), workspace)
     _say(found, file, as_json, verb="check")
     return Exit.CLEAN if found.clean or (allow_gone and not found.matching.new) else Exit.NEW_FINDINGS

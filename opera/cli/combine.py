@@ -1,4 +1,4 @@
-"""`opera combine`: the workspaces of several machines as one."""
+"""`opera combine`: joins the workspaces of several machines."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _SHOWN = 10
 @click.argument("sources", nargs=-1, required=True, metavar="DIR ...", type=click.Path(path_type=Path, file_okay=False))
 @common
 def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
-    """Adds the workspaces in DIR ... to the one that --workspace names: instances, results, campaigns, what triage found out.
+    """Add the workspaces DIR ... to the workspace: instances, results, campaigns, reductions.
 
-    Parts of a campaign that were run with --shard become one campaign. A test that machines of different kinds have run has one result
-    that counts; the others are kept apart. Each DIR is only read; what is damaged in it is named and left out.
+    Parts of a campaign that were run with --shard become one campaign. If machines of different kinds ran the same test, one result
+    counts, and the others are stored separately. OPERA only reads each DIR; it names and leaves out damaged rows.
     """
     for source in sources:
         if source.resolve() == workspace.resolve():
@@ -74,6 +74,6 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
 
 
 def _whole(selection: Mapping[str, Any], versions: Mapping[str, Any]) -> tuple[str, Mapping[str, Any], str | None]:
-    """The campaign that one with this selection is a part of, which is itself where it is no part."""
+    """The whole campaign of a part with this selection; a campaign that is not a part is its own whole."""
     whole = {key: value for key, value in selection.items() if key != SHARD}
     return campaign_id(whole, versions), whole, selection.get(SHARD)

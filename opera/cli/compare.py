@@ -1,4 +1,4 @@
-"""`opera compare A B`: what a new version of a compiler has broken, mended and changed."""
+"""`opera compare A B`: failures that a new version of a compiler adds, fixes or changes."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ SCHEMA = "compare/1"
 
 @dataclass(frozen=True)
 class Comparison:
-    """What became of the failures between two campaigns.
+    """The failures of two campaigns, matched.
 
     Attributes:
         new: Fail in B only, on instances that A had tested.
-        fixed: Failed in A; B has tested their instances, and they do not fail that way.
-        changed: One bug under two fingerprints: the message is another.
-        same: As before.
-        flaky: Failures of one side whose instances were flaky on the other: nothing can be said.
-        untested: Failures of A of which B has tested nothing.
+        fixed: Failed in A; B has tested their instances, and they do not fail in the same way.
+        changed: One bug with two fingerprints: the message has changed.
+        same: Fail in both, in the same way.
+        flaky: Failures of one side whose instances were flaky on the other, so the comparison says nothing.
+        untested: Failed in A; B has tested none of their instances.
     """
 
     new: tuple[Failure, ...]
@@ -45,7 +45,10 @@ class Comparison:
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new failures.")
 @common
 def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int, as_json: bool) -> int:
-    """Compares two campaigns. A and B are campaigns' ids, other workspaces, or WORKSPACE:ID."""
+    """Compare two campaigns: new, fixed and changed failures.
+
+    A and B are ids of campaigns, folders of other workspaces, or WORKSPACE:ID. Exit with 1 when B has new failures.
+    """
     one, other = side(before, workspace), side(after, workspace)
     found = compare(one, other)
     if as_json:

@@ -1,4 +1,4 @@
-"""`opera config show`: every setting, its value and where it comes from."""
+"""`opera config show`: every setting, its value and its origin."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ SCHEMA = "config/1"
 
 @click.group("config")
 def command() -> None:
-    """Shows settings and where they come from."""
+    """Show settings and their origins."""
 
 
 @command.command("show")
 @common
 def show(workspace: Path, seed: int, as_json: bool) -> int:
-    """Prints every setting with its origin: an environment variable, opera.toml, or the default."""
+    """Print every setting with its origin.
+
+    The origin is an environment variable, opera.toml, or the default.
+    """
     config = load_config()
     entries = [("library", name) for name in libraries_with_templates()] + [("compiler", name) for name in plugins()]
     for section, name, _ in config.values:

@@ -1,4 +1,4 @@
-"""`opera diff A B`: what a corpus has that another has not."""
+"""`opera diff A B`: compares two corpora."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ _PRINTED = 20
 @click.command("diff")
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
-@click.option("--lib", "library", help="Only this library.")
-@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--limit", type=Count(0), default=20, show_default=True, help="Most rows to print of each list.")
+@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
+@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--limit", type=Count(0), metavar="N", default=20, show_default=True, help="Print at most N rows of each list.")
 @common
 def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: int, workspace: Path, seed: int, as_json: bool) -> int:
-    """Compares two corpora, each a workspace folder or a corpus file: what B has new, and what it has lost.
+    """Compare two corpora: the operators and instances that B adds, lacks or shares.
 
-    After an upgrade of a library: extract into a new workspace, and compare it with the old one.
+    A and B are workspace folders or corpus files. After an upgrade of a library, extract into a new workspace and compare it with the
+    old one. The exit code does not depend on the differences.
     """
     matches = selector(keyword)
 

@@ -28,13 +28,14 @@ _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_b
 
 
 @click.command("doctor")
-@click.option("--compiler", "names", multiple=True, help="Only this compiler (repeatable).")
-@click.option("-j", "--jobs", type=JOBS, default=usable_cores, help="Workers at a time; by default the cores.")
+@click.option("--compiler", "names", metavar="NAME", multiple=True, help="Check only this compiler (repeatable).")
+@click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @common
 def command(names: tuple[str, ...], jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
-    """Checks every route of every adapter, in the environment of each: does a canary model come through right?
+    """Check every route of every adapter on a canary model, each in its own environment.
 
-    Exits with 3 when an adapter named by --compiler does not work.
+    OPERA prints versions, the features of the CPU and pinned settings. For each route that fails, it prints the reason and the remedy.
+    Exit with 3 when a compiler that --compiler names does not work.
     """
     chosen = [plugin(name) for name in names] or list(plugins().values())
     with working_folder("doctor") as folder:
@@ -100,7 +101,7 @@ def _row(check: Check) -> list[str]:
 
 
 def _reasons(checks: Sequence[Check]) -> dict[tuple[str, str], str]:
-    """Every reason once, with the routes that it holds for; none named where it holds for all of an adapter."""
+    """Every reason once, with its routes; without routes if the reason holds for all routes of an adapter."""
     found: dict[tuple[str, str], list[str]] = {}
     for check in checks:
         if not check.ok:

@@ -1,4 +1,4 @@
-"""`opera env`: environments of their own for compilers and libraries, made, listed and removed."""
+"""`opera env`: makes, lists and removes separate environments of compilers and libraries."""
 
 from __future__ import annotations
 
@@ -26,22 +26,23 @@ _PATH = click.Path(path_type=Path, file_okay=False)
 
 @click.group("env")
 def command() -> None:
-    """Gives compilers and libraries environments of their own."""
+    """Manage separate environments of compilers and libraries."""
 
 
 @command.command("create")
 @click.argument("name")
-@click.option("--path", type=_PATH, help="Where to put it; by default .opera-envs/NAME beside opera.toml.")
-@click.option("--python", help="The interpreter to make it from; by default the one that runs this.")
-@click.option("--again", is_flag=True, help="Remove it first if it is there.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--path", type=_PATH, metavar="DIR", help="Folder of the environment; by default .opera-envs/NAME next to opera.toml.")
+@click.option("--python", metavar="PYTHON", help="Interpreter of the environment; by default the one that runs this command.")
+@click.option("--again", is_flag=True, help="Remove the environment first if it exists.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def create_command(
     name: str, path: Path | None, python: str | None, again: bool, quiet: bool, workspace: Path, seed: int, as_json: bool
 ) -> int:
-    """Makes an environment, checks it on a canary model, and names its interpreter in opera.toml.
+    """Make an environment, and write its interpreter into opera.toml.
 
-    Exits with 3 when it cannot be made, and when the canary does not come through; opera.toml is then as it was.
+    OPERA first checks the environment on a canary model. Exit with 3 when the environment cannot be made or the canary model fails;
+    opera.toml then does not change.
     """
     wanted = recipe(name)
     config = load_config()
@@ -80,7 +81,7 @@ def create_command(
 
 
 def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], None]) -> list[Check]:
-    """The checks of everything that the environment serves, as if opera.toml named it already."""
+    """The checks of every compiler and library of the environment, as if opera.toml already named it."""
     values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
     compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
     libraries = [name for section, name in wanted.serves if section == "library"]
@@ -90,7 +91,7 @@ def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], N
 
 
 def _written(python: Path, file: Path) -> str:
-    """The interpreter as it stands in opera.toml: relative where it lies below the file's folder."""
+    """The interpreter as opera.toml has it: a relative path if it lies below the folder of the file."""
     folder = file.parent.resolve()
     resolved = python.parent.resolve() / python.name
     return os.fspath(resolved.relative_to(folder)) if resolved.is_relative_to(folder) else os.fspath(resolved)
@@ -99,7 +100,7 @@ def _written(python: Path, file: Path) -> str:
 @command.command("list")
 @common
 def list_command(workspace: Path, seed: int, as_json: bool) -> int:
-    """Lists the environments that there are, and those that can be made."""
+    """List the environments that exist, and those that can be made."""
     made = _made(load_config())
     rows = [_row(name, made.get(name)) for name in sorted({*known_names(), *made})]
     if as_json:
@@ -131,7 +132,7 @@ def _row(name: str, found: tuple[Place, bool] | None) -> dict[str, Any]:
 
 
 def _made(config: Config) -> dict[str, tuple[Place, bool]]:
-    """Every environment of ours that opera.toml names or that lies in the usual place, and whether opera.toml names it."""
+    """Every environment that `opera env` made and that opera.toml names or the usual folder has, and whether opera.toml names it."""
     found: dict[str, tuple[Place, bool]] = {}
     folders = [each for each in home().iterdir() if each.is_dir()] if home().is_dir() else []
     for each in filter(None, map(record_of, folders)):
@@ -145,10 +146,10 @@ def _made(config: Config) -> dict[str, tuple[Place, bool]]:
 
 @command.command("remove")
 @click.argument("name")
-@click.option("--path", type=_PATH, help="Where it is, if neither in its usual place nor named in opera.toml.")
+@click.option("--path", type=_PATH, metavar="DIR", help="Folder of the environment; by default the one in opera.toml, or .opera-envs/NAME.")
 @common
 def remove_command(name: str, path: Path | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Removes an environment, and takes its interpreter out of opera.toml."""
+    """Remove an environment, and its entry in opera.toml."""
     config = load_config()
     made = _made(config)
     if path is None and name not in made:

@@ -1,4 +1,4 @@
-"""`opera equipped`: counts what a compiler's own frontend tests cover already."""
+"""`opera equipped`: counts the operators and settings that a compiler's own frontend tests cover."""
 
 from __future__ import annotations
 
@@ -25,25 +25,31 @@ SOURCE = "frontend-tests"
 
 
 @click.command("equipped")
-@click.option("--compiler", required=True, help="Whose tests they are, e.g. tvm.")
-@click.option("--frontend", required=True, help="The library whose models they load, e.g. onnx.")
-@click.option("--suite", required=True, type=click.Path(path_type=Path), help="The compiler's frontend tests: a folder, or one file.")
+@click.option("--compiler", metavar="NAME", required=True, help="Compiler whose tests to run, e.g. tvm.")
+@click.option("--frontend", metavar="NAME", required=True, help="Model format that the tests load, e.g. onnx.")
 @click.option(
-    "--only", multiple=True, type=Pattern(), metavar="PATTERN", help="Only files that match (repeatable), e.g. test_frontend_onnx.py."
+    "--suite", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Frontend tests of the compiler: a folder or one file."
 )
-@click.option("--origin", default="", help="Where the tests come from, kept beside the counts.")
-@click.option("--compiler-version", "version", default="", help="Version of the compiler that the tests belong to, kept beside the counts.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=Pattern(),
+    metavar="PATTERN",
+    help="Run only files that match this shell pattern, e.g. test_frontend_onnx.py (repeatable).",
+)
+@click.option("--origin", metavar="TEXT", default="", help="Origin of the tests, stored with the counts.")
+@click.option("--compiler-version", "version", metavar="TEXT", default="", help="Version of the compiler, stored with the counts.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the counts to this file.")
-@click.option("--timeout", type=Duration(), help="Time for one file.")
-@click.option("-j", "--jobs", type=JOBS, default=2, show_default=True, help="Test processes at a time.")
+@click.option("--timeout", type=Duration(), help="Time limit of one test file.")
+@click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
 @common
 def command(
     compiler: str, frontend: str, suite: Path, only: tuple[str, ...], origin: str, version: str, output: Path | None,
     timeout: float | None, jobs: int, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Runs a compiler's own frontend tests under the recorder, and counts tests and parameter settings of each operator.
+    """Run the frontend tests of a compiler under the recorder, and count tests and settings of each operator.
 
-    Nothing is written into the workspace.
+    The command writes nothing into the workspace. Exit with 4 when no test called an operator of the library.
     """
     check_outputs(as_json, output)
     how = Options(python=load_config().python("library", frontend), jobs=jobs, seed=seed, only=only, suite=suite, timeout=timeout)
@@ -98,7 +104,7 @@ class _Counts:
 
 
 def setting(instance: Instance) -> str:
-    """What distinguishes parameter settings: all arguments that are no tensors, whatever the inputs are."""
+    """The part of an instance that distinguishes parameter settings: all arguments that are not tensors."""
     call = tuple(argument for argument in instance.call if not isinstance(argument.value, Tensor))
     return digest(replace(instance, call=call, context=()))
 

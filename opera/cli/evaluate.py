@@ -1,4 +1,4 @@
-"""`opera evaluate`: how good the strategies are, on a campaign that ran a whole corpus."""
+"""`opera evaluate`: compares strategies on a campaign that ran a whole corpus."""
 
 from __future__ import annotations
 
@@ -29,29 +29,60 @@ _AS_RUN = "(as it ran)"
 
 @click.command("evaluate")
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--campaign", metavar="ID", help="A campaign of the workspace; by default its only complete one.")
-@click.option("--artifact", type=click.Path(path_type=Path, file_okay=False, exists=True), help="A folder of the paper's released data.")
-@click.option("--subject", help="The subject of --artifact, e.g. tvm-onnx.")
-@click.option("--strategy", "strategies", multiple=True, metavar="NAME", help="Strategy to evaluate (repeatable); by default all.")
-@click.option("--seeds", type=SEEDS, default=30, show_default=True, help="Orders of each strategy.")
+@click.option("--campaign", metavar="ID", help="Campaign of the workspace; by default its only complete one.")
+@click.option(
+    "--artifact",
+    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    metavar="DIR",
+    help="Folder of the paper's released data, e.g. data/published.",
+)
+@click.option("--subject", metavar="NAME", help="Subject of --artifact, e.g. tvm-onnx.")
+@click.option(
+    "--strategy",
+    "strategies",
+    multiple=True,
+    metavar="NAME",
+    help="Strategy to evaluate (repeatable); by default all that can rank the campaign.",
+)
+@click.option(
+    "--seeds", type=SEEDS, metavar="N", default=30, show_default=True, help="Number of orders of each strategy, under the seeds 0 to N - 1."
+)
 @click.option(
     "--history",
     multiple=True,
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Recorded campaign whose failures are known beforehand (repeatable): another compiler, or an earlier version.",
+    help="Recorded campaign whose failures are known beforehand, e.g. of an earlier version (repeatable).",
 )
-@click.option("-j", "--jobs", type=JOBS, default=lambda: min(4, usable_cores()), show_default="cores, 4 at most", help="Processes.")
-@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write the campaign to FILE, and stop.")
-@click.option("--coverage", is_flag=True, help="With --record: measure which statements of the frontend each test runs, too.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=JOBS,
+    metavar="N",
+    default=lambda: min(4, usable_cores()),
+    show_default="cores, at most 4",
+    help="Number of parallel processes.",
+)
+@click.option(
+    "--record",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the campaign to this file as gzipped JSON Lines, and stop.",
+)
+@click.option(
+    "--coverage",
+    is_flag=True,
+    help="With --record: also measure which statements of the frontend each test runs. Refused for frontends in C++.",
+)
 @common
 def command(
     file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, strategies: tuple[str, ...], seeds: int,
     jobs: int, history: tuple[Path, ...], record: Path | None, coverage: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Compares strategies by how early they reveal the findings of a campaign that is complete.
+    """Compare strategies by how early they reveal the findings of a complete campaign.
 
-    FILE is a recorded campaign; without one, --artifact or a campaign of the workspace is taken.
+    FILE is a recorded campaign. Without FILE, OPERA takes the campaign of --artifact, or one of the workspace. The row `(as it ran)` is
+    the order in which the campaign itself ran, if that is known.
     """
     for name in strategies:
         get_strategy(name)

@@ -1,4 +1,4 @@
-"""`opera export`: a corpus, or a ranking, as a file."""
+"""`opera export`: writes a corpus, or a ranking, to a file."""
 
 from __future__ import annotations
 
@@ -22,27 +22,28 @@ RANKING_SCHEMA = "ranking/1"
 
 @click.group("export")
 def command() -> None:
-    """Writes a corpus, or a ranking, to a file."""
+    """Write a corpus, or a ranking, to a file."""
 
 
 @command.command("jsonl")
 @click.argument("file", metavar="FILE|-")
-@click.option("--lib", "library", help="Only instances of this library.")
-@click.option("--source", help="Only instances that this source has given.")
-@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--test", type=Pattern(), metavar="PATTERN", help="Only instances that a test of this name has given (a shell pattern).")
-@click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Only calls with this recorded outcome.")
-@click.option("--cap", type=Count(), help="Most instances per operator, chosen for variety.")
-@click.option("--limit", type=Count(), help="Most instances, chosen for variety.")
-@click.option("--max-size", type=Size(), help="Leave out instances whose document is longer, e.g. 4K.")
+@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
+@click.option("--source", metavar="NAME", help="Select only instances of this source.")
+@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--test", type=Pattern(), metavar="PATTERN", help="Select only instances of tests that match this shell pattern.")
+@click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Select only calls with this recorded outcome.")
+@click.option("--cap", type=Count(), metavar="N", help="Write at most N instances of each operator, chosen for variety.")
+@click.option("--limit", type=Count(), metavar="N", help="Write at most N instances, chosen for variety.")
+@click.option("--max-size", type=Size(), help="Leave out instances whose document is larger than this, e.g. 4K.")
 @common
 def jsonl(
     file: str, library: str | None, source: str | None, keyword: str | None, test: str | None, outcome: str | None, cap: int | None,
     limit: int | None, max_size: int | None, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Writes instances as JSON Lines, tensors included: a file that `opera import` reads.
+    """Write instances, with their tensors, as JSON Lines.
 
-    FILE ending in .gz is compressed; - is standard output. The same workspace and options give the same bytes.
+    `opera import` reads such a file. A FILE that ends in .gz is compressed; - is standard output. The same workspace and options give the
+    same bytes.
     """
     check_outputs(as_json, Path(file))
     if Path(file).is_dir():
@@ -60,12 +61,16 @@ def jsonl(
 
 @command.command("ranking")
 @click.argument("file", metavar="FILE|-")
-@click.option("--compiler", required=True, help="Compiler that the ranking is for.")
-@click.option("--frontend", required=True, help="Model format that it loads.")
-@click.option("--strategy", help="Only a ranking of this strategy; by default the newest of the subject.")
+@click.option("--compiler", metavar="NAME", required=True, help="Compiler of the ranking.")
+@click.option("--frontend", metavar="NAME", required=True, help="Model format of the ranking.")
+@click.option("--strategy", metavar="NAME", help="Strategy of the ranking; by default that of the newest ranking.")
 @common
 def ranking(file: str, compiler: str, frontend: str, strategy: str | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Writes the newest ranking of a subject, made under --seed, as JSON Lines: place, instance, operator, score."""
+    """Write the newest ranking of a subject as JSON Lines.
+
+    The first line is a header; each other line has place, instance, operator and score. OPERA takes only rankings that were made with the
+    same --seed. The same corpus, strategy and seed give the same bytes.
+    """
     check_outputs(as_json, Path(file))
     with open_workspace(workspace, write=False) as space:
         corpus = Corpus(space)

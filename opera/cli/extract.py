@@ -27,30 +27,40 @@ from opera.workers.supervision import working_folder
 _BATCH = 500
 _INSTANCES = "instances"
 _FILES = ("constraints", _INSTANCES)
-"""Options that name a file. Hosts run in folders of their own, so they get absolute paths."""
+"""Options that name a file. Each host runs in its own folder, so it gets absolute paths."""
 _FOLDER = click.Path(path_type=Path)
 
 
 @click.command("extract")
-@click.option("--lib", "library", required=True, help=f"Library whose tests to watch: {', '.join(libraries())}.")
-@click.option("--source", "sources", multiple=True, help="Only this source (repeatable): opinfo, node-tests, docstrings, docter ...")
-@click.option("--suite", type=_FOLDER, metavar="DIR", help="A test suite, run as it is: a folder, or one file. Implies --source suite.")
-@click.option("--scripts", type=_FOLDER, metavar="DIR", help="A folder of any Python, unittest or pytest files. Implies --source scripts.")
-@click.option("--docstrings", is_flag=True, help="The examples in the library's documentation. The same as --source docstrings.")
+@click.option("--lib", "library", metavar="NAME", required=True, help=f"Library whose tests to record: {', '.join(libraries())}.")
+@click.option(
+    "--source",
+    "sources",
+    metavar="NAME",
+    multiple=True,
+    help="Record only this source, e.g. opinfo (repeatable); by default all that do not run on request.",
+)
+@click.option("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
+@click.option("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")
+@click.option("--docstrings", is_flag=True, help="Run the examples in the library's documentation. The same as --source docstrings.")
 @click.option(
     "--only",
     multiple=True,
     type=Pattern(),
     metavar="PATTERN",
-    help="Only entries of the sources that match this shell pattern (repeatable).",
+    help="Record only entries that match this shell pattern (repeatable).",
 )
-@click.option("--option", "options", multiple=True, metavar="NAME=VALUE", help="An argument of the sources, e.g. dtypes=float32,int64.")
-@click.option("--constraints", type=_FOLDER, metavar="DIR", help="DocTer's constraint files, for the source docter.")
-@click.option("--runner", type=click.Choice(RUNNERS[1:]), help="What runs the files of a suite; by default whatever fits each.")
-@click.option("--timeout", type=Duration(), help="Time for one file, or for one process of a source: 10m.")
-@click.option("--fresh", is_flag=True, help="Run all files of a suite, also those that an interrupted extraction has behind it.")
-@click.option("-j", "--jobs", type=JOBS, default=2, show_default=True, help="Test processes at a time.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Argument of the sources, e.g. dtypes=float32,int64 (repeatable)."
+)
+@click.option("--constraints", type=_FOLDER, metavar="DIR", help="Folder of DocTer's constraint files, for the source docter.")
+@click.option(
+    "--runner", type=click.Choice(RUNNERS[1:]), help="Program that runs the files of a suite; by default the one that fits each file."
+)
+@click.option("--timeout", type=Duration(), help="Time limit of one test file, or of one process of a source, e.g. 10m.")
+@click.option("--fresh", is_flag=True, help="Run all files of a suite again, also those that an interrupted extraction has finished.")
+@click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST ARGUMENTS]")
 @common
 def command(
@@ -58,9 +68,10 @@ def command(
     options: tuple[str, ...], constraints: Path | None, runner: str | None, timeout: float | None, fresh: bool, jobs: int, quiet: bool,
     arguments: tuple[str, ...], workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Records the operator instances that a library's own tests use.
+    """Record the operator instances that a library's own tests use.
 
-    A suite that was interrupted is continued, file by file, by the same command.
+    The same command, typed again, continues an interrupted suite with the first file that is not finished. Arguments after -- go to
+    pytest, or to the program that --runner names.
     """
     if suite is not None and scripts is not None:
         raise UserError("give one of --suite and --scripts at a time")
@@ -106,7 +117,7 @@ def _option(text: str) -> tuple[str, str]:
 
 
 def _constraints(folder: Path, library: str, path: Path) -> Path:
-    """Turns DocTer's files in *folder* into the one at *path*, and says what was not understood."""
+    """Turns DocTer's files in *folder* into the file at *path*, and counts the constraints that were not understood."""
     found = read_constraints(folder, library)
     found.write(path)
     say(f"constraints of {len(found.apis)} APIs; {sum(found.ignored.values())} constraints were not understood and are left out")
@@ -126,7 +137,7 @@ def _instances(space: Workspace, library: str, source: str, seed: int, path: Pat
 
 
 class _Progress:
-    """Which files of a suite an interrupted extraction has behind it."""
+    """The files of a suite that an interrupted extraction has finished."""
 
     def __init__(self, space: Workspace, library: str) -> None:
         self._space = space
@@ -134,7 +145,7 @@ class _Progress:
         self.continued = False
 
     def of(self, source: str) -> ExtractionProgress:
-        """That of one source."""
+        """The progress of one source."""
         return ExtractionProgress(self._space, self._library, source)
 
     def ended(self, source: str) -> Mapping[str, EndedFile]:
@@ -144,13 +155,13 @@ class _Progress:
         return found
 
     def forget(self, sources: Sequence[str]) -> None:
-        """Starts all over."""
+        """Forgets the finished files of *sources*."""
         for source in sources:
             self.of(source).finish()
 
 
 def _store(space: Workspace, library: str, items: Iterator[Item], progress: _Progress) -> Iterator[SourceSummary]:
-    """Writes what was recorded, in batches, and passes the summaries on. A file is behind us once all that it gave is written."""
+    """Writes recorded instances in batches, and passes the summaries on. A file is finished once all its instances are written."""
     corpus: Corpus | None = None
     for batch in _batched(items):
         corpus = corpus or Corpus(space, continues=progress.continued)
@@ -181,7 +192,7 @@ def _store(space: Workspace, library: str, items: Iterator[Item], progress: _Pro
 
 
 def _batched(items: Iterator[Item]) -> Iterator[tuple[Item, ...]]:
-    """A batch also ends with each file of a suite, which is behind us from then on, however long the next one takes."""
+    """Batches of items. A batch also ends with each file of a suite, so a finished file is stored before the next file ends."""
     batch: list[Item] = []
     for item in items:
         batch.append(item)

@@ -28,7 +28,7 @@ _LISTED = 1000
 
 @dataclass
 class _Imported:
-    """What one file or folder gave, of *library* where given. *problems* counts all that is wrong; *first* are the first of them."""
+    """The entries of one file or folder, of *library* if given. *problems* counts all problems; *first* has the first of them."""
 
     origin: Origin
     library: str | None
@@ -57,14 +57,15 @@ class _Imported:
 @click.argument("paths", metavar="FILE|DIR...", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "--format", "format", type=click.Choice(["auto", *(each.value for each in Format)]), default="auto", show_default=True,
-    help="What they hold; auto tells corpus files and workspaces apart.",
+    help="Format of the files; auto recognises corpus files and workspaces.",
 )  # fmt: skip
-@click.option("--lib", "library", help="Only instances of this library.")
+@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
 @common
 def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Adds the instances of corpus files, of other workspaces, or of other tools' records.
+    """Add the instances of corpus files, of other workspaces, or of records of other tools.
 
-    Every line is checked; one that is no instance is named and left out. Identities are computed anew.
+    OPERA checks every line and computes every identity itself. It names and leaves out lines that hold no valid instance, and exits
+    with 2 when it imported nothing.
     """
     origins = [origin(path, format, workspace) for path in paths]
     done: list[_Imported] = []

@@ -1,4 +1,4 @@
-"""`opera issue ID`: the text of an issue about a finding, in the form of the project that it goes to."""
+"""`opera issue ID`: writes the text of an issue about a finding, in the form of its project."""
 
 from __future__ import annotations
 
@@ -29,13 +29,16 @@ _NO_VERSIONS: Mapping[str, Any] = {}
 
 @click.command("issue")
 @click.argument("identity", metavar="ID")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the text.")
-@click.option("--no-run", is_flag=True, help="Do not run the script that goes into it.")
+@click.option(
+    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the text to this file; by default to standard output."
+)
+@click.option("--no-run", is_flag=True, help="Write the text without running its script.")
 @common
 def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:
-    """Writes the text of an issue about a finding or a failing test, with a script that was run first.
+    """Write the text of an issue about a finding or a failing test, in the form of its project.
 
-    Nothing is sent anywhere. Exits with 0 when the script shows the failure, or was not to be run, with 1 when it does not.
+    OPERA runs the script of the text first, and sends nothing. Exit with 0 when the script shows the failure or --no-run is given,
+    with 1 when it does not; the text then says so at its top.
     """
     check_outputs(as_json, output)
     config = load_config()
@@ -54,7 +57,7 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
 
 
 def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Facts:
-    """Everything that the text is written from: of the finding's reduced instance where that reproduces, else of its smallest test's."""
+    """The facts of the text: those of the reduced instance if its script reproduces, else those of the smallest test."""
     target = resolve(space, identity)
     if target.finding is not None:
         finding = finding_of(space, target.finding).finding
@@ -69,7 +72,7 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Fac
 
 
 def _tried(space: Workspace, config: Config, name: str, cases: list[Case], tests: int, *, run: bool) -> Facts:
-    """The facts about the first of *cases* whose script reproduces, else about the last."""
+    """The facts of the first of *cases* whose script reproduces, else of the last case."""
     facts = [_about(space, case, name, tests) for case in cases]
     for place, each in enumerate(facts):
         try:

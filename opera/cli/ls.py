@@ -1,4 +1,4 @@
-"""`opera ls`: what the workspace holds."""
+"""`opera ls`: lists the sources, operators and campaigns of the workspace."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ SCHEMA = "ls/1"
 
 
 @click.command("ls")
-@click.option("--lib", "library", help="Only instances of this library, and campaigns of its model format.")
-@click.option("--source", help="Only instances that this source has given.")
-@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--test", type=Pattern(), metavar="PATTERN", help="List the instances that tests of this name have given (a shell pattern).")
-@click.option("--operators", is_flag=True, help="List all operators; the same as an unbounded --limit.")
-@click.option("--limit", type=Count(0), default=10, show_default=True, help="Most operators to list of each library.")
+@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library, and campaigns of its model format.")
+@click.option("--source", metavar="NAME", help="Select only instances of this source.")
+@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--test", type=Pattern(), metavar="PATTERN", help="Also list the instances of tests that match this shell pattern.")
+@click.option("--operators", is_flag=True, help="List all operators.")
+@click.option("--limit", type=Count(0), metavar="N", default=10, show_default=True, help="List at most N operators of each library.")
 @common
 def command(
     library: str | None, source: str | None, keyword: str | None, test: str | None, operators: bool, limit: int, workspace: Path,
     seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Lists sources, operators and campaigns of the workspace."""
+    """List the sources, operators and campaigns of the workspace."""
     with open_workspace(workspace, write=False) as space:
         held = census(space, Selection(library, source, keyword, test))
     bound = None if operators else limit

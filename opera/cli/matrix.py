@@ -1,4 +1,4 @@
-"""`opera matrix`: which operators each compiler can load, and what it makes of them."""
+"""`opera matrix`: a table of operators and subjects, with the worst verdict of each pair."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ SCHEMA = "matrix/1"
 
 
 @click.command("matrix")
-@click.option("--lib", "library", help="Only operators of this library.")
-@click.option("--compiler", help="Only this compiler's subjects.")
-@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--failing", is_flag=True, help="Only operators that crash or are inconsistent somewhere.")
+@click.option("--lib", "library", metavar="NAME", help="Select only operators of this library.")
+@click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
+@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--failing", is_flag=True, help="Select only operators with a crash or a wrong result on some subject.")
 @click.option(
     "--csv",
     "target",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the table as CSV, - for standard output.",
+    help="Write the table as CSV to this file; - is standard output.",
 )
 @common
 def command(
     library: str | None, compiler: str | None, keyword: str | None, failing: bool, target: Path | None, workspace: Path, seed: int,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Prints operators by subjects: the worst that any instance came to, and the share of instances that pass."""
+    """Print a table of operators and subjects: the worst verdict and the share of instances that pass.
+
+    If an instance was tested with several versions, the newest result counts. In CSV, a cell that a spreadsheet would read as a formula
+    begins with an apostrophe.
+    """
     check_outputs(as_json, target)
     with open_workspace(workspace, write=False) as space:
         table = matrix(space, selector(keyword), compiler, library)
@@ -88,7 +92,7 @@ def _csv(table: Matrix) -> str:
 
 
 def _inert(text: str) -> str:
-    """A cell that no spreadsheet takes for a formula."""
+    """The cell as text that a spreadsheet does not read as a formula."""
     line = one_line(text, 400)
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) else line
 

@@ -1,4 +1,4 @@
-"""What all commands share on the command line: common options, units, and the way errors become exit codes."""
+"""The parts that all commands share: common options, units, and the exit codes of errors."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Distance(click.ParamType[float]):
 
 
 class Count(click.IntRange):
-    """A number of things, not fewer than *least*. More than *most* are nothing that anybody means."""
+    """A number from *least* to *most*; a larger number is a typing error."""
 
     def __init__(self, least: int = 1, most: int = 2**31 - 1) -> None:
         super().__init__(least)
@@ -110,11 +110,11 @@ SEED = Count(0, 2**32 - 1)
 
 
 _NO_PLACE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
-"""What is wrong with a name that a person gave."""
+"""Errors that mean that a given name is wrong."""
 
 
 def common(function: F) -> F:
-    """Adds `--workspace`, `--seed` and `--json`, which every command takes, and refuses names that no workspace can hold."""
+    """Adds `--workspace`, `--seed` and `--json`, which every command takes, and refuses names that are not UTF-8."""
 
     @functools.wraps(function)
     def checked(*arguments: Any, **values: Any) -> Any:
@@ -129,10 +129,12 @@ def common(function: F) -> F:
         [
             click.option(
                 "--workspace", type=click.Path(path_type=Path, file_okay=False), default=Path(".opera"), show_default=True,
-                envvar="OPERA_WORKSPACE", help="Folder that holds everything this tool knows.",
+                metavar="DIR", envvar="OPERA_WORKSPACE", help="Folder with the recorded instances, results and findings.",
             ),
-            click.option("--seed", type=SEED, default=0, show_default=True, envvar="OPERA_SEED", help="Seed of everything random."),
-            click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, everything else on stderr."),
+            click.option(
+                "--seed", type=SEED, metavar="N", default=0, show_default=True, envvar="OPERA_SEED", help="Seed of all random choices."
+            ),
+            click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
         ]
     ):  # fmt: skip
         made = option(made)
@@ -140,7 +142,7 @@ def common(function: F) -> F:
 
 
 def guarded(command: click.Command, arguments: list[str] | None = None, name: str = "opera") -> int:
-    """Runs *command* and turns whatever happens into the documented exit code."""
+    """Runs *command* and turns its outcome into the documented exit code."""
     try:
         if any("\0" in argument for argument in (sys.argv[1:] if arguments is None else arguments)):
             raise click.UsageError("an argument holds a NUL character")
@@ -170,7 +172,7 @@ def guarded(command: click.Command, arguments: list[str] | None = None, name: st
 
 
 def explain(error: BaseException) -> OperaError | None:
-    """The message that a person should see instead of *error*; None when it is a bug of ours."""
+    """The message to show instead of *error*; None when the error is a bug in OPERA."""
     if isinstance(error, OperaError):
         return error
     if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
@@ -201,7 +203,7 @@ def _complain(message: str, code: Exit) -> int:
 
 
 def _quiet_pipe() -> int:
-    """The reader of our output went away (`opera report | head`): no reason for noise."""
+    """Ends without a message when the reader of the output has gone (`opera report | head`)."""
     import os
 
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -22,19 +22,26 @@ _PAIRS_SHOWN = 12
 
 
 @click.command("prioritize")
-@click.option("--compiler", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
-@click.option("--frontend", required=True, help="Model format it loads, e.g. onnx, pytorch, keras.")
+@click.option("--compiler", metavar="NAME", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
+@click.option("--frontend", metavar="NAME", required=True, help="Model format to load, e.g. onnx, pytorch, keras.")
 @click.option(
-    "--strategy", default=DEFAULT_STRATEGY, show_default=True, help="How to order: " + ", ".join(s.value for s in StrategyName) + "."
+    "--strategy",
+    metavar="NAME",
+    default=DEFAULT_STRATEGY,
+    show_default=True,
+    help="How to order: " + ", ".join(s.value for s in StrategyName) + ".",
 )
-@click.option("--show", type=Count(0), default=10, show_default=True, help="How many of the first to print.")
-@click.option("--history", is_flag=True, help="What failed in earlier campaigns of this workspace, on whatever compiler, counts double.")
-@click.option("--explain", "explained", metavar="ID", help="Say why the instance of this id stands where it stands; nothing is kept.")
+@click.option("--show", type=Count(0), metavar="N", default=10, show_default=True, help="Print the first N instances.")
+@click.option("--history", is_flag=True, help="Count instances twice that failed in earlier campaigns of this workspace, on any compiler.")
+@click.option("--explain", "explained", metavar="ID", help="Explain the rank of this instance, and store no ranking.")
 @common
 def command(
     compiler: str, frontend: str, strategy: str, show: int, history: bool, explained: str | None, workspace: Path, seed: int, as_json: bool
 ) -> int:
-    """Orders the extracted instances, those likely to reveal different bugs first."""
+    """Order the extracted instances, those likely to reveal different bugs first.
+
+    Instances that raised in their own test get no rank.
+    """
     route = choose_route(plugin(compiler).load(), frontend, None)
     get_strategy(strategy)
     with open_workspace(workspace, write=explained is None) as space:

@@ -1,4 +1,4 @@
-"""`opera replay`: calls recorded instances again, and counts which of them still do what was recorded."""
+"""`opera replay`: calls recorded instances again, and counts those that do again what was recorded."""
 
 from __future__ import annotations
 
@@ -27,24 +27,26 @@ _ALL = "all"
 
 
 @click.command("replay")
-@click.option("--lib", "library", required=True, help="Library whose instances to call.")
-@click.option("--source", help="Only instances that this source has given.")
-@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--cap", type=Count(), help="Most instances per operator, chosen for variety.")
-@click.option("--limit", type=Count(), help="Most instances, chosen for variety.")
-@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Worker processes.")
-@click.option("--timeout", type=Duration(), default=30.0, show_default="30s", help="Deadline of each call.")
-@click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
-@click.option("--show", type=Count(0), default=30, show_default=True, help="Most causes to print.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("--lib", "library", metavar="NAME", required=True, help="Library whose instances to call.")
+@click.option("--source", metavar="NAME", help="Select only instances of this source.")
+@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--cap", type=Count(), metavar="N", help="Call at most N instances of each operator, chosen for variety.")
+@click.option("--limit", type=Count(), metavar="N", help="Call at most N instances, chosen for variety.")
+@click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
+@click.option("--timeout", type=Duration(), default=30.0, show_default="30s", help="Time limit of each call.")
+@click.option(
+    "--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker, with all processes that it starts."
+)
+@click.option("--show", type=Count(0), metavar="N", default=30, show_default=True, help="Print at most N causes.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def command(
     library: str, source: str | None, keyword: str | None, cap: int | None, limit: int | None, jobs: int, timeout: float, memory: int,
     show: int, quiet: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Calls recorded instances again in their own library, from the record alone, without any compiler.
+    """Call recorded instances again in their own library, from the record alone.
 
-    Says which share of them does again what was recorded, and what stands in the way of the others.
+    No compiler is needed. OPERA prints the share of instances that do again what was recorded, and the causes for the others.
     """
     with open_workspace(workspace, write=False) as space:
         rows = choose(space, Selection(library, source, keyword, cap=cap, limit=limit), seed)
@@ -80,7 +82,7 @@ class _Watcher:
         self._said = time.monotonic()
 
     def tick(self) -> None:
-        """Says how far it is, if it is time."""
+        """Prints the progress, at most every two seconds."""
         now = time.monotonic()
         if now - self._said >= 2.0:
             self._said = now

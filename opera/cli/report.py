@@ -1,4 +1,4 @@
-"""`opera report`: the findings, on the terminal, as JSON or as one HTML file."""
+"""`opera report`: lists the findings on the terminal, or writes them as JSON, HTML, JUnit, SARIF or Markdown."""
 
 from __future__ import annotations
 
@@ -20,22 +20,30 @@ _ROWS = 30
 
 
 @click.command("report")
-@click.option("--campaign", metavar="ID", help="Only this campaign; the beginning of its id will do.")
-@click.option("--compiler", help="Only results of this compiler.")
-@click.option("--frontend", help="Only results of this model format.")
+@click.option("--campaign", metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works.")
+@click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
+@click.option("--frontend", metavar="NAME", help="Select only results of this model format.")
 @click.option(
-    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one HTML page that needs nothing else."
+    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one self-contained HTML page to this file."
 )
-@click.option("--junit", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write JUnit XML.")
-@click.option("--sarif", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write SARIF 2.1.0.")
-@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a Markdown summary.")
-@click.option("--all", "everything", is_flag=True, help=f"Print all findings, not the first {_ROWS} of each subject.")
+@click.option(
+    "--junit",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write JUnit XML to this file: one suite per subject, one case per operator.",
+)
+@click.option("--sarif", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write SARIF 2.1.0 to this file.")
+@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a Markdown summary to this file.")
+@click.option("--all", "everything", is_flag=True, help=f"Print all findings, not only the first {_ROWS} of each subject.")
 @common
 def command(
     campaign: str | None, compiler: str | None, frontend: str | None, html: Path | None, junit: Path | None, sarif: Path | None,
     markdown: Path | None, everything: bool, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Lists the findings: what failed, how often, and how to reproduce it; then why the other tests are no findings."""
+    """List the findings: the failure, its frequency, and the command that reproduces it.
+
+    The tests that are not findings follow, with the reasons.
+    """
     check_outputs(as_json, html, junit, sarif, markdown)
     with open_workspace(workspace, write=False) as space:
         view = overview(space, Scope(campaign, compiler, frontend))

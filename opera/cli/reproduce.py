@@ -25,13 +25,18 @@ _UNKNOWN: Mapping[str, Any] = {}
 
 @click.command("reproduce")
 @click.argument("identity", metavar="ID")
-@click.option("-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Where to write the script.")
-@click.option("--no-run", is_flag=True, help="Only write it.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the script to this file; by default into reproducers/ in the workspace.",
+)
+@click.option("--no-run", is_flag=True, help="Write the script without running it.")
 @common
 def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:
-    """Writes a stand-alone script for a finding or a failing test, and runs it.
+    """Write a stand-alone script for a finding or a failing test, and run it.
 
-    Exits with 0 when the script shows the failure, with 1 when it does not.
+    Exit with 0 when the script shows the failure, with 1 when it does not.
     """
     check_outputs(as_json, output)
     config = load_config()
@@ -64,7 +69,7 @@ def _attempt(space: Workspace, config: Config, script: Path, result: StoredResul
 
 
 def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
-    """A name, and what scripts can show of the finding or failing test that *identity* is: its reduced instance first."""
+    """A name, and the cases that scripts can show for the finding or failing test *identity*, its reduced instance first."""
     target = resolve(space, identity)
     if target.finding is not None:
         finding = finding_of(space, target.finding).finding
@@ -84,7 +89,7 @@ def _versions(space: Workspace, case: Case) -> Mapping[str, Any]:
 
 
 def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
-    """Keeps the outcome for reports, unless a campaign holds the workspace just now: reading must work beside it."""
+    """Stores the outcome for reports, unless a running campaign holds the workspace."""
     try:
         with open_workspace(workspace, write=True) as space:
             Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)

@@ -1,4 +1,4 @@
-"""`python -m opera.run`: drives one compiler with a prioritised corpus, and reports what fails."""
+"""`python -m opera.run`: runs a ranked corpus through one compiler, and reports failing tests."""
 
 from __future__ import annotations
 
@@ -36,42 +36,66 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 
 
 @click.command("run")
-@click.option("--compiler", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
-@click.option("--frontend", required=True, help="Model format it loads, e.g. onnx, pytorch, keras.")
-@click.option("--route", help="Conversion chain; by default the first that the adapter names.")
+@click.option("--compiler", metavar="NAME", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
+@click.option("--frontend", metavar="NAME", required=True, help="Model format to load, e.g. onnx, pytorch, keras.")
+@click.option("--route", metavar="NAME", help="Chain of conversions; by default the first route of the adapter.")
 @click.option(
-    "--input-form", type=click.Choice(list(_FORMS)), default="both", show_default=True, help="Shape-like inputs at run time, baked in."
+    "--input-form",
+    type=click.Choice(list(_FORMS)),
+    default="both",
+    show_default=True,
+    help="How to give shape-like inputs: at run time, as constants in the model (baked), or both.",
 )
 @click.option(
     "--strategy",
-    help="Ranking to use; by default the newest one made for this subject, else opera. opera-adaptive re-ranks while the tests run.",
+    metavar="NAME",
+    help="Strategy of the ranking; by default that of the newest ranking, or opera.",
 )
-@click.option("-k", "keyword", metavar="EXPR", help="Only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--limit", type=Count(), help="Most tests.")
-@click.option("--cap", type=Count(), help="Most instances per operator, the first in ranked order.")
-@click.option("--budget", type=Duration(), help="Most wall time, e.g. 30m or 2h; the same command goes on afterwards.")
-@click.option("--maxfail", type=Count(), help="Stop after this many findings.")
+@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@click.option("--limit", type=Count(), metavar="N", help="Run at most N tests.")
+@click.option("--cap", type=Count(), metavar="N", help="Run at most N instances of each operator, the first in ranked order.")
+@click.option("--budget", type=Duration(), help="Stop after this time, e.g. 30m or 2h; the same command continues.")
+@click.option("--maxfail", type=Count(), metavar="N", help="Stop after N findings.")
 @click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
-@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Busy child processes.")
-@click.option("--seeds", type=SEEDS, default=1, show_default=True, help="Input seeds to try, from --seed on.")
-@click.option("--shard", metavar="I/N", help="Only part I of N of the campaign; `opera combine` joins the parts.")
-@click.option("--nightly", is_flag=True, help="What failed before first, then what is new, then the rest; give it a --budget.")
-@click.option("--build", metavar="TEXT", help="Which build of the compiler this is, where its version does not tell.")
-@click.option("--executor", type=click.Choice(["local", "ray"]), default="local", show_default=True, help="Where the workers are.")
-@click.option("--address", metavar="ADDRESS", help="Of the Ray cluster, e.g. auto or 10.0.0.1:6379; by default a local one is started.")
-@click.option("--shared-folder", is_flag=True, help="Every machine of the cluster has the workspace at the same place: send no files.")
-@click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Deadline of each stage of a test.")
-@click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Resident memory cap of each worker.")
-@click.option("--chebyshev", type=Distance(), metavar="D", help="The paper's oracle: one threshold on the largest absolute difference.")
-@click.option("--level", help="The compiler's optimisation level.")
+@click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
+@click.option(
+    "--seeds",
+    type=SEEDS,
+    metavar="N",
+    default=1,
+    show_default=True,
+    help="Number of input seeds, from --seed on; tests with recorded inputs run once.",
+)
+@click.option("--shard", metavar="I/N", help="Run only part I of N of the campaign; `opera combine` joins the parts.")
+@click.option("--nightly", is_flag=True, help="Run earlier failures first, then new tests, then the rest; not with --limit.")
+@click.option(
+    "--build", metavar="TEXT", help="Name of the compiler build, part of every test's identity, if the version does not identify the build."
+)
+@click.option(
+    "--executor",
+    type=click.Choice(["local", "ray"]),
+    default="local",
+    show_default=True,
+    help="Place of the workers: this machine (local) or a Ray cluster (ray).",
+)
+@click.option(
+    "--address", metavar="ADDRESS", help="Address of the Ray cluster, e.g. auto or 10.0.0.1:6379; by default OPERA starts a local cluster."
+)
+@click.option("--shared-folder", is_flag=True, help="Send no files: every machine of the cluster has the workspace at the same path.")
+@click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
+@click.option(
+    "--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker, with all processes that it starts."
+)
+@click.option("--chebyshev", type=Distance(), metavar="D", help="Use the paper's oracle: one threshold on the largest absolute difference.")
+@click.option("--level", metavar="NAME", help="Optimisation level of the compiler; by default that of the adapter.")
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Count only failures that this file does not know as new; by default, those that the workspace does not.",
+    help="Count failures as new only if this file does not list them; by default, if the workspace has none like them.",
 )
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new findings.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def command(
     compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
@@ -80,7 +104,11 @@ def command(
     address: str | None, shared_folder: bool, baseline: Path | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int,
     as_json: bool,
 ) -> int:  # fmt: skip
-    """Drives a compiler with the extracted instances. The same command, run again, continues."""
+    """Run the extracted instances through a compiler, and report the tests that fail.
+
+    The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and makes
+    a ranking if there is none or if the corpus has changed since. Exit with 1 when there are new findings.
+    """
     adapter = plugin(compiler).load()
     chosen = choose_route(adapter, frontend, route)
     check_level(adapter, level)
@@ -124,7 +152,7 @@ def command(
 
 
 def _ranked(corpus: Corpus, settings: Settings, route: Route) -> tuple[str, list[str]]:
-    """Strategy and order of the newest ranking for the subject, made anew when the corpus has changed since."""
+    """Strategy and order of the newest ranking for the subject, made again if the corpus has changed since."""
     found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.seed, settings.strategy)
     if found is not None and corpus.is_current(found.id, route.library):
         return found.strategy, corpus.ranked(found.id)

@@ -1,4 +1,4 @@
-"""`opera show`: everything about one finding, test or instance."""
+"""`opera show`: one finding, test or instance in full."""
 
 from __future__ import annotations
 
@@ -19,7 +19,10 @@ from opera.store.database import open_workspace
 @click.argument("identity", metavar="ID")
 @common
 def command(identity: str, workspace: Path, seed: int, as_json: bool) -> int:
-    """Shows everything about a finding, a test or an instance. The beginning of its id will do."""
+    """Show a finding, a test or an instance in full.
+
+    ID is the id of one of them; any unambiguous prefix works.
+    """
     with open_workspace(workspace, write=False) as space:
         target = resolve(space, identity)
         view: views.View

@@ -1,4 +1,4 @@
-"""`opera top`: how a running campaign stands, and what a finished one has cost."""
+"""`opera top`: the progress of a running campaign, or the cost of a finished one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,16 @@ _EVERY = 1.0
 
 @click.command("top")
 @click.argument("campaign", required=False)
-@click.option("--once", is_flag=True, help="Print the present state and end.")
-@click.option("--operators", type=Count(0), default=10, show_default=True, help="Operators to list, the most expensive first.")
+@click.option("--once", is_flag=True, help="Print the current state once, and end.")
+@click.option(
+    "--operators", type=Count(0), metavar="N", default=10, show_default=True, help="List at most N operators, the most expensive first."
+)
 @common
 def command(campaign: str | None, once: bool, operators: int, workspace: Path, seed: int, as_json: bool) -> int:
-    """Shows the campaign that runs in the workspace, or ran last: progress, verdicts, workers, and where the time goes.
+    """Show the progress, verdicts, workers and cost of the running campaign, or of the last one.
 
-    CAMPAIGN, or the first digits of one, shows that one, all its parts together, from its results.
+    CAMPAIGN selects a stored campaign by its id, or by an unambiguous prefix of the id, and shows all its parts together. On a terminal,
+    the display follows a running campaign until it ends. The state is starting, running, complete, stopped, or lost if the driver is gone.
     """
     status = _running(workspace) if campaign is None else _stored(workspace, campaign, operators)
     if as_json:
@@ -47,7 +50,7 @@ def _print(status: dict[str, Any], operators: int) -> None:
 
 
 def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
-    """Shows the status anew every second until the campaign has ended."""
+    """Refreshes the status every second until the campaign has ended."""
     from rich.live import Live
 
     with Live(board(status, operators), console=terminal(), auto_refresh=False) as live:
@@ -58,7 +61,7 @@ def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
 
 
 def _running(workspace: Path) -> dict[str, Any]:
-    """The status file, with the state `lost` where whoever wrote it is gone."""
+    """The status file, with the state `lost` if the process that wrote it is gone."""
     status = read_status(workspace)
     if status["campaign"] is None and status["state"] == "stopped":
         raise UserError(

@@ -1,4 +1,4 @@
-"""`opera triage`: from failures to root causes: reduced instances, triggers, and findings merged or split by them."""
+"""`opera triage`: reduces failing tests, finds triggers, and splits and merges findings by root cause."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ SCHEMA = "triage/1"
 
 
 @click.command("triage")
-@click.option("--compiler", help="Only failures of this compiler.")
-@click.option("--frontend", help="Only failures of this model format.")
-@click.option("--limit", type=Count(), help="Most fingerprints to reduce, the most frequent first.")
-@click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Longest time for one reduction.")
-@click.option("--probes", type=Count(), default=600, show_default=True, help="Most instances to run for one reduction.")
-@click.option("--causes", type=Count(), default=4, show_default=True, help="Most triggers to look for in one fingerprint.")
-@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="cores", help="Reductions at a time.")
-@click.option("--again", is_flag=True, help="Forget earlier reductions of what is selected.")
-@click.option("--arbiters/--no-arbiters", default=True, show_default=True, help="Ask other compilers about wrong results.")
-@click.option("--split", "apart", nargs=2, metavar="A B", help="Two findings have different root causes: never merge them.")
-@click.option("--join", "together", nargs=2, metavar="A B", help="Two findings have one root cause.")
+@click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
+@click.option("--frontend", metavar="NAME", help="Select only results of this model format.")
+@click.option("--limit", type=Count(), metavar="N", help="Reduce at most N fingerprints, the most frequent first.")
+@click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Stop each reduction after this time.")
+@click.option("--probes", type=Count(), metavar="N", default=600, show_default=True, help="Run at most N instances for one reduction.")
+@click.option("--causes", type=Count(), metavar="N", default=4, show_default=True, help="Look for at most N triggers of one fingerprint.")
+@click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel reductions.")
+@click.option("--again", is_flag=True, help="Forget earlier reductions of the selected failures.")
+@click.option("--arbiters/--no-arbiters", default=True, show_default=True, help="Ask two other compilers about each wrong result.")
+@click.option("--split", "apart", nargs=2, metavar="A B", help="Never merge these two findings: they have different root causes.")
+@click.option("--join", "together", nargs=2, metavar="A B", help="Merge these two findings: they have one root cause.")
 @common
 def command(
     compiler: str | None, frontend: str | None, limit: int | None, budget: float, probes: int, causes: int, jobs: int, again: bool,
     arbiters: bool, apart: tuple[str, str] | None, together: tuple[str, str] | None, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
-    """Reduces failing tests and groups findings by root cause.
+    """Reduce failing tests, and group findings by root cause.
 
-    Each fingerprint's smallest failing instance is made smaller as long as it fails in the same way, and what it still needs to fail is
-    its trigger. Tests of the fingerprint without that trigger are reduced in turn; findings with the same cause are merged. What is done
-    is kept, and the same command continues.
+    OPERA reduces the smallest failing instance of each fingerprint while it fails in the same way. The features that the reduced instance
+    still needs to fail are its trigger. Then OPERA reduces the tests of the fingerprint without that trigger, and merges findings with
+    the same cause. The workspace keeps each finished reduction, and the same command continues.
     """
     options = Options(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
     open_workspace(workspace, write=False).close()  # raises where there is none: triage makes no workspace
@@ -83,7 +83,7 @@ def _findings(space: Workspace) -> list[Finding]:
 
 
 def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str, str] | None) -> None:
-    """Keeps what a person says of pairs of findings."""
+    """Stores the decision of a person about pairs of findings."""
     known = knowledge_of(space).causes
     leaves = set(known.split(Campaigns(space).results(failures=True), knowledge_of(space).instance_of))
     if apart:
@@ -101,7 +101,7 @@ def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str
 
 
 def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
-    """The findings, before merging, that *prefix* names: one, or all that were merged into it."""
+    """The findings, before merging, of *prefix*: one finding, or all members of a merged finding."""
     exact = {each for each in leaves if each.startswith(prefix.lower())}
     if len(exact) == 1:
         return exact
