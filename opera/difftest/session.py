@@ -39,7 +39,7 @@ class Rig:
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
         self._settings = settings
         template = template_of(self.route.library)
-        environment = {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"), **dict(self.route.environment)}
+        environment = dict(self.route.environment)
         library = WorkerSpec(
             self.route.library, "opera.difftest.model_worker:Materialiser", {"template": template, "cache": str(cache)},
             config.python("library", self.route.library), search_path(template), environment,
@@ -49,7 +49,7 @@ class Rig:
             options["settings"] = {"level": settings.level}
         compiler = WorkerSpec(
             settings.compiler, "opera.difftest.compiler_worker:CompilerWorker", options, config.python("compiler", settings.compiler),
-            (*registered.search_path(), *search_path(template)), {**environment, **self.adapter.environment},
+            (*registered.search_path(), *search_path(template)), {**environment, **self.adapter.worker_environment(cache)},
         )  # fmt: skip
         posts = {
             Role.LIBRARY: Post(library),
@@ -86,7 +86,7 @@ class Rig:
         event = self._one(Role.COMPILER, task)
         judgement = judge_compilation(event, test, made.result["undefined"])
         if judgement.verdict is not Verdict.PASS:
-            why = headline(judgement.verdict, judgement.detail)
+            why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
             raise EnvironmentBroken(
                 f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
                 " adapter; look at `opera doctor`"

@@ -231,7 +231,7 @@ class Checkup:
             version, rest = _split(ready.info["versions"])
             settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}
             return Check(name, route, State.PASS, "", version, settings, held.python), True
-        what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail)})"
+        what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail, name)})"
         return Check(name, route, State.BROKEN, of_lost(name, what, adapter.packages, held), python=held.python), not isinstance(
             event, Lost
         )
@@ -246,20 +246,15 @@ class Checkup:
         template = template_of(name)
         options = {"template": template, "cache": str(self._cache)}
         python = self._config.python("library", name)
-        return WorkerSpec(
-            name, "opera.difftest.model_worker:Materialiser", options, python, search_path(template), self._variables(environment)
-        )
+        return WorkerSpec(name, "opera.difftest.model_worker:Materialiser", options, python, search_path(template), dict(environment))
 
     def _compiler_spec(self, each: Plugin, adapter: type[Adapter], route: Route) -> WorkerSpec:
         template = template_of(route.library)
         options = {"adapter": each.target, "template": template, "cache": str(self._cache), "chebyshev": None}
         return WorkerSpec(
             each.name, "opera.difftest.compiler_worker:CompilerWorker", options, self._config.python("compiler", each.name),
-            (*each.search_path(), *search_path(template)), {**self._variables(route.environment), **adapter.environment},
+            (*each.search_path(), *search_path(template)), {**dict(route.environment), **adapter.worker_environment(self._cache)},
         )  # fmt: skip
-
-    def _variables(self, environment: Environment) -> dict[str, str]:
-        return {"TORCHINDUCTOR_CACHE_DIR": str(self._cache / "inductor"), **dict(environment)}
 
 
 def _called(library: str, environment: Environment) -> str:
