@@ -55,8 +55,8 @@ def main() -> None:
         one: list[float] = []
         two: list[float] = []
         for _ in range(arguments.repeat):
-            one.append(seconds(told, cores[:1], Path(folder)))
-            two.append(seconds(told, cores, Path(folder)))
+            one.append(seconds(told, cores[:1], Path(folder), arguments.compiler))
+            two.append(seconds(told, cores, Path(folder), arguments.compiler))
             print(f"  {count:,} tests: {one[-1]:.1f} s on core {cores[0]}, {two[-1]:.1f} s on cores {cores[0]} and {cores[1]}", flush=True)
         ratio = statistics.median(one) / statistics.median(two)
         print(
@@ -90,10 +90,10 @@ def record(workspace: Path, told: Path, arguments: argparse.Namespace, source: l
     return len(passed)
 
 
-def seconds(told: Path, cores: list[int], folder: Path) -> float:
+def seconds(told: Path, cores: list[int], folder: Path, compiler: str) -> float:
     """Seconds until the last of the processes is through with its share, one process to a core; their starts are left out."""
-    own = tempfile.mkdtemp(dir=folder)  # what a compiler keeps on disk is not there yet
-    environment = {**os.environ, **PINNED_ENVIRONMENT, "TORCHINDUCTOR_CACHE_DIR": own}
+    own = Path(tempfile.mkdtemp(dir=folder))  # what a compiler keeps on disk is not there yet
+    environment = {**os.environ, **PINNED_ENVIRONMENT, **plugin(compiler).load().script_environment(own)}
     shares = [
         subprocess.Popen(
             [sys.executable, __file__, "--compiler", "-", "--frontend", "-", "--share", str(told), str(place), str(len(cores))],

@@ -45,6 +45,7 @@ from opera.console import print_table
 from opera.environments.build import Place, create
 from opera.environments.recipes import Recipe
 from opera.oracles.fingerprint import symptom_of
+from opera.oracles.normalise import NO_NOISE
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
@@ -255,7 +256,7 @@ def entry(finding: Finding, compiler: str) -> Found:
     """A finding in short."""
     test = finding.representative
     exporter = finding.compiler != compiler
-    kind = symptom_of(finding.compiler, test.verdict, test.stage, test.converter or "", test.detail).kind
+    kind = symptom_of(finding.compiler, test.verdict, test.stage, test.converter or "", test.detail, NO_NOISE).kind
     vanishes = finding.lowest_level is not None and finding.lowest_level.vanishes
     counts = not exporter and (test.stage is Stage.LOAD or (test.verdict is Verdict.INCONSISTENT and not vanishes))
     return Found(

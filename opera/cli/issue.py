@@ -93,7 +93,7 @@ def _about(space: Workspace, case: Case, name: str, tests: int) -> Facts:
     campaigns = campaigns_of(space, result.test)
     owner = str(result.detail.get("exporter") or result.compiler)
     return Facts(
-        name, owner, case, one_line(headline(result.verdict, result.detail)), campaigns[-1] if campaigns else None,
+        name, owner, case, one_line(headline(result.verdict, result.detail, result.compiler)), campaigns[-1] if campaigns else None,
         call_of(space, case), provenance_of(space, result), tests, "",
     )  # fmt: skip
 

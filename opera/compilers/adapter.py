@@ -6,13 +6,15 @@ top. Everything from `start` on runs in a worker process of the compiler's own.
 
 from __future__ import annotations
 
+import ast
 import enum
 import hashlib
 import inspect
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 from opera.instance import Instance
@@ -116,6 +118,13 @@ class UnsupportedRule:
         return self.pattern is None or re.search(self.pattern, str(failure["message"])) is not None
 
 
+GENERAL_FORM = "general"
+"""The form of an issue for a project that has none of its own."""
+_SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
+_DECIDING_NOTHING = frozenset({"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer"})
+"""Declarations that no verdict depends on: whoever changes one gets the same tests."""
+
+
 class Adapter:
     """Base of all adapters. The class attributes are declarations; the methods run in the worker."""
 
@@ -128,6 +137,10 @@ class Adapter:
     computes_as: ClassVar[Mapping[str, str]] = {}
     """dtype to the dtype that the compiler declares to compute it as."""
     environment: ClassVar[Mapping[str, str]] = {}
+    """Environment variables of its worker that may decide a result."""
+    housekeeping: ClassVar[Mapping[str, str]] = {}
+    """Environment variables of its worker, and of scripts, that decide no result: threads, caches, noise. `{cache}` in a value stands for
+    a folder that it may write to."""
     project: ClassVar[tuple[str, ...]] = ()
     """Prefixes of modules and parts of file paths that belong to the compiler: the importer is found by them."""
     levels: ClassVar[tuple[str, ...]] = ()
@@ -136,6 +149,16 @@ class Adapter:
     """The level that optimises least; None for the last of *levels*."""
     fork: ClassVar[Fork] = Fork.WARM
     """When a process may be copied for a test of its own."""
+    message_noise: ClassVar[tuple[str, ...]] = ()
+    """Regular expressions of whole lines of its messages that say nothing of a failure: fingerprints and summaries leave them out."""
+    message_prefixes: ClassVar[tuple[str, ...]] = ()
+    """Regular expressions of what stands before the message proper: summaries leave it out."""
+    python_frontend: ClassVar[tuple[str, ...]] = ()
+    """Python packages that hold its frontends, where these are written in Python and load models that are kept as files."""
+    issue_form: ClassVar[str] = GENERAL_FORM
+    """Form of an issue for its project: the name of one of OPERA's, or else the text of a Jinja template, which has several lines."""
+    reproducer: ClassVar[Mapping[str, str]] = {}
+    """By frontend, how a stand-alone script loads, compiles and runs a model: the text of a Jinja template."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options = options
@@ -147,9 +170,25 @@ class Adapter:
         return lowest if lowest != (level or next(iter(cls.levels), None)) else None
 
     @classmethod
+    def worker_environment(cls, cache: Path) -> dict[str, str]:
+        """All environment variables that its worker has of its own; *cache* is a folder that it may write to."""
+        return {**cls.script_environment(cache), **cls.environment}
+
+    @classmethod
+    def script_environment(cls, cache: Path) -> dict[str, str]:
+        """The environment variables that scripts have as well; *cache* is a folder that they may write to."""
+        return {name: value.replace("{cache}", str(cache)) for name, value in cls.housekeeping.items()}
+
+    @classmethod
+    def script_template(cls, frontend: str) -> str | None:
+        """Its `reproducer` for *frontend*, by default OPERA's own for a compiler of its name; None where there is none."""
+        own = _SCRIPTS / f"{cls.name}_{frontend}.py.j2"
+        return cls.reproducer.get(frontend) or (own.read_text(encoding="utf-8") if own.is_file() else None)
+
+    @classmethod
     def declarations(cls) -> str:
         """A hash of what decides verdicts: a test whose adapter has new rules or other code is another test."""
-        source = inspect.getsource(sys.modules[cls.__module__])
+        source = _without(inspect.getsource(sys.modules[cls.__module__]), _DECIDING_NOTHING)
         return hashlib.sha256(repr((cls.unsupported, sorted(cls.computes_as.items()), source)).encode()).hexdigest()[:12]
 
     def start(self) -> Mapping[str, str]:
@@ -171,6 +210,17 @@ class Adapter:
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
         """The conversion function that a failure belongs to; *failure* is None for an inconsistency."""
         return subject.instance.operator
+
+
+def _without(source: str, names: Collection[str]) -> str:
+    """The text of a module without the lines in which its classes assign *names*."""
+    lines = source.splitlines(keepends=True)
+    for node in ast.walk(ast.parse(source)):
+        for each in node.body if isinstance(node, ast.ClassDef) else ():
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
+            if any(isinstance(target, ast.Name) and target.id in names for target in targets):
+                lines[each.lineno - 1 : each.end_lineno] = [""] * (1 + (each.end_lineno or each.lineno) - each.lineno)
+    return "".join(lines)
 
 
 @dataclass(frozen=True)

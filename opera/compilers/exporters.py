@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from opera.compilers.adapter import UnsupportedRule, declined
+from opera.compilers.adapter import GENERAL_FORM, UnsupportedRule, declined
 
 _ERRORS = ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError")
 _SYMBOLIC = ("torch.onnx.errors.SymbolicValueError", *_ERRORS)
@@ -48,6 +48,14 @@ _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
 
 CAPTURES = ("torch.export", "torch.jit.trace", "tf.function", "onnx")
 """Names of libraries' own captures; that a failure is of one of them only a second look can tell, of an exporter the first one may."""
+
+
+_ISSUE_FORMS = {"torch.onnx": "pytorch", "torch.export": "pytorch", "torch.jit.trace": "pytorch"}
+
+
+def issue_form(name: str) -> str:
+    """The form of an issue about the exporter or the capture called *name*, as `opera.compilers.adapter.Adapter.issue_form`."""
+    return _ISSUE_FORMS.get(name, GENERAL_FORM)
 
 
 def culprits() -> tuple[str, ...]:

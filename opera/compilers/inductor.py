@@ -23,6 +23,8 @@ class InductorAdapter(Adapter):
     name = "inductor"
     routes = (Route("pytorch", "dynamo", None),)
     packages = ("torch>=2.9",)
+    issue_form = "pytorch"
+    housekeeping = {"TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_CACHE_DIR": "{cache}/inductor"}
     project = ("torch._inductor", "torch._dynamo", "torch._functorch", "torch/_inductor", "torch/_dynamo")
     unsupported = (
         UnsupportedRule(("torch._dynamo.exc.Unsupported",), "dynamo", stages=("load", "codegen")),

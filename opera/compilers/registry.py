@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from importlib import metadata
 
 from opera.compilers.adapter import Adapter, Route
-from opera.errors import EnvironmentBroken, UserError
+from opera.errors import EnvironmentBroken, OperaError, UserError
+from opera.oracles.normalise import NO_NOISE, Noise
 from opera.plugins import registered, search_path
 
 GROUP = "opera.compilers"
@@ -30,6 +33,12 @@ class Plugin:
             raise EnvironmentBroken(f"the adapter {self.name} ({self.target}) cannot be imported: {error}; reinstall it") from error
         if not (isinstance(adapter, type) and issubclass(adapter, Adapter)):
             raise EnvironmentBroken(f"the adapter {self.name} ({self.target}) is no subclass of opera.compilers.adapter.Adapter")
+        try:
+            noise = _noise(adapter)
+            _ = noise.dropped, noise.left_out
+        except re.error as error:
+            what = "a `message_noise` or `message_prefixes` that is no regular expression"
+            raise EnvironmentBroken(f"the adapter {self.name} ({self.target}) has {what}: {error}; correct it") from error
         return adapter
 
     def search_path(self) -> tuple[str, ...]:
@@ -50,6 +59,25 @@ def plugin(name: str) -> Plugin:
     if not known:
         raise EnvironmentBroken("no adapter is registered: opera is not installed here; `make setup` or `pip install .` does it")
     raise UserError(f"unknown compiler {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
+
+
+def known_adapter(name: str) -> type[Adapter] | None:
+    """The adapter called *name*; None where it is not installed or cannot be imported, so that old results can still be read."""
+    try:
+        return plugin(name).load()
+    except OperaError:
+        return None
+
+
+@cache
+def noise_of(name: str) -> Noise:
+    """What means nothing in the messages of the compiler called *name*."""
+    adapter = known_adapter(name)
+    return NO_NOISE if adapter is None else _noise(adapter)
+
+
+def _noise(adapter: type[Adapter]) -> Noise:
+    return Noise(adapter.message_noise, adapter.message_prefixes)
 
 
 def choose_route(adapter: type[Adapter], frontend: str, route: str | None) -> Route:

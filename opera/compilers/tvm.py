@@ -39,6 +39,9 @@ class TvmAdapter(Adapter):
     packages = ("apache-tvm>=0.25",)
     levels = ("default", "zero")
     project = ("tvm.", "tvm/")
+    issue_form = "tvm"
+    python_frontend = (tvm_converters.FRONTEND,)
+    housekeeping = {"TVM_NUM_THREADS": "1"}
     unsupported = (
         UnsupportedRule(("NotImplementedError",), "not-implemented", module="tvm."),
         UnsupportedRule(("AssertionError",), "no-converter", pattern=r"^Unsupported function types "),

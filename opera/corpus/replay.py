@@ -101,4 +101,4 @@ class Replay:
         reason = called.reason
         if called.as_recorded and called.chosen.outcome == Outcome.RAISED.value:
             reason = OTHER_EXCEPTION
-        return reason, called.exception, template(called.message, _MESSAGE)
+        return reason, called.exception, template(called.message, limit=_MESSAGE)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opera.compilers.exporters import converter_of_exporter
+from opera.compilers.registry import noise_of
 from opera.difftest.messages import Compared, CompilerRaised, ExportFailed, LibraryLost, NotCaptured, Rejected, from_json
 from opera.difftest.test import Test
 from opera.oracles.fingerprint import Symptom, symptom_of
@@ -42,7 +43,8 @@ class Judgement:
 
     def symptom(self, subject: str) -> Symptom:
         """What a failure shows; *subject* is `compiler/frontend`, unless an exporter failed."""
-        return symptom_of(self.exporter or subject, self.verdict, self.stage, self.converter or "", self.detail)
+        noise = noise_of(subject.partition("/")[0])
+        return symptom_of(self.exporter or subject, self.verdict, self.stage, self.converter or "", self.detail, noise)
 
 
 def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | None, suspect: str | None = None) -> Judgement:
@@ -131,8 +133,8 @@ def judge_materialisation(answer: Rejected | ExportFailed | LibraryLost) -> Judg
     return Judgement(Verdict.CRASH, Stage.EXPORT, None, converter, detail, exporter=answer.exporter)
 
 
-def headline(verdict: Verdict, detail: Mapping[str, Any]) -> str:
-    """One line that says what went wrong."""
+def headline(verdict: Verdict, detail: Mapping[str, Any], compiler: str) -> str:
+    """One line that says what went wrong on *compiler*."""
     if verdict is Verdict.INCONSISTENT:
         difference = detail["difference"]
         text = f"{difference['kind']}: expected {difference['expected']}, got {difference['actual']}"
@@ -140,7 +142,7 @@ def headline(verdict: Verdict, detail: Mapping[str, Any]) -> str:
         return f"{text} ({share:.0%} of the elements)" if isinstance(share, float) and share < 1 else text
     if "failure" in detail:
         failure = detail["failure"]
-        return f"{str(failure['type']).rsplit('.', 1)[-1]}: {summary(str(failure['message']))}"
+        return f"{str(failure['type']).rsplit('.', 1)[-1]}: {summary(str(failure['message']), noise_of(compiler))}"
     lost = detail.get("lost", {})
     if verdict is Verdict.HANG:
         return f"no answer within {lost.get('detail')}"

@@ -71,7 +71,7 @@ class Rig:
 
         judgement = drive(difftest, difftest.begin(test), ask)
         if judgement.verdict is not Verdict.PASS:
-            why = headline(judgement.verdict, judgement.detail)
+            why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
             if Role.COMPILER not in asked:
                 raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; look at `opera doctor`")
             raise EnvironmentBroken(

@@ -43,7 +43,7 @@ def library_spec(config: Config, library: str, cache: Path, environment: Mapping
     template = template_of(library)
     return WorkerSpec(
         library, _LIBRARY, {"template": template, "cache": str(cache)}, config.python("library", library), search_path(template),
-        _variables(cache, environment or {}),
+        dict(environment or {}),
     )  # fmt: skip
 
 
@@ -68,9 +68,5 @@ def compiler_spec(
         options["settings"] = {"level": level}
     return WorkerSpec(
         plugin.name, _COMPILER, options, config.python("compiler", plugin.name), (*plugin.search_path(), *search_path(template)),
-        {**_variables(cache, environment), **plugin.load().environment},
+        {**environment, **plugin.load().worker_environment(cache)},
     )  # fmt: skip
-
-
-def _variables(cache: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    return {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor"), **environment}

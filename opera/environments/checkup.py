@@ -195,7 +195,7 @@ class Checkup:
         after = difftest.answered(state, worker.ask(to_json(difftest.ask(state).request)))
         if isinstance(after, TestState):
             return after
-        return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {headline(after.verdict, after.detail)}"
+        return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {headline(after.verdict, after.detail, name)}"
 
     def _compile(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], library: _Library) -> list[Check]:
         """The checks of routes that share a worker; a worker that dies is started again for the routes after it."""
@@ -239,7 +239,7 @@ class Checkup:
             version, rest = _split(ready.info["versions"])
             settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}
             return Check(name, route, State.PASS, "", version, settings, held.python), True
-        what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail)})"
+        what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail, name)})"
         return Check(name, route, State.BROKEN, of_lost(name, what, adapter.packages, held), python=held.python), not isinstance(
             event, Lost
         )

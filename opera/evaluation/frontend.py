@@ -16,7 +16,7 @@ from typing import Any
 
 from opera import bundle
 from opera.compilers.adapter import Adapter, Subject
-from opera.compilers.registry import choose_route, plugin
+from opera.compilers.registry import choose_route, known_adapter, plugin, plugins
 from opera.config import Config
 from opera.console import say
 from opera.difftest.messages import Artefact, Reference, kept_of
@@ -33,8 +33,6 @@ from opera.workers.protocol import Message
 from opera.workers.session import Session
 from opera.workers.supervision import working_folder
 
-PYTHON_FRONTENDS: Mapping[str, tuple[str, ...]] = {"tvm": ("tvm.relax.frontend",)}
-"""Packages that hold a compiler's frontends, for those that are written in Python and load models that are kept as files."""
 _EVERY = 500
 """Tests between two lines of progress."""
 
@@ -98,9 +96,9 @@ def measure(workspace: Workspace, config: Config, campaign: Campaign, timeout: f
         UserError: the frontend is not in Python, or the campaign's models are gone from the cache.
         EnvironmentBroken: the compiler does not work here, or coverage.py is not installed beside it.
     """
-    packages = PYTHON_FRONTENDS.get(campaign.compiler)
-    if packages is None:
-        known = ", ".join(PYTHON_FRONTENDS)
+    packages = plugin(campaign.compiler).load().python_frontend
+    if not packages:
+        known = ", ".join(name for name in plugins() if (adapter := known_adapter(name)) is not None and adapter.python_frontend)
         raise UserError(f"the frontend of {campaign.compiler} is no Python that coverage.py could measure; it measures those of: {known}")
     tasks = _tasks(workspace, campaign)
     if not tasks:
@@ -130,7 +128,7 @@ def _session(workspace: Workspace, scratch: Path, config: Config, campaign: Camp
         campaign.compiler, "opera.evaluation.frontend:CoverageWorker",
         {"adapter": registered.target, "cache": str(workspace.cache), "packages": list(packages)},
         config.python("compiler", campaign.compiler), (*registered.search_path(), *search_path(template)),
-        dict(registered.load().environment),
+        registered.load().worker_environment(workspace.cache),
     )  # fmt: skip
     session = Session(spec, Limits(timeout), scratch)
     event = session.start()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from opera.oracles.frames import top_frames
-from opera.oracles.normalise import template
+from opera.oracles.normalise import Noise, template
 from opera.oracles.verdict import Stage, Verdict
 
 VERSION = 2
@@ -56,8 +56,8 @@ class Symptom:
         return frozenset((self.fingerprint,))
 
 
-def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any]) -> Symptom:
-    """What a failing test shows."""
+def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any], noise: Noise) -> Symptom:
+    """What a failing test shows; *noise* is that of the compiler that it ran on."""
     if verdict is Verdict.INCONSISTENT:
         difference = detail["difference"]
         kind = str(difference["kind"])
@@ -65,7 +65,8 @@ def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: s
         return Symptom(subject, verdict, stage, kind, converter, message)
     if verdict is Verdict.CRASH:
         failure = detail["failure"]
-        return Symptom(subject, verdict, stage, str(failure["type"]), converter, template(str(failure["message"])), top_frames(failure))
+        message = template(str(failure["message"]), noise)
+        return Symptom(subject, verdict, stage, str(failure["type"]), converter, message, top_frames(failure))
     lost = detail.get("lost", {})
     kind = str(lost.get("detail", "")) if verdict is Verdict.ABORT else str(lost.get("cause", ""))
     return Symptom(subject, verdict, stage, kind, converter, "")

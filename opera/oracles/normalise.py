@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
 
 _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
@@ -22,35 +25,58 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"[(\[{]\s*(?:N|True|False|None)(?:\s*,\s*(?:N|True|False|None))*\s*,?\s*[)\]}]"), "LIST"),
     (re.compile(r"\s+"), " "),
 )
-_NOISE = re.compile(
-    r"(?m)^[^\S\n]*(?:Check 'false' failed at .*:$|Exception from .*:\d+:$|FrontEnd API failed with .*:?$|Model wasn't fully converted.*$"
-    r"|-- .* with a message:$|Summary:$|-- Conversion is failed for: .*$|While validating .*$|Traceback \(most recent call last\):$"
-    r"|Exception happened during conversion of operation .*$|This is OpenVINO internal type\..*$"
-    r"|Failed to convert the exported program.*$|- If there is .*$|- Create an error report .*$|## Exception summary$"
-    r"|File \".*\", line \d+.*$|Set TORCH.*$|You can suppress.*$|This is usually a bug.*$"
-    r"|Error invoking IREE compiler tool .*$|Error code: \d+$|Diagnostics:$|%\d+(?::\d+)? = .*$|\^$|Invoked with:$|iree-compile .*$"
-    r"|\S+:\d+(?::\d+)?: (?:warning|remark): .*$"
-    r"|Need more information\? .*$|>>> .*$|Linking failed; escaped command line .*$|LLD_VERSION=.*$)\n?"
-)
-"""Lines that say where a compiler noticed a failure, and nothing of the failure."""
-_WHERE = re.compile(
-    r"^(?:\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : |Check '.*' failed at \S+:\d+:\s*|Exception during initialization: "
-    r"|Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: |\S+\.(?:cc|cpp|h):\d+ "
-    r"|<(?:stdin|unknown)>:\d+(?::\d+)?: error: |Error invoking function: \S+:\d+: )"
-)
+_LINES = (
+    r"Traceback \(most recent call last\):", r"File \".*\", line \d+.*", r"Failed to convert the exported program.*", r"- If there is .*",
+    r"- Create an error report .*", r"## Exception summary", r"Set TORCH.*", r"You can suppress.*", r"This is usually a bug.*",
+    r"%\d+(?::\d+)? = .*", r"\^", r"\S+:\d+(?::\d+)?: (?:warning|remark): .*", r">>> .*",
+)  # fmt: skip
+"""Lines of Python, PyTorch, MLIR and linkers that say where a failure was noticed, and nothing of the failure."""
+_PREFIXES = (r"\S+\.(?:cc|cpp|h):\d+ ", r"<(?:stdin|unknown)>:\d+(?::\d+)?: error: ")
+"""How C++ and MLIR begin a message with a place."""
 _LIMIT = 2000
 _READ = 65_536
 """Characters of a message that are looked at; a failure that is kept is shorter."""
 
 
-def template(message: str, limit: int = _LIMIT) -> str:
+@dataclass(frozen=True)
+class Noise:
+    """What means nothing in the messages of one compiler, besides what means nothing in any.
+
+    Attributes:
+        lines: Regular expressions; a line that one of them matches as a whole is dropped.
+        prefixes: Regular expressions; what one of them matches at the beginning of a summary is left out.
+    """
+
+    lines: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+
+    @cached_property
+    def dropped(self) -> re.Pattern[str]:
+        """Matches whole lines, with their end; raises re.error where one of *lines* is no regular expression."""
+        return re.compile(rf"(?m)^[^\S\n]*(?:{_any_of((*self.lines, *_LINES))})$\n?")
+
+    @cached_property
+    def left_out(self) -> re.Pattern[str]:
+        """Matches at the beginning of a summary; raises re.error where one of *prefixes* is no regular expression."""
+        return re.compile(rf"^(?:{_any_of((*self.prefixes, *_PREFIXES))})")
+
+
+NO_NOISE = Noise()
+"""Of a message that no compiler wrote."""
+
+
+def _any_of(patterns: Iterable[str]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
+
+
+def template(message: str, noise: Noise = NO_NOISE, limit: int = _LIMIT) -> str:
     """What *message* says, whatever the instance: at most *limit* characters on one line.
 
-    A list of names is sorted, because compilers print sets in varying order. Lines that say nothing of the failure are dropped,
-    unless nothing else is there.
+    A list of names is sorted, because compilers print sets in varying order. Lines that are *noise* are dropped, unless nothing else is
+    there.
     """
     message = message[:_READ]
-    kept = _NOISE.sub("", message).strip() or message
+    kept = noise.dropped.sub("", message).strip() or message
     kept = re.sub(r"\[('[\w.:]+'(?:, '[\w.:]+')+)\]", _sorted_names, kept[: 16 * limit])
     kept = re.sub(r"\{('[\w.:]+'(?:, '[\w.:]+')+)\}", _sorted_names, kept)
     for pattern, replacement in _STEPS:
@@ -58,13 +84,13 @@ def template(message: str, limit: int = _LIMIT) -> str:
     return kept.strip()[:limit]
 
 
-def summary(message: str) -> str:
+def summary(message: str, noise: Noise = NO_NOISE) -> str:
     """The one line of *message* that a person should read first."""
     message = message[:_READ]
-    lines = [line.strip() for line in (_NOISE.sub("", message).strip() or message).splitlines() if line.strip()]
+    lines = [line.strip() for line in (noise.dropped.sub("", message).strip() or message).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("Check '")] or lines or [""]
     best = next((line for line in lines if len(line) > 8), lines[0])
-    while (shorter := _WHERE.sub("", best)) != best and shorter:
+    while (shorter := noise.left_out.sub("", best)) != best and shorter:
         best = shorter
     return best[:240]
 

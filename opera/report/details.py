@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from opera.compilers.registry import noise_of
 from opera.console import block, one_line, option
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
@@ -98,7 +99,9 @@ class Detailer:
     def _test(self, test: StoredResult) -> FailingTest:
         subject = f"{test.compiler}/{test.frontend}"
         api = self._apis.get(test.instance, UNKNOWN_API)
-        return FailingTest(test.test, test.instance, api, subject, test.form, one_line(headline(test.verdict, test.detail), 140))
+        return FailingTest(
+            test.test, test.instance, api, subject, test.form, one_line(headline(test.verdict, test.detail, test.compiler), 140)
+        )
 
     def _commands(self, reported: ReportedFinding) -> tuple[Row, ...]:
         where = option(self._name)
@@ -138,7 +141,7 @@ def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
     """The parts of a finding's fingerprint, those that say something."""
     finding, first = reported.finding, reported.finding.representative
     subject = finding.compiler if reported.is_elsewhere else f"{first.compiler}/{first.frontend}"
-    symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail)
+    symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail, noise_of(first.compiler))
     rows = (
         Row("subject", subject), Row("route", first.route), Row("verdict", first.verdict.value),
         Row("stage", first.stage.value if first.stage else ""), Row("kind", symptom.kind), Row("converter", symptom.converter),

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.compilers.exporters import issue_form
+from opera.compilers.registry import known_adapter
 from opera.console import one_line
+from opera.errors import UserError
 from opera.instance import decode_instance
 from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
@@ -23,11 +26,6 @@ from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "issues"
-_FORMS = {
-    "tvm": "tvm", "openvino": "openvino", "onnxruntime": "onnxruntime", "inductor": "pytorch", "torch.onnx": "pytorch",
-    "torch.export": "pytorch", "torch.jit.trace": "pytorch", "iree": "iree",
-}  # fmt: skip
-"""Form of each system's project; others get the general one."""
 _FRAMEWORKS = {
     "pytorch": "PyTorch",
     "onnx": "ONNX",
@@ -80,8 +78,18 @@ class Facts:
 
     @property
     def form(self) -> str:
-        """Name of the project's form."""
-        return _FORMS.get(self.owner, "general")
+        """Name of the project's form; that of the owner where the adapter has the text."""
+        declared = _declared_form(self.owner)
+        return self.owner if _is_text(declared) else declared
+
+
+def _declared_form(owner: str) -> str:
+    adapter = known_adapter(owner)
+    return issue_form(owner) if adapter is None else adapter.issue_form
+
+
+def _is_text(form: str) -> bool:
+    return "\n" in form
 
 
 def provenance_of(workspace: Workspace, result: StoredResult) -> tuple[str, ...]:
@@ -101,7 +109,11 @@ def call_of(workspace: Workspace, case: Case) -> str:
 
 
 def text_of(facts: Facts) -> str:
-    """The issue as Markdown."""
+    """The issue as Markdown.
+
+    Raises:
+        UserError: the adapter has a form that does not exist or cannot be filled in.
+    """
     import jinja2
 
     environment = jinja2.Environment(
@@ -135,7 +147,12 @@ def text_of(facts: Facts) -> str:
         "tests": facts.tests,
         "is_crash": result.verdict is not Verdict.INCONSISTENT,
     }
-    text = environment.get_template(f"{facts.form}.md.j2").render(values).strip()
+    form = _declared_form(facts.owner)
+    try:
+        template = environment.from_string(form) if _is_text(form) else environment.get_template(f"{form}.md.j2")
+        text = template.render(values).strip()
+    except jinja2.TemplateError as error:
+        raise UserError(f"the issue form of the adapter {facts.owner} cannot be filled in: {error!r}; correct its `issue_form`") from error
     return re.sub(r"\n{3,}(?=[^\n]*\n)", "\n\n", text) + "\n"
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from opera.compilers.adapter import Route
-from opera.compilers.registry import choose_route, plugin
+from opera.compilers.adapter import Adapter, Route
+from opera.compilers.registry import choose_route, known_adapter, noise_of, plugin
 from opera.config import Config
 from opera.difftest.judge import headline
 from opera.difftest.messages import Source, WriteSource, from_json, to_json
@@ -118,16 +118,15 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         versions: Of library and compiler, as the test's campaign recorded them.
 
     Raises:
-        UserError: there is no script template for the subject, or a text of the instance would be more than a literal in the script.
+        UserError: the adapter has no script template for the frontend, or one that cannot be filled in; or a text of the instance would
+            be more than a literal in the script.
         EnvironmentBroken: the library does not work here.
     """
     result = case.result
-    route = choose_route(plugin(result.compiler).load(), result.frontend, result.route)
+    adapter = plugin(result.compiler).load()
+    route = choose_route(adapter, result.frontend, result.route)
+    body = _compiler_template(adapter, result)
     source = _library_source(workspace, config, case, route)
-    body = _TEMPLATES / f"{result.compiler}_{result.frontend}.py.j2"
-    if not body.is_file():
-        subject = f"{result.compiler}/{result.frontend}"
-        raise UserError(f"there is no reproducer template for {subject}; `opera show {result.test[:12]}` has the facts")
     import jinja2
 
     environment = jinja2.Environment(
@@ -141,6 +140,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         "compares": result.verdict is Verdict.INCONSISTENT,
         "library_source": source.text + ("\n" + source.expected if result.verdict is Verdict.INCONSISTENT else ""),
         "route": result.route,
+        "versions": dict(_flat(versions)),
         "opset": dict(case.document.get("context", ())).get("opset", 0),
         "kind": difference.get("kind"),
         "stage": result.stage.value if result.stage else "",
@@ -151,7 +151,10 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
     }  # fmt: skip
-    lines = environment.get_template(body.name).render(values).strip().splitlines()
+    try:
+        lines = environment.from_string(body).render(values).strip().splitlines()
+    except jinja2.TemplateError as error:
+        raise UserError(f"the reproducer of the adapter {adapter.name} cannot be filled in: {error!r}; correct its `reproducer`") from error
     imports = [line for line in lines if line.startswith(("import ", "from "))]
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *imports])
     values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
@@ -163,6 +166,16 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     return text
 
 
+def _compiler_template(adapter: type[Adapter], result: StoredResult) -> str:
+    found = adapter.script_template(result.frontend)
+    if found is None:
+        raise UserError(
+            f"the adapter {adapter.name} has no reproducer for {result.frontend}; `opera show {result.test[:12]}` has the facts, and"
+            f" docs/how-to/add-a-compiler.md says how to write `reproducer = {{{result.frontend!r}: ...}}`"
+        )
+    return found
+
+
 def _docstring(case: Case, versions: Mapping[str, Any]) -> list[str]:
     """The lines that say what a script shows, the second empty."""
     result = case.result
@@ -171,7 +184,7 @@ def _docstring(case: Case, versions: Mapping[str, Any]) -> list[str]:
         "",
         "Seen with " + ", ".join(f"{name} {version}" for name, version in _flat(versions)) + ".",
         *([case.note] if case.note else []),
-        f"Actual: {headline(result.verdict, result.detail)}",
+        f"Actual: {headline(result.verdict, result.detail, result.compiler)}",
     ]
 
 
@@ -209,12 +222,15 @@ def _library_source(workspace: Workspace, config: Config, case: Case, route: Rou
 def attempt(script: Path, python: str, result: StoredResult, scratch: Path | None = None) -> Attempt:
     """Runs *script* with *python* in an empty folder, below *scratch* if possible, and says whether it fails as *result* did.
 
-    It has the limits and the environment of a worker, and its end is that of its own process, whatever goes on with its output.
+    It has the limits of a worker and, but for what may decide a result, its environment. Its end is that of its own process, whatever goes
+    on with its output.
     """
     environment = {**passed_on(), **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)
+    adapter = known_adapter(result.compiler)
     with working_folder("reproduce", scratch) as folder:
         environment["TMPDIR"] = str(folder)  # a process that dies removes none of its files
+        environment.update({} if adapter is None else adapter.script_environment(folder))
         reading, writing = map(os.fdopen, os.pipe(), ("rb", "wb"))
         with reading:
             try:
@@ -281,10 +297,11 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
     if result.verdict is Verdict.CRASH:
         failure = result.detail["failure"]
         kind = str(failure["type"]).rsplit(".", 1)[-1]
-        expected = template(str(failure["message"]))[:60]
+        noise = noise_of(result.compiler)
+        expected = template(str(failure["message"]), noise)[:60]
         sign = f"{kind}:" if expected else kind
-        found = sign in output and expected in template(output[-_SEARCHED:], _SEARCHED)
-        return Attempt(found, f"{kind}: {summary(output.rpartition(sign)[2])}" if found else last[:200], tail)
+        found = sign in output and expected in template(output[-_SEARCHED:], noise, _SEARCHED)
+        return Attempt(found, f"{kind}: {summary(output.rpartition(sign)[2], noise)}" if found else last[:200], tail)
     return Attempt(False, last[:200], tail)
 
 

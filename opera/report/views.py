@@ -194,7 +194,7 @@ def _said(result: StoredResult) -> str:
     """The verdict with its ground, on one line."""
     if result.verdict is Verdict.PASS:
         return f"pass: {result.verdict.meaning}"
-    ground = headline(result.verdict, result.detail) if result.fingerprint else result.reason or result.verdict.meaning
+    ground = headline(result.verdict, result.detail, result.compiler) if result.fingerprint else result.reason or result.verdict.meaning
     return one_line(f"{result.verdict.value}: {ground}")
 
 

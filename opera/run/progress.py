@@ -48,7 +48,7 @@ class CampaignProgress:
             self._findings += 1
             where = f" in {one_line(result.converter)}" if result.converter else ""
             stage = f" at {result.stage.value}" if result.stage else ""
-            what = one_line(headline(result.verdict, result.detail))
+            what = one_line(headline(result.verdict, result.detail, result.compiler))
             self._say(f"new finding: {one_line(api)}: {result.verdict.value}{stage}{where}: {what}")
             self._say(f"  reproduce: opera reproduce {result.fingerprint}{option(self._workspace)}")
 

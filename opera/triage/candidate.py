@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from opera.compilers.registry import noise_of
 from opera.oracles.fingerprint import ELEMENTS, Symptom, symptom_of
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
@@ -36,7 +37,7 @@ class Candidate:
         """What its failure shows."""
         result = self.representative
         subject = str(result.detail.get("exporter", f"{result.compiler}/{result.frontend}"))
-        return symptom_of(subject, result.verdict, result.stage, result.converter or "", result.detail)
+        return symptom_of(subject, result.verdict, result.stage, result.converter or "", result.detail, noise_of(result.compiler))
 
     @property
     def trigger(self) -> str:
@@ -75,4 +76,4 @@ class Candidate:
             return None
         failure = cast("Mapping[str, Any]", result.detail["failure"])
         project = () if "exporter" in result.detail else project_of(result.compiler)
-        return origin_of(failure, project)
+        return origin_of(failure, project, noise_of(result.compiler))

@@ -136,7 +136,7 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
     return Finding(
         members[0], _culprit(first, reduction), first.frontend, first.route,
         tuple(sorted({known.api_of(test.instance) for test in tests})), first.verdict, first.stage, first.converter,
-        headline(first.verdict, first.detail), first, tuple(sorted(tests, key=lambda test: test.test)),
+        headline(first.verdict, first.detail, first.compiler), first, tuple(sorted(tests, key=lambda test: test.test)),
         tuple(fingerprints), tuple(members), reduction, known.causes.reasons(members),
     )  # fmt: skip
 

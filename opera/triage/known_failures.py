@@ -8,6 +8,7 @@ from typing import Any
 
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
+from opera.oracles.normalise import NO_NOISE
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import StoredResult
 
@@ -74,12 +75,12 @@ def _failure(tests: Sequence[StoredResult]) -> Failure:
     return Failure(
         str(first.fingerprint), str(first.detail.get("exporter", first.compiler)), first.frontend, first.verdict.value,
         first.stage.value if first.stage else "", first.converter or "", _kind(first.verdict, first.stage, first.detail),
-        frozenset(test.instance[:DIGITS] for test in tests), headline(first.verdict, first.detail),
+        frozenset(test.instance[:DIGITS] for test in tests), headline(first.verdict, first.detail, first.compiler),
     )  # fmt: skip
 
 
 def _kind(verdict: Verdict, stage: Stage | None, detail: Mapping[str, Any]) -> str:
-    return symptom_of("", verdict, stage, "", detail).kind
+    return symptom_of("", verdict, stage, "", detail, NO_NOISE).kind
 
 
 @dataclass(frozen=True)

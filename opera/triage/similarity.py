@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.oracles.normalise import template
+from opera.oracles.normalise import NO_NOISE, Noise, template
 
 _CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
 """A qualified call, with at most one pair of parentheses inside: what it holds is taken out first."""
@@ -54,12 +54,13 @@ class Origin:
         return bool(self.raised and self.entry) or len(self.gist) >= _TELLING
 
 
-def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
+def origin_of(failure: Mapping[str, Any], project: Sequence[str], noise: Noise) -> Origin:
     """Where *failure*, as `opera.workers.failure.describe` makes it, comes from.
 
     Args:
         failure: An exception.
         project: Prefixes of modules and parts of paths that belong to the compiler.
+        noise: What means nothing in the compiler's messages.
     """
     frames = [frame for frame in failure.get("frames") or () if len(frame) == 4 and not str(frame[0]).startswith("opera.")]
     known = [frame for frame in frames if str(frame[1]) not in _NOWHERE]
@@ -67,14 +68,14 @@ def origin_of(failure: Mapping[str, Any], project: Sequence[str]) -> Origin:
     importer = _importer(frames, project)
     functions = [str(frame[3]) for frame in importer]
     return Origin(
-        gist(str(failure.get("message", ""))), raised, functions[-1] if functions else "", tuple(functions[:-1]),
+        gist(str(failure.get("message", "")), noise), raised, functions[-1] if functions else "", tuple(functions[:-1]),
         bool(known and importer and importer[-1] is known[-1]),
     )  # fmt: skip
 
 
-def gist(message: str) -> str:
+def gist(message: str, noise: Noise = NO_NOISE) -> str:
     """What *message* says, without the arguments of calls and the fields of objects that it quotes."""
-    text = _OPERAND.sub(_VAGUE, _LOCATION.sub("", _DUMP.sub(r"\1", template(message))))
+    text = _OPERAND.sub(_VAGUE, _LOCATION.sub("", _DUMP.sub(r"\1", template(message, noise))))
     while (shorter := _OBJECT.sub("OBJECT", _CALL.sub("CALL", text))) != text:
         text = shorter
     return _OBJECTS.sub("OBJECT", text)

@@ -32,8 +32,7 @@ PIPE_SIZE = 2**20
 
 PINNED_ENVIRONMENT = {
     "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1", "TVM_NUM_THREADS": "1", "TORCHINDUCTOR_COMPILE_THREADS": "1", "OPENVINO_TELEMETRY": "0",
-    "TF_CPP_MIN_LOG_LEVEL": "3", "TQDM_DISABLE": "1",
+    "OPENBLAS_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TQDM_DISABLE": "1",
 }  # fmt: skip
 """One thread each, the same hash seed everywhere, and as little noise as they allow."""
 

@@ -34,6 +34,34 @@ class OnnxReferenceAdapter(Adapter):
             stages=("run",),
         ),
     )
+    reproducer = {
+        "onnx": """\
+from onnx.reference import ReferenceEvaluator
+
+actual = ReferenceEvaluator(model).run(None, inputs)
+"""
+    }
+    issue_form = """\
+{% import "parts.md.j2" as parts %}
+# {{ title }}
+
+{{ parts.warning_of(warning) }}
+### Describe the bug
+
+{{ summary }}
+
+### System information
+
+{{ parts.versions_of(versions, system, machine, python) }}
+
+### Reproduction instructions
+
+{{ parts.script_of(script, why_none) }}
+
+### Expected behavior
+
+{{ expected }}
+"""
 
     def start(self) -> Mapping[str, str]:
         self._onnx: Any = importlib.import_module("onnx")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from opera.compilers.registry import noise_of
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.oracles.fingerprint import symptom_of
 from opera.oracles.verdict import Stage, Verdict
@@ -48,7 +49,7 @@ def blamed(candidate: Candidate, exporter: str) -> Candidate:
 def _candidate(
     number: int, verdict: Verdict, stage: Stage, detail: dict[str, object], trigger: Trigger, converter: str = "convert"
 ) -> Candidate:
-    fingerprint = symptom_of("tvm/onnx", verdict, stage, converter, detail).fingerprint
+    fingerprint = symptom_of("tvm/onnx", verdict, stage, converter, detail, noise_of("tvm")).fingerprint
     test, finding = f"{number:064x}", f"{number:016x}"
     result = StoredResult(test, "i" * 64, "tvm", "onnx", "onnx", "baked", 0, verdict, stage, None, converter, fingerprint, detail, {})
     reduction = StoredReduction(fingerprint, test, finding, None, {"schema": "none"}, trigger.document())

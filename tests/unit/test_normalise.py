@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opera.compilers.registry import noise_of, plugins
 from opera.oracles.fingerprint import symptom_of
 from opera.oracles.frames import top_frames
-from opera.oracles.normalise import summary, template
+from opera.oracles.normalise import NO_NOISE, summary, template
 from opera.oracles.verdict import Stage, Verdict
 
 
@@ -39,10 +40,7 @@ from opera.oracles.verdict import Stage, Verdict
         ),
         ("flags [True, False]", "flags [False, False, True]"),
         ("operand type 'tensor<?x1xi1>' is wrong", "operand type 'tensor<2x3x4xi1>' is wrong"),
-        (
-            "Diagnostics:\n<stdin>:5:10: error: no cast\n    %1 = torch.op %2\n    ^",
-            "Diagnostics:\n<stdin>:7:9: error: no cast\n  %8 = x\n   ^",
-        ),
+        ("<stdin>:5:10: error: no cast\n    %1 = torch.op %2\n    ^", "<stdin>:7:9: error: no cast\n  %8 = x\n   ^"),
         (
             "lld: error: undefined symbol: fmod\n>>> referenced by <stdin>:4\n>>>  /a/dispatch_0-f4f1a8.o:(elementwise_6_f64)",
             "lld: error: undefined symbol: fmod\n>>> referenced by <stdin>:5\n>>>  /b/dispatch_0-64605d.o:(elementwise_14_f64)",
@@ -76,8 +74,23 @@ def test_lines_that_only_say_where_a_failure_was_noticed_are_dropped() -> None:
         "-- Conversion is failed for: Acosh-9\n"
         "Rank of the input must be static\n"
     )
-    assert template(message) == "Rank of the input must be static"
-    assert summary(message) == "Rank of the input must be static"
+    noise = noise_of("openvino")
+    assert template(message, noise) == summary(message, noise) == "Rank of the input must be static"
+
+
+def test_what_means_nothing_in_the_messages_of_one_compiler_counts_in_those_of_another() -> None:
+    message = "Summary:\nRank of the input must be static"
+    assert template(message, noise_of("tvm")) == "Summary: Rank of the input must be static"
+    assert summary("[ONNXRuntimeError] : 1 : FAIL : bad shapes", noise_of("openvino")).startswith("[ONNXRuntimeError]")
+
+
+def test_what_a_compilers_tool_prints_around_an_error_is_dropped() -> None:
+    message = (
+        "Error invoking IREE compiler tool iree-compile\nError code: 1\nDiagnostics:\n<stdin>:5:10: error: no cast\n\n"
+        "Invoked with:\n iree-compile /tmp/x/iree-compile - --iree-input-type=onnx\n\nNeed more information? Set IREE_SAVE_TEMPS=/dir\n"
+    )
+    assert summary(message, noise_of("iree")) == "no cast"
+    assert template(message, noise_of("iree")) == template("<stdin>:7:9: error: no cast")
 
 
 def test_a_warning_before_the_error_is_dropped() -> None:
@@ -88,13 +101,13 @@ def test_a_warning_before_the_error_is_dropped() -> None:
 
 
 def test_a_message_of_nothing_but_noise_is_kept() -> None:
-    assert template("Summary:\n") != ""
-    assert summary("Summary:\n") == "Summary:"
+    assert template("Summary:\n", noise_of("openvino")) != ""
+    assert summary("Summary:\n", noise_of("openvino")) == "Summary:"
 
 
 def test_onnxruntimes_prefix_is_no_part_of_the_summary() -> None:
     text = "[ONNXRuntimeError] : 1 : FAIL : Non-zero status code returned while running Add node. Name:'n' Status Message: bad shapes here"
-    assert summary(text) == "bad shapes here"
+    assert summary(text, noise_of("onnxruntime")) == "bad shapes here"
 
 
 @pytest.mark.parametrize("message", ["", "\n \n", "\x00\x01\x02", "\udcff" * 10, "[" * 5000, "('a'" + ", 'a'" * 5000])
@@ -109,8 +122,9 @@ def test_odd_messages_have_a_template_and_a_summary(message: str) -> None:
     [part * (2**20 // len(part)) for part in ("x", "/a", "['a', ", "0x", "1 ", "((((1, ", "\n", "a.h:1 ", " ", "Summary:\n")],
 )
 def test_a_megabyte_of_anything_is_normalised(message: str) -> None:
-    assert len(template(message)) <= 2000
-    assert len(summary(message)) <= 240
+    for compiler in plugins():
+        assert len(template(message, noise_of(compiler))) <= 2000
+        assert len(summary(message, noise_of(compiler))) <= 240
 
 
 @given(st.text(max_size=300))
@@ -124,7 +138,7 @@ def crash(
     message: str, subject: str = "c/f", converter: str = "add", kind: str = "ValueError", frames: tuple[list[object], ...] = ()
 ) -> str:
     detail = {"failure": {"type": kind, "message": message, "frames": frames}}
-    return symptom_of(subject, Verdict.CRASH, Stage.LOAD, converter, detail).fingerprint
+    return symptom_of(subject, Verdict.CRASH, Stage.LOAD, converter, detail, NO_NOISE).fingerprint
 
 
 def test_a_fingerprint_is_16_hexadecimal_digits_that_never_change() -> None:
@@ -133,7 +147,7 @@ def test_a_fingerprint_is_16_hexadecimal_digits_that_never_change() -> None:
 
 def test_the_documents_name_the_finding_that_a_newcomer_gets() -> None:
     difference = {"kind": "shape", "output": 0, "expected": "[1, 1, 1, 1]", "actual": "[1, 1, 2, 2]"}
-    found = symptom_of("openvino/onnx", Verdict.INCONSISTENT, Stage.COMPARE, "MaxPool", {"difference": difference}).fingerprint
+    found = symptom_of("openvino/onnx", Verdict.INCONSISTENT, Stage.COMPARE, "MaxPool", {"difference": difference}, NO_NOISE).fingerprint
     root = Path(__file__).parents[2]
     assert f"opera reproduce {found}" in (root / "docs" / "tutorial.md").read_text(encoding="utf-8")
     assert f"reproducers/{found}.py" in (root / "README.md").read_text(encoding="utf-8")
@@ -166,7 +180,7 @@ def test_the_top_frames_are_the_compilers_own_in_python_and_in_cpp() -> None:
 def test_values_make_no_difference_between_wrong_results_but_dtypes_do() -> None:
     def wrong(kind: str, expected: str, actual: str) -> str:
         detail = {"difference": {"kind": kind, "expected": expected, "actual": actual}}
-        return symptom_of("c/f", Verdict.INCONSISTENT, Stage.COMPARE, "add", detail).fingerprint
+        return symptom_of("c/f", Verdict.INCONSISTENT, Stage.COMPARE, "add", detail, NO_NOISE).fingerprint
 
     assert wrong("values", "1.0", "2.0") == wrong("values", "3.0", "7.0")
     assert wrong("shape", "[1]", "[2]") == wrong("shape", "[5]", "[6]")
@@ -176,7 +190,7 @@ def test_values_make_no_difference_between_wrong_results_but_dtypes_do() -> None
 
 def test_signals_are_told_apart_and_hangs_of_different_deadlines_are_not() -> None:
     def lost(verdict: Verdict, cause: str, detail: str) -> str:
-        return symptom_of("c/f", verdict, Stage.RUN, "add", {"lost": {"cause": cause, "detail": detail}}).fingerprint
+        return symptom_of("c/f", verdict, Stage.RUN, "add", {"lost": {"cause": cause, "detail": detail}}, NO_NOISE).fingerprint
 
     assert lost(Verdict.ABORT, "signal", "SIGSEGV") != lost(Verdict.ABORT, "signal", "SIGABRT")
     assert lost(Verdict.HANG, "deadline", "1 s") == lost(Verdict.HANG, "deadline", "60 s")

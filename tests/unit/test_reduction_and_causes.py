@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 from instances import tensor
 
+from opera.compilers.registry import noise_of
 from opera.config import Config
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.fingerprint import symptom_of
+from opera.oracles.normalise import NO_NOISE
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
@@ -145,7 +147,7 @@ def crash(name: str, instance: Instance, message: str, function: str = "Pow.conv
         ["tvm.relax.frontend.onnx", "frontend/onnx.py", line, function],
     ]
     detail = {"failure": {"type": "TypeError", "bases": [], "message": message, "frames": frames}}
-    fingerprint = symptom_of("tvm/onnx", Verdict.CRASH, Stage.LOAD, function, detail).fingerprint
+    fingerprint = symptom_of("tvm/onnx", Verdict.CRASH, Stage.LOAD, function, detail, noise_of("tvm")).fingerprint
     test = f"{name}{'0' * 64}"[:64]
     return StoredResult(
         test, digest(instance), "tvm", "onnx", "onnx", "runtime", 0, Verdict.CRASH, Stage.LOAD, None, function, fingerprint, detail, {}
@@ -273,7 +275,7 @@ def test_a_gist_is_without_the_fields_of_objects_and_their_number() -> None:
 )
 def test_hostile_messages_have_a_short_gist(message: str) -> None:
     assert len(gist(message)) <= 2000
-    assert origin_of({"message": message, "frames": [["m"], [1, 2, 3, 4]]}, ("tvm.",)).raised == "2:3"
+    assert origin_of({"message": message, "frames": [["m"], [1, 2, 3, 4]]}, ("tvm.",), NO_NOISE).raised == "2:3"
 
 
 def test_fifty_thousand_failures_are_grouped_one_by_one(workspace: Workspace) -> None:

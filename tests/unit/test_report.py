@@ -26,6 +26,7 @@ from opera.cli import command
 from opera.cli.options import guarded
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.fingerprint import symptom_of
+from opera.oracles.normalise import NO_NOISE
 from opera.oracles.verdict import Stage, Verdict
 from opera.report.calls import call_text
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
@@ -61,7 +62,7 @@ def result(name: str, instance: Instance, compiler: str, verdict: Verdict, stage
     fingerprint = None
     if verdict.is_failure:
         subject = detail.get("exporter", f"{compiler}/onnx")
-        fingerprint = symptom_of(subject, verdict, stage, facts.get("converter") or "", detail).fingerprint
+        fingerprint = symptom_of(subject, verdict, stage, facts.get("converter") or "", detail, NO_NOISE).fingerprint
     test = f"{name}{'0' * 64}"[:64]
     return StoredResult(
         test, digest(instance), compiler, "onnx", "onnx", "runtime", 0, verdict, stage, facts.get("reason"), facts.get("converter"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,18 @@ def test_a_script_is_told_no_secrets_and_leaves_no_folder(tmp_path: Path, monkey
     assert "secret" not in environment
     assert "'OMP_WAIT_POLICY': 'passive'" in environment
     assert list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_a_script_gets_the_variables_that_its_own_compiler_declares(tmp_path: Path) -> None:
+    seen = tmp_path / "seen"
+    text = f"import json, os\nopen({str(seen)!r}, 'w').write(json.dumps(dict(os.environ)))\n"
+    ran(tmp_path, text, replace(CRASHED, compiler="inductor"))
+    variables = json.loads(seen.read_text())
+    assert variables["TORCHINDUCTOR_CACHE_DIR"].startswith(variables["TMPDIR"])
+    ran(tmp_path, text, replace(CRASHED, compiler="openvino"))
+    variables = json.loads(seen.read_text())
+    assert variables["OPENVINO_TELEMETRY"] == "0"
+    assert "TORCHINDUCTOR_CACHE_DIR" not in variables
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
