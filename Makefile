@@ -1,6 +1,7 @@
 # make setup   the environment: .venv with the opera command, the libraries and every compiler of the main environment
 # make demo    extract, prioritise, drive four compilers, report: a first look in a few minutes
 # make test    everything that has to hold before a commit
+# make unit, make integration, make adapters, make e2e: the tests of one folder; unit tests start no process and import no library
 # make notebooks: the evaluation's notebooks, run from the recorded campaigns (part of make test)
 # make test-slow, make bench: what takes longer
 
@@ -10,7 +11,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 
-.PHONY: setup demo test lint types unit adapters e2e notebooks test-slow bench clean
+.PHONY: setup demo test lint types unit integration adapters e2e notebooks test-slow bench clean
 
 setup: $(STAMP)
 
@@ -36,16 +37,19 @@ types: setup
 	$(BIN)/basedpyright
 
 unit: setup
-	$(BIN)/python -m pytest tests/unit tests/golden
+	$(BIN)/python -m pytest tests/unit
+
+integration: setup
+	$(BIN)/python -m pytest tests/integration -m "not slow"
 
 adapters: setup
-	$(BIN)/python -m pytest tests/adapters
+	$(BIN)/python -m pytest tests/adapters -m "not slow"
 
 e2e: setup
 	$(BIN)/python -m pytest tests/e2e
 
 notebooks: setup
-	$(BIN)/python -m pytest tests/unit/test_notebooks.py
+	$(BIN)/python -m pytest tests/integration/test_notebooks.py
 
 test-slow: setup
 	$(BIN)/python -m pytest tests -m slow
