@@ -10,6 +10,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
+WORKERS ?= 2
+SHARED := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 .PHONY: setup demo test lint types unit integration adapters e2e notebooks test-slow bench clean
 
@@ -26,8 +28,9 @@ $(STAMP): constraints.txt pyproject.toml
 demo: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS)
 
-test: lint types
-	$(BIN)/python -m pytest tests -m "not slow"
+test: lint types unit
+	$(BIN)/python -m pytest $(SHARED) tests/adapters tests/e2e tests/integration -m "not slow and not alone"
+	$(BIN)/python -m pytest tests/adapters tests/e2e tests/integration -m "alone and not slow"
 
 lint: setup
 	$(BIN)/ruff check .
@@ -37,22 +40,23 @@ types: setup
 	$(BIN)/basedpyright
 
 unit: setup
-	$(BIN)/python -m pytest tests/unit
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/unit -m "not slow"
 
 integration: setup
-	$(BIN)/python -m pytest tests/integration -m "not slow"
+	$(BIN)/python -m pytest $(SHARED) tests/integration -m "not slow and not alone"
+	$(BIN)/python -m pytest tests/integration -m "alone and not slow"
 
 adapters: setup
-	$(BIN)/python -m pytest tests/adapters -m "not slow"
+	$(BIN)/python -m pytest $(SHARED) tests/adapters -m "not slow"
 
 e2e: setup
-	$(BIN)/python -m pytest tests/e2e
+	$(BIN)/python -m pytest tests/e2e -m "not slow"
 
 notebooks: setup
 	$(BIN)/python -m pytest tests/integration/test_notebooks.py
 
 test-slow: setup
-	$(BIN)/python -m pytest tests -m slow
+	$(BIN)/python -m pytest tests -m slow --timeout 3600
 
 bench: setup
 	$(BIN)/python scripts/bench.py

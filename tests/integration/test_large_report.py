@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from reporting import Tags, failure, fill, relu
 
 from opera.cli import command
@@ -16,6 +17,7 @@ from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 
 
+@pytest.mark.alone
 def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> None:
     with open_workspace(tmp_path / "ws", write=True) as space:
         fill(space)
