@@ -1,6 +1,7 @@
 # make setup   the environment: .venv with the opera command, the libraries and every compiler of the main environment
 # make demo    extract, prioritise, drive four compilers, report: a first look in a few minutes
 # make test    everything that has to hold before a commit
+# make unit, make integration, make adapters, make e2e: the tests of one folder; unit tests start no process and import no library
 # make notebooks: the evaluation's notebooks, run from the recorded campaigns (part of make test)
 # make test-slow, make bench: what takes longer
 
@@ -9,8 +10,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
+WORKERS ?= 2
+SHARED := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
-.PHONY: setup demo test lint types unit adapters e2e notebooks test-slow bench clean
+.PHONY: setup demo test lint types unit integration adapters e2e notebooks test-slow bench clean
 
 setup: $(STAMP)
 
@@ -25,8 +28,9 @@ $(STAMP): constraints.txt pyproject.toml
 demo: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS)
 
-test: lint types
-	$(BIN)/python -m pytest tests -m "not slow"
+test: lint types unit
+	$(BIN)/python -m pytest $(SHARED) tests/adapters tests/e2e tests/integration -m "not slow and not alone"
+	$(BIN)/python -m pytest tests/adapters tests/e2e tests/integration -m "alone and not slow"
 
 lint: setup
 	$(BIN)/ruff check .
@@ -36,19 +40,23 @@ types: setup
 	$(BIN)/basedpyright
 
 unit: setup
-	$(BIN)/python -m pytest tests/unit tests/golden
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/unit -m "not slow"
+
+integration: setup
+	$(BIN)/python -m pytest $(SHARED) tests/integration -m "not slow and not alone"
+	$(BIN)/python -m pytest tests/integration -m "alone and not slow"
 
 adapters: setup
-	$(BIN)/python -m pytest tests/adapters
+	$(BIN)/python -m pytest $(SHARED) tests/adapters -m "not slow"
 
 e2e: setup
-	$(BIN)/python -m pytest tests/e2e
+	$(BIN)/python -m pytest tests/e2e -m "not slow"
 
 notebooks: setup
-	$(BIN)/python -m pytest tests/unit/test_notebooks.py
+	$(BIN)/python -m pytest tests/integration/test_notebooks.py
 
 test-slow: setup
-	$(BIN)/python -m pytest tests -m slow
+	$(BIN)/python -m pytest tests -m slow --timeout 3600
 
 bench: setup
 	$(BIN)/python scripts/bench.py

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -26,3 +27,17 @@ def fake_site(monkeypatch: pytest.MonkeyPatch) -> Path:
     """Makes the fake library and compilers visible in this process, as their installation would."""
     monkeypatch.syspath_prepend(str(SITE))
     return SITE
+
+
+@pytest.fixture(params=[100, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
+def attacks(request: pytest.FixtureRequest) -> settings:
+    """How many documents are tried."""
+    return settings(max_examples=request.param, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keeps the tests of a file, which share its fixtures, in one process, except those that name a group of their own."""
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -7,7 +7,20 @@ import json
 from typing import Any
 
 from hypothesis import strategies as st
+from instances import counting, node, tensor, torch_call
 
+from opera.instance import Call, Constraint, Graph, Named, Tensor
+
+SOUND = [
+    node("MaxPool", 12, {"kernel_shape": [2, 2], "ceil_mode": 1}, X=counting(1, 1, 4, 4)),
+    torch_call(
+        "torch.nn.functional.pad", tensor([[1.0, 2.0]]), pad=(1, 2), mode="constant", value=float("nan"),
+        extra={"a": [1, slice(0, None, 2)], "module": Call("torch.nn.Linear", ((None, 3), ("bias", False)))},
+        drawn=Tensor((2, 3), "float32", strides=(3, 1), constraint=Constraint(-1.0, 2.0, structure=("sorted",))),
+        body=Graph("onnx.GraphProto", b"\x01\x02"), kind=Named("torch.relu"),
+    ),
+]  # fmt: skip
+"""Instances with values of many kinds."""
 SCALARS: list[Any] = [
     None, True, False, 0, 1, -1, 2**31, 2**53, 2**63, -(2**63) - 1, 2**300, 0.5, -0.0, 1e308,
     "", "x", "0", "\x00", "\x1b]8;;x\x07", "\ud800",

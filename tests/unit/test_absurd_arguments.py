@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 import pytest
+from reporting import fill
 
 from opera.cli import command
 from opera.cli.options import Count, Distance, Duration, Pattern, Size, guarded
@@ -183,8 +184,6 @@ def test_shell_patterns_mean_what_they_meant(place: Path, pattern: str, chosen: 
 @pytest.mark.parametrize("target", ["known.toml/x", "a/" + "x" * 300, "a/" * 2500 + "x"])
 @pytest.mark.parametrize("form", ["--html", "--junit", "--sarif", "--markdown"])
 def test_a_file_that_cannot_be_there(place: Path, capsys: pytest.CaptureFixture[str], form: str, target: str) -> None:
-    from test_report import fill
-
     with open_workspace(place / "full", write=True) as space:
         fill(space)
     assert "name" in refused(capsys, "report", form, target, "--workspace", "full")

@@ -10,106 +10,25 @@ import io
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
+from reporting import Tags, failure, fill, relu, result
 
 from opera import bundle
 from opera.cli import command
 from opera.cli.options import guarded
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
-from opera.oracles.fingerprint import symptom_of
-from opera.oracles.normalise import NO_NOISE
 from opera.oracles.verdict import Stage, Verdict
 from opera.report.calls import call_text
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
-from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 EVIL = '<script>alert(1)</script> & "quotes" \x1b[31mred\x1b[0m \x00 \ud800 \u202e end'
-
-
-def relu(size: int) -> Instance:
-    return Instance("onnx", "ai.onnx.Relu", Kind.NODE, call=(Argument("X", Tensor((size, 2), "float32")),))
-
-
-SHAPE = (3).to_bytes(8, "little") + (2).to_bytes(8, "little")
-RESHAPE = Instance(
-    "onnx", "ai.onnx.Reshape", Kind.NODE, init=(Argument("allowzero", 1),), context=(("opset", 21),),
-    call=(Argument("data", Tensor((2, 3), "float32")), Argument("shape", Tensor((2,), "int64", SHAPE))),
-)  # fmt: skip
-BIG = Instance("onnx", "ai.onnx.Big", Kind.NODE, call=(Argument("X", Tensor((8192,), "uint8", bytes(8192))),))
-
-
-def failure(message: str, kind: str = "tvm.error.InternalError") -> dict[str, Any]:
-    frames = [
-        ["opera.difftest.compiler_worker", "opera/difftest/compiler_worker.py", 57, "handle"],
-        ["tvm.relax", "frontend/onnx/onnx_frontend.py", 12, "Relu.convert"],
-    ]
-    return {"failure": {"type": kind, "bases": [], "message": message, "frames": frames}}
-
-
-def result(name: str, instance: Instance, compiler: str, verdict: Verdict, stage: Stage | None = None, **facts: Any) -> StoredResult:
-    detail = facts.pop("detail", {})
-    fingerprint = None
-    if verdict.is_failure:
-        subject = detail.get("exporter", f"{compiler}/onnx")
-        fingerprint = symptom_of(subject, verdict, stage, facts.get("converter") or "", detail, NO_NOISE).fingerprint
-    test = f"{name}{'0' * 64}"[:64]
-    return StoredResult(
-        test, digest(instance), compiler, "onnx", "onnx", "runtime", 0, verdict, stage, facts.get("reason"), facts.get("converter"),
-        fingerprint, detail, {"load": 0.25},
-    )  # fmt: skip
-
-
-def fill(space: Workspace) -> None:
-    corpus, campaigns = Corpus(space), Campaigns(space)
-    corpus.add(
-        [
-            (relu(1), Occurrence("node-tests", "test_relu", 2)), (relu(2), Occurrence("node-tests", "test_relu_big")),
-            (RESHAPE, Occurrence("node-tests", "test_reshape")), (BIG, Occurrence("node-tests", "test_big")),
-        ]
-    )  # fmt: skip
-    corpus.record_extraction(Extraction("onnx", "node-tests", "", 9, 4, 3, {"noise": 4}, 1.5))
-    versions = {"library": {"onnx": "1.0"}, "compiler": {"tvm": "2.0", "target": "llvm"}, "route": "onnx"}
-    campaigns.begin("aaaaaaaaaaaa", "tvm", "onnx", {"forms": ["runtime"], "seed": 0}, versions)
-    campaigns.begin(
-        "bbbbbbbbbbbb", "openvino", "onnx", {"forms": ["runtime"], "seed": 0}, {"library": {"onnx": "1.0"}, "compiler": {"openvino": "3.0"}}
-    )
-    shape = {"difference": {"kind": "shape", "output": 0, "expected": "[3, 2]", "actual": "[2, 3]"}}
-    exporter = {**failure("no symbolic for Big", "ExportError"), "exporter": "torch.onnx"}
-    crash = {"stage": Stage.LOAD, "converter": "Relu", "detail": failure("cannot convert value 17 of Relu")}
-    tvm = [
-        result("a1", relu(2), "tvm", Verdict.CRASH, **crash),
-        result("a2", relu(1), "tvm", Verdict.CRASH, **crash),
-        result("a3", RESHAPE, "tvm", Verdict.INCONSISTENT, Stage.COMPARE, converter="Reshape", detail=shape),
-        result("a4", BIG, "tvm", Verdict.CRASH, Stage.EXPORT, converter="torch.onnx", detail=exporter),
-        result("a5", RESHAPE, "tvm", Verdict.PASS),
-    ]
-    openvino = [
-        result("b1", relu(1), "openvino", Verdict.UNSUPPORTED, Stage.LOAD, reason="no-kernel", detail=failure("not implemented")),
-        result("b2", relu(2), "openvino", Verdict.FLAKY, reason="pass in a fresh process"),
-        result("b3", RESHAPE, "openvino", Verdict.UNDEFINED, Stage.COMPARE, reason="precision-policy", detail=shape),
-        result("b4", BIG, "openvino", Verdict.CRASH, Stage.EXPORT, converter="torch.onnx", detail=exporter),
-        result("b5", RESHAPE, "openvino", Verdict.INVALID, reason="checker"),
-    ]
-    campaigns.write("aaaaaaaaaaaa", enumerate(tvm))
-    campaigns.write("bbbbbbbbbbbb", enumerate(openvino))
-    campaigns.pause("aaaaaaaaaaaa", 2.0, complete=True, stopped_by=None)
-    campaigns.pause("bbbbbbbbbbbb", 3.0, complete=False, stopped_by="budget")
-    (space.folder / "reproducers").mkdir()
-    (space.folder / "reproducers" / "relu.py").write_text("print('<i>reproduced</i>')\n", encoding="utf-8")
-    crashed = tvm[0].fingerprint
-    assert crashed is not None
-    campaigns.keep_reproduction(crashed, "reproducers/relu.py", "same failure", reproduced=True)
 
 
 @pytest.fixture
@@ -240,30 +159,6 @@ def test_ls_counts_what_is_there(workspace: Workspace) -> None:
     ]
 
 
-class Tags(HTMLParser):
-    """Collects tags with their attributes; complains of those that are left open."""
-
-    VOID = frozenset({"meta", "input", "br", "line"})
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
 def test_page_needs_nothing_else(workspace: Workspace) -> None:
     text = page()
     tags = Tags(text).found
@@ -330,37 +225,7 @@ def test_what_is_gone_is_said_in_place(workspace: Workspace) -> None:
 
 
 def test_same_results_give_the_same_bytes(workspace: Workspace) -> None:
-    first = page()
-    assert page() == first
-    for seed in ("1", "2"):
-        arguments = [sys.executable, "-m", "opera", "report", "--workspace", "ws", "--html", f"{seed}.html"]
-        subprocess.run(arguments, check=True, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True)
-        assert Path(f"{seed}.html").read_text(encoding="utf-8") == first
-
-
-def test_a_hundred_thousand_results_stay_under_ten_megabytes(workspace: Workspace) -> None:
-    corpus = [relu(size) for size in range(10, 2_010)]
-    Corpus(workspace).add((each, Occurrence("node-tests", f"test_relu_{place}")) for place, each in enumerate(corpus))
-    keys = [digest(each) for each in corpus]
-    detail = failure("<" * 3_000)
-    detail["failure"]["frames"] *= 20
-
-    def results() -> Iterator[tuple[int, StoredResult]]:
-        for place in range(100_000):
-            failing = place % 8 == 0
-            yield place, StoredResult(
-                f"f{place:063x}", keys[place % len(keys)], "tvm", "onnx", "onnx", "runtime", 0, Verdict.CRASH if failing else Verdict.PASS,
-                Stage.LOAD if failing else None, None, "Relu", f"{place:016x}" if failing else None, detail if failing else {},
-            )  # fmt: skip
-
-    Campaigns(workspace).write("aaaaaaaaaaaa", results())
-    began = time.monotonic()
-    text = page()
-    assert len(text.encode()) < 10_000_000
-    assert time.monotonic() - began < 60
-    assert "more findings have no room on this page" in text
-    assert "The page has no room for the details" in text
-    Tags(text)
+    assert page() == page()
 
 
 def test_calls_read_like_python() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections import Counter
 from pathlib import Path
@@ -80,23 +79,6 @@ def test_threads_may_share_a_recording(path: Path) -> None:
     kinds = Counter("instance" if "instance" in line else "outcome" for line in lines(path)[1:-1])
     assert kinds == {"instance": 1600, "outcome": 1600}
     assert lines(path)[-1] == {"calls": {"s": 1600}}
-
-
-def test_a_forked_process_writes_nothing(path: Path) -> None:
-    with Stream(str(path), "pytorch", "1", "s") as stream:
-        stream.record(document(1))
-        child = os.fork()
-        if not child:
-            try:
-                stream.record(document(2))
-                stream.enter(9, "child")
-                stream.__exit__(None, None, None)
-            finally:
-                os._exit(0)
-        os.waitpid(child, 0)
-        stream.record(document(3))
-    assert [line["instance"]["api"] for line in lines(path) if "instance" in line] == ["a1", "a3"]
-    assert [line for line in lines(path) if "entry" in line] == []
 
 
 def test_what_a_dead_host_had_written_is_read_and_counted_as_incomplete(path: Path) -> None:

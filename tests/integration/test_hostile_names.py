@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 from fake.harness import SITE, Lab, Outcome, instance
-from test_console import ATTACKS, is_safe
+from shown import ATTACKS, is_safe
 
 from opera.cli import command, equipped
 from opera.cli.matrix import _inert

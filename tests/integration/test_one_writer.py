@@ -108,3 +108,12 @@ def test_a_workspace_that_takes_no_files_is_named_as_read_only(tmp_path: Path, m
 def test_a_disk_that_becomes_read_only_is_no_bug_of_ours(error: Exception) -> None:
     assert isinstance(found := explain(error), EnvironmentBroken)
     assert "read-only" in str(found)
+
+
+def test_the_lock_of_a_killed_writer_is_gone_with_it(tmp_path: Path) -> None:
+    code = (
+        "import os, sys; from pathlib import Path; from opera.store.database import open_workspace\n"
+        "space = open_workspace(Path(sys.argv[1]), write=True); os.kill(os.getpid(), 9)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, str(tmp_path)]).returncode == -9
+    open_workspace(tmp_path, write=True).close()

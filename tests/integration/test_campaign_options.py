@@ -35,6 +35,7 @@ def compiled(lab: Lab) -> list[str]:
     return [event.api for event in lab.journal() if (event.what, event.edge) == ("compile", "begin") and event.api != "fake.canary"]
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_no_more_children_work_at_a_time_than_jobs_allow(lab: Lab, jobs: int) -> None:
     lab.add(*many(20, "slow"), *(instance(f"lies-{letter}", "lie-value") for letter in "abc"))
@@ -42,6 +43,7 @@ def test_no_more_children_work_at_a_time_than_jobs_allow(lab: Lab, jobs: int) ->
     assert most_at_once(lab.journal()) == jobs
 
 
+@pytest.mark.alone
 def test_at_most_64_tests_are_materialised_ahead_of_the_compiler(lab: Lab) -> None:
     lab.add(*many(120, "slow"))
     assert lab.run(jobs=2).json["verdicts"] == {"pass": 120}

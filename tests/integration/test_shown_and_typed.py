@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_report import fill, relu, result
+from reporting import fill, relu, result
 
 from opera.cli import command
 from opera.cli.options import guarded

@@ -479,6 +479,7 @@ def test_a_worker_gets_what_compilers_need_and_no_secrets() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.alone
 def test_a_process_that_keeps_the_pipe_open_does_not_hide_the_death_of_the_worker(bench: Bench) -> None:
     started = time.monotonic()
     bench.worker.limits = Limits(stage=20.0)

@@ -56,3 +56,8 @@ def test_the_childs_half_of_a_worker_needs_the_standard_library_only() -> None:
 
 def test_this_check_would_notice() -> None:
     assert "torch" in imported_by("import opera.templates.pytorch_model") & HEAVY
+
+
+def test_prioritisation_imports_no_library_and_no_compiler() -> None:
+    script = "import sys, opera.prioritize; print([n for n in ('torch', 'onnx', 'tvm', 'keras', 'openvino') if n in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "[]\n"

@@ -15,6 +15,7 @@ from fake.harness import Event, Lab, instance
 from opera.workers import cores
 from opera.workers.cores import Seat
 
+pytestmark = pytest.mark.alone
 ALLOWED = sorted(os.sched_getaffinity(0))
 
 

@@ -292,6 +292,7 @@ def test_hosts_run_apart_from_the_user(tmp_path: Path, plug: Any, monkeypatch: p
     assert "['0', '1', ''] True [] " in summary(run(tmp_path, sources=["fake"])).failed_shards[0].log
 
 
+@pytest.mark.alone
 def test_more_shards_than_jobs_take_turns(tmp_path: Path, plug: Any) -> None:
     plug(Script('time.sleep(0.2); say(\'{"entry": %d, "name": "e"}\' % shard); say(LINE % (shard, 1)); say(\'{"calls": {"fake": 1}}\')\n'))
     began = time.monotonic()

@@ -199,7 +199,11 @@ def test_what_cannot_be_evaluated_is_answered_with_what_to_do(arguments: list[st
         raise outcome.exception
 
 
-@pytest.mark.parametrize("content", [b"", b"not gzip", gzip.compress(b"{}\n"), gzip.compress(b'{"schema": "recorded-campaign/1"}\nx')])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"not gzip", gzip.compress(b"{}\n"), gzip.compress(b'{"schema": "recorded-campaign/1"}\nx')],
+    ids=["empty", "not-gzip", "no-schema", "not-json"],  # gzip writes the time: without names, every process would have other ids
+)
 def test_a_damaged_file_is_named(content: bytes, tmp_path: Path) -> None:
     file = tmp_path / "campaign.jsonl.gz"
     file.write_bytes(content)

@@ -1,0 +1,45 @@
+"""A report of very many results is small enough to open, and is there soon."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from reporting import Tags, failure, fill, relu
+
+from opera.cli import command
+from opera.cli.options import guarded
+from opera.instance import Occurrence, digest
+from opera.oracles.verdict import Stage, Verdict
+from opera.store import Campaigns, Corpus, StoredResult
+from opera.store.database import open_workspace
+
+
+@pytest.mark.alone
+def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> None:
+    with open_workspace(tmp_path / "ws", write=True) as space:
+        fill(space)
+        corpus = [relu(size) for size in range(10, 2_010)]
+        Corpus(space).add((each, Occurrence("node-tests", f"test_relu_{place}")) for place, each in enumerate(corpus))
+        keys = [digest(each) for each in corpus]
+        detail = failure("<" * 3_000)
+        detail["failure"]["frames"] *= 20
+
+        def results() -> Iterator[tuple[int, StoredResult]]:
+            for place in range(100_000):
+                outcome = (Verdict.PASS, None, None, "Relu", None, {})
+                if place % 8 == 0:
+                    outcome = (Verdict.CRASH, Stage.LOAD, None, "Relu", f"{place:016x}", detail)
+                yield place, StoredResult(f"f{place:063x}", keys[place % len(keys)], "tvm", "onnx", "onnx", "runtime", 0, *outcome)
+
+        Campaigns(space).write("aaaaaaaaaaaa", results())
+    began = time.monotonic()
+    assert guarded(command, ["report", "--html", str(tmp_path / "page.html"), "--workspace", str(tmp_path / "ws")]) == 0
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert len(text.encode()) < 10_000_000
+    assert time.monotonic() - began < 60
+    assert "more findings have no room on this page" in text
+    assert "The page has no room for the details" in text
+    Tags(text)
