@@ -12,8 +12,9 @@ from opera.cli.options import Count, Pattern, common
 from opera.console import echo, one_line, plural, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
-from opera.report.census import Census, Library, Ran, Seen, census
+from opera.report.census import Census, Library, Ran, census
 from opera.store.database import open_workspace
+from opera.store.queries import Occurred
 
 SCHEMA = "ls/1"
 
@@ -116,7 +117,7 @@ def _print_library(library: Library, limit: int | None) -> None:
     echo()
 
 
-def _print_seen(seen: Sequence[Seen]) -> None:
+def _print_seen(seen: Sequence[Occurred]) -> None:
     rows = [[each.instance[:12], one_line(each.api, 60), each.source, one_line(each.test, 100), f"{each.calls:,}"] for each in seen]
     print_table(["instance", "operator", "source", "test", "calls"], rows, elastic=3)
     echo()

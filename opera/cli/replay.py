@@ -17,7 +17,7 @@ from opera.corpus.replay import Cause, Replay, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
 from opera.instance import Outcome
-from opera.store import Corpus, Workspace
+from opera.store import Corpus, Workspace, queries
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores
 from opera.workers.process import Limits
@@ -50,7 +50,7 @@ def command(
     """
     with open_workspace(workspace, write=False) as space:
         rows = choose(space, Selection(library, source, keyword, cap=cap, limit=limit), seed)
-        replay = Replay(_sources(space, library), _exceptions(space, rows))
+        replay = Replay(queries.sources_by_instance(space, library), _exceptions(space, rows))
         began = time.monotonic()
         with Caller(space, load_config(), library, jobs=jobs, limits=Limits(stage=timeout, memory=memory), seed=seed) as caller:
             watcher = _Watcher(len(rows), quiet=quiet)
@@ -87,14 +87,6 @@ class _Watcher:
         if now - self._said >= 2.0:
             self._said = now
             say(f"{self.done:,} of {self._total:,} called", quiet=self._quiet)
-
-
-def _sources(space: Workspace, library: str) -> dict[str, tuple[str, ...]]:
-    query = "SELECT DISTINCT instance, source FROM occurrences JOIN instances ON id = instance WHERE library = ? ORDER BY source"
-    found: dict[str, tuple[str, ...]] = {}
-    for key, source in space.database.execute(query, (library,)):
-        found[key] = (*found.get(key, ()), source)
-    return found
 
 
 def _exceptions(space: Workspace, rows: list[Chosen]) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
-from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
@@ -13,7 +12,7 @@ from opera.corpus.limits import at_most
 from opera.errors import NothingSelected, UserError
 from opera.instance import Instance, encode_instance
 from opera.prioritize import Candidate, Context, StrategyName, get_strategy
-from opera.store import Corpus, Workspace
+from opera.store import Corpus, Workspace, queries
 
 
 @dataclass(frozen=True)
@@ -41,6 +40,10 @@ class Selection:
     limit: int | None = None
     max_size: int | None = None
     besides: str | None = None
+
+    def wanted(self) -> queries.Wanted:
+        """The part that the store knows."""
+        return queries.Wanted(self.library, self.outcome, self.source, self.test, self.besides)
 
     def document(self) -> dict[str, Any]:
         """What was asked for, by name."""
@@ -91,8 +94,7 @@ def check(workspace: Workspace, library: str | None, source: str | None) -> None
         raise UserError(f"no instance of {library!r}; {_there(names)}")
     if source is None:
         return
-    query = "SELECT DISTINCT source FROM occurrences JOIN instances ON id = instance WHERE ? IS NULL OR library = ? ORDER BY source"
-    sources = [row[0] for row in workspace.database.execute(query, (library, library))]
+    sources = queries.sources(workspace, library)
     if source not in sources:
         raise UserError(f"no instance of source {source!r}; {_there(sources)}")
 
@@ -101,30 +103,9 @@ def _there(names: list[str]) -> str:
     return f"the workspace has {', '.join(names)}" if names else "the workspace is empty, `opera extract` fills it"
 
 
-def bound_patterns(workspace: Workspace) -> None:
-    """Lets GLOB in queries take a time that no pattern can blow up; SQLite's own is exponential in the asterisks."""
-
-    def glob(pattern: str, name: str) -> bool:
-        return fnmatchcase(name, pattern.replace("[^", "[!"))
-
-    workspace.database.create_function("glob", 2, glob, deterministic=True)
-
-
 def _matching(workspace: Workspace, selection: Selection) -> list[Chosen]:
-    bound_patterns(workspace)
     wanted = selector(selection.keyword)
-    where, values = ["1"], list[str]()
-    for column, value in (("library", selection.library), ("outcome", selection.outcome)):
-        if value is not None:
-            where.append(f"{column} = ?")
-            values.append(value)
-    seen = [("source = ?", selection.source), ("test GLOB ?", selection.test), ("source != ?", selection.besides)]
-    if given := [(condition, value) for condition, value in seen if value is not None]:
-        conditions = " AND ".join(condition for condition, _ in given)
-        where.append(f"EXISTS (SELECT 1 FROM occurrences WHERE instance = id AND {conditions})")
-        values += [value for _, value in given]
-    query = f"SELECT id, library, api, outcome FROM instances WHERE {' AND '.join(where)} ORDER BY id"
-    return [Chosen(*row) for row in workspace.database.execute(query, values) if wanted(row[2])]
+    return [Chosen(*row) for row in queries.chosen(workspace, selection.wanted()) if wanted(row[2])]
 
 
 def _leaves_out(rows: list[Chosen], selection: Selection) -> bool:

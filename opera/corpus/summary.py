@@ -9,7 +9,7 @@ from opera import __version__
 from opera.corpus.jsonlines import SCHEMA
 from opera.corpus.selection import Chosen, Selection
 from opera.instance.identity import VERSION
-from opera.store import Workspace
+from opera.store import Workspace, queries
 
 
 def header(workspace: Workspace, rows: list[Chosen], selection: Selection, seed: int) -> dict[str, Any]:
@@ -23,15 +23,13 @@ def header(workspace: Workspace, rows: list[Chosen], selection: Selection, seed:
 
 def versions(workspace: Workspace) -> dict[tuple[str, str], str]:
     """The version of the library in the newest extraction of each library and source, where it is known."""
-    rows = workspace.database.execute("SELECT library, source, version FROM extractions WHERE version != ''")
-    return {(library, source): version for library, source, version in rows}
+    return {(each.library, each.source): each.version for each in queries.extractions(workspace) if each.version}
 
 
 def _sources(workspace: Workspace, rows: Iterable[Chosen]) -> list[dict[str, Any]]:
     counts: dict[tuple[str, str], int] = {}
-    query = "SELECT DISTINCT source FROM occurrences WHERE instance = ?"
     for row in rows:
-        for (source,) in workspace.database.execute(query, (row.id,)):
+        for source in queries.sources_of(workspace, row.id):
             counts[row.library, source] = counts.get((row.library, source), 0) + 1
     known = versions(workspace)
     return [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from opera.corpus.expression import selector
-from opera.corpus.selection import Selection, bound_patterns, check
+from opera.corpus.selection import Selection, check
 from opera.errors import NothingSelected
 from opera.store import Campaign, Campaigns, Corpus, Workspace, queries
 
@@ -58,18 +58,6 @@ class Library:
 
 
 @dataclass(frozen=True)
-class Seen:
-    """An instance and a test that gave it."""
-
-    instance: str
-    library: str
-    api: str
-    source: str
-    test: str
-    calls: int
-
-
-@dataclass(frozen=True)
 class Ran:
     """A campaign and the verdicts of its tests."""
 
@@ -88,7 +76,7 @@ class Census:
 
     libraries: tuple[Library, ...]
     sources: tuple[Source, ...]
-    seen: tuple[Seen, ...]
+    seen: tuple[queries.Occurred, ...]
     campaigns: tuple[Ran, ...]
 
 
@@ -100,7 +88,6 @@ def census(workspace: Workspace, selection: Selection) -> Census:
         NothingSelected: the workspace is empty, or nothing of it is selected.
     """
     check(workspace, selection.library, selection.source)
-    bound_patterns(workspace)
     stored = Campaigns(workspace)
     ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.library))
     if not Corpus(workspace).libraries() and not ran:
@@ -113,20 +100,11 @@ def census(workspace: Workspace, selection: Selection) -> Census:
 
 
 def _libraries(workspace: Workspace, selection: Selection) -> Iterable[Library]:
-    counts: dict[str, list[OperatorCount]] = {}
-    if selection.source is None and selection.test is None:
-        query = "SELECT library, api, count(*), count(DISTINCT shapes) FROM instances GROUP BY library, api"
-        rows = workspace.database.execute(query)
-    else:
-        query = (
-            "SELECT library, api, count(DISTINCT id), count(DISTINCT shapes) FROM occurrences JOIN instances ON id = instance"
-            " WHERE (:source IS NULL OR source = :source) AND (:test IS NULL OR test GLOB :test) GROUP BY library, api"
-        )
-        rows = workspace.database.execute(query, {"source": selection.source, "test": selection.test})
     wanted = selector(selection.keyword)
-    for library, api, instances, shapes in rows:
-        if selection.library in (None, library) and wanted(api):
-            counts.setdefault(library, []).append(OperatorCount(api, instances, shapes))
+    counts: dict[str, list[OperatorCount]] = {}
+    for each in queries.counts(workspace, selection.wanted(), by_source=False):
+        if wanted(each.api):
+            counts.setdefault(each.library, []).append(OperatorCount(each.api, each.instances, each.shapes))
     for name, operators in sorted(counts.items()):
         operators.sort(key=lambda each: (-each.instances, each.api))
         total = sum(each.instances for each in operators)
@@ -136,26 +114,17 @@ def _libraries(workspace: Workspace, selection: Selection) -> Iterable[Library]:
 
 def _sources(workspace: Workspace, selection: Selection) -> Iterable[Source]:
     newest = {(each.library, each.source): each for each in queries.extractions(workspace)}
-    query = (
-        "SELECT library, source, api, count(DISTINCT id), count(DISTINCT shapes) FROM occurrences JOIN instances ON id = instance"
-        " WHERE (:source IS NULL OR source = :source) AND (:test IS NULL OR test GLOB :test) GROUP BY library, source, api"
-    )
     wanted = selector(selection.keyword)
     counts: dict[tuple[str, str], list[tuple[int, int]]] = {}
-    for library, source, api, *numbers in workspace.database.execute(query, {"source": selection.source, "test": selection.test}):
-        if selection.library in (None, library) and wanted(api):
-            counts.setdefault((library, source), []).append((numbers[0], numbers[1]))
+    for each in queries.counts(workspace, selection.wanted(), by_source=True):
+        if wanted(each.api):
+            counts.setdefault((each.library, each.source), []).append((each.instances, each.shapes))
     for (library, source), rows in sorted(counts.items()):
         extraction = newest.get((library, source))
         calls, dropped = (None, 0) if extraction is None else (extraction.calls, sum(extraction.dropped.values()))
         yield Source(library, source, sum(row[0] for row in rows), sum(row[1] for row in rows), len(rows), calls, dropped)
 
 
-def _seen(workspace: Workspace, selection: Selection) -> tuple[Seen, ...]:
-    query = (
-        "SELECT id, library, api, source, test, calls FROM occurrences JOIN instances ON id = instance"
-        " WHERE (:source IS NULL OR source = :source) AND test GLOB :test ORDER BY library, source, test, api, id"
-    )
+def _seen(workspace: Workspace, selection: Selection) -> tuple[queries.Occurred, ...]:
     wanted = selector(selection.keyword)
-    rows = workspace.database.execute(query, {"source": selection.source, "test": selection.test})
-    return tuple(Seen(*row) for row in rows if selection.library in (None, row[1]) and wanted(row[2]))
+    return tuple(each for each in queries.occurrences(workspace, selection.wanted()) if wanted(each.api))

@@ -1,10 +1,11 @@
-"""Questions to the store that only reports ask. Nothing here writes."""
+"""What commands and reports ask of a workspace. Nothing here writes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 from opera.store import Workspace
 from opera.store.corpus import Extraction
@@ -83,3 +84,131 @@ def extractions(workspace: Workspace) -> list[Extraction]:
         "SELECT library, source, version, calls, distinct_instances, operators, dropped, seconds FROM extractions ORDER BY library, source"
     )
     return [Extraction(*row[:6], dropped=json.loads(row[6]), seconds=row[7]) for row in rows]
+
+
+def sources(workspace: Workspace, library: str | None) -> list[str]:
+    """The sources of the instances of *library*, or of all libraries, in alphabetical order."""
+    query = "SELECT DISTINCT source FROM occurrences JOIN instances ON id = instance WHERE ?1 IS NULL OR library = ?1 ORDER BY source"
+    return [row[0] for row in workspace.database.execute(query, (library,))]
+
+
+def sources_of(workspace: Workspace, instance: str) -> list[str]:
+    """The sources that an instance comes from."""
+    query = "SELECT DISTINCT source FROM occurrences WHERE instance = ? ORDER BY source"
+    return [row[0] for row in workspace.database.execute(query, (instance,))]
+
+
+def sources_by_instance(workspace: Workspace, library: str) -> dict[str, tuple[str, ...]]:
+    """The sources of each instance of *library*."""
+    query = "SELECT DISTINCT instance, source FROM occurrences JOIN instances ON id = instance WHERE library = ? ORDER BY source"
+    found: dict[str, tuple[str, ...]] = {}
+    for key, source in workspace.database.execute(query, (library,)):
+        found[key] = (*found.get(key, ()), source)
+    return found
+
+
+def api_of(workspace: Workspace, instance: str) -> str:
+    """The API of an instance; empty where the instance is gone."""
+    row = workspace.database.execute("SELECT api FROM instances WHERE id = ?", (instance,)).fetchone()
+    return "" if row is None else str(row[0])
+
+
+def campaigns_of_failures(workspace: Workspace) -> list[tuple[str, str]]:
+    """Test and campaign for every failing test of every campaign."""
+    query = "SELECT c.test, c.campaign FROM campaign_tests c JOIN results r ON r.test = c.test WHERE r.fingerprint IS NOT NULL"
+    return workspace.database.execute(query).fetchall()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which instances a query is about; None does not restrict.
+
+    Attributes:
+        library, outcome: Of the instance.
+        source: That the instance comes from.
+        test: A shell pattern of the test that the instance comes from.
+        besides: A source that is not the only one the instance comes from.
+    """
+
+    library: str | None = None
+    outcome: str | None = None
+    source: str | None = None
+    test: str | None = None
+    besides: str | None = None
+
+
+def chosen(workspace: Workspace, wanted: Wanted) -> list[tuple[str, str, str, str]]:
+    """Hash, library, API and outcome of the wanted instances, by hash."""
+    _bound_patterns(workspace)
+    where, values = ["1"], list[str]()
+    for column, value in (("library", wanted.library), ("outcome", wanted.outcome)):
+        if value is not None:
+            where.append(f"{column} = ?")
+            values.append(value)
+    seen = [("source = ?", wanted.source), ("test GLOB ?", wanted.test), ("source != ?", wanted.besides)]
+    if given := [(condition, value) for condition, value in seen if value is not None]:
+        conditions = " AND ".join(condition for condition, _ in given)
+        where.append(f"EXISTS (SELECT 1 FROM occurrences WHERE instance = id AND {conditions})")
+        values += [value for _, value in given]
+    query = f"SELECT id, library, api, outcome FROM instances WHERE {' AND '.join(where)} ORDER BY id"
+    return workspace.database.execute(query, values).fetchall()
+
+
+@dataclass(frozen=True)
+class ApiCount:
+    """Distinct instances and shapes of an API; of one source of theirs where *source* is not empty."""
+
+    library: str
+    source: str
+    api: str
+    instances: int
+    shapes: int
+
+
+def counts(workspace: Workspace, wanted: Wanted, *, by_source: bool) -> list[ApiCount]:
+    """The instances of each API, in all or by source, of a library, a source and a test."""
+    _bound_patterns(workspace)
+    if not by_source and wanted.source is None and wanted.test is None:
+        query = (
+            "SELECT library, '', api, count(*), count(DISTINCT shapes) FROM instances"
+            " WHERE ?1 IS NULL OR library = ?1 GROUP BY library, api"
+        )
+        return [ApiCount(*row) for row in workspace.database.execute(query, (wanted.library,))]
+    query = (
+        f"SELECT library, {'source' if by_source else repr('')}, api, count(DISTINCT id), count(DISTINCT shapes)"
+        " FROM occurrences JOIN instances ON id = instance"
+        " WHERE (?1 IS NULL OR library = ?1) AND (?2 IS NULL OR source = ?2) AND (?3 IS NULL OR test GLOB ?3) GROUP BY 1, 2, 3"
+    )
+    return [ApiCount(*row) for row in workspace.database.execute(query, (wanted.library, wanted.source, wanted.test))]
+
+
+@dataclass(frozen=True)
+class Occurred:
+    """An instance in a test of a library."""
+
+    instance: str
+    library: str
+    api: str
+    source: str
+    test: str
+    calls: int
+
+
+def occurrences(workspace: Workspace, wanted: Wanted) -> list[Occurred]:
+    """Where the instances of a library, a source and a test occurred, by library, source, test and API."""
+    _bound_patterns(workspace)
+    query = (
+        "SELECT id, library, api, source, test, calls FROM occurrences JOIN instances ON id = instance"
+        " WHERE (?1 IS NULL OR library = ?1) AND (?2 IS NULL OR source = ?2) AND (?3 IS NULL OR test GLOB ?3)"
+        " ORDER BY library, source, test, api, id"
+    )
+    return [Occurred(*row) for row in workspace.database.execute(query, (wanted.library, wanted.source, wanted.test))]
+
+
+def _bound_patterns(workspace: Workspace) -> None:
+    """Lets GLOB in queries take a time that no pattern can blow up; SQLite's own is exponential in the asterisks."""
+
+    def glob(pattern: str, name: str) -> bool:
+        return fnmatchcase(name, pattern.replace("[^", "[!"))
+
+    workspace.database.create_function("glob", 2, glob, deterministic=True)

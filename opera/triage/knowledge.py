@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 
 from opera.instance import Instance
-from opera.store import Corpus, Workspace
+from opera.store import Corpus, Workspace, queries
 from opera.store.reductions import Reductions
 from opera.triage.causes import Causes
 from opera.triage.findings import Knowledge
@@ -32,8 +32,4 @@ def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = Non
         except (KeyError, ValueError):
             return None
 
-    def read_api(key: str) -> str:
-        row = workspace.database.execute("SELECT api FROM instances WHERE id = ?", (key,)).fetchone()
-        return "" if row is None else str(row[0])
-
-    return Knowledge(api_of or read_api, corpus.sizes, instance_of, causes_of(workspace))
+    return Knowledge(api_of or (lambda key: queries.api_of(workspace, key)), corpus.sizes, instance_of, causes_of(workspace))

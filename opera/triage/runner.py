@@ -17,7 +17,7 @@ from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
-from opera.store import Campaign, Campaigns, StoredResult, Workspace
+from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.reductions import GONE, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration
 from opera.triage.candidate import Candidate
@@ -165,9 +165,7 @@ class Triage:
 
     def _campaign_of(self) -> dict[str, Campaign]:
         """The newest campaign of every test that failed."""
-        rows = self._workspace.database.execute(
-            "SELECT c.test, c.campaign FROM campaign_tests c JOIN results r ON r.test = c.test WHERE r.fingerprint IS NOT NULL"
-        ).fetchall()
+        rows = queries.campaigns_of_failures(self._workspace)
         campaigns = {each.id: (place, each) for place, each in enumerate(self._campaigns.all())}
         newest: dict[str, tuple[int, Campaign]] = {}
         for test, key in rows:
