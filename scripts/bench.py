@@ -25,7 +25,7 @@ from opera.cli.extract import command as extract_command
 from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
-from opera.difftest.messages import Artefact, Reference, kept_of
+from opera.difftest.messages import KeptModel, KeptReference, kept_of
 from opera.difftest.session import Rig
 from opera.difftest.settings import Settings
 from opera.instance import Instance
@@ -178,7 +178,7 @@ def ready_tests(folder: str, compiler: str) -> list[tuple[str, str, str]]:
     return [
         (instance, reference.bundle, artefact.model)
         for instance, reference, artefact in answers
-        if isinstance(reference, Reference) and isinstance(artefact, Artefact) and artefact.model is not None
+        if isinstance(reference, KeptReference) and isinstance(artefact, KeptModel) and artefact.model is not None
     ]
 
 

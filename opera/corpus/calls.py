@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from opera.config import Config
 from opera.corpus.selection import Chosen
-from opera.difftest.messages import Call, Refusal, from_json, to_json
-from opera.difftest.messages import Called as Answers
+from opera.difftest.messages import Call, CallAnswers, Refusal, from_json, to_json
 from opera.difftest.specs import library_spec
 from opera.instance import Outcome
 from opera.models.template import LIBRARY_RAISED
@@ -112,7 +111,7 @@ class Caller:
 
     def _settle(self, job: _Job, event: Done | Raised | Lost) -> Iterator[Called]:
         answer = from_json(event.result) if isinstance(event, Done) else None
-        if answer is not None and (not isinstance(answer, Answers) or len(answer.answers) != len(job.rows)):
+        if answer is not None and (not isinstance(answer, CallAnswers) or len(answer.answers) != len(job.rows)):
             event, answer = Lost("protocol", "answers to other calls", "", "", {}), None
         if answer is not None:
             called = [_called(row, refusal) for row, refusal in zip(job.rows, answer.answers, strict=True)]

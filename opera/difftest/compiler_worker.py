@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from opera import bundle
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
-from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, Difference, NotCaptured, from_json, to_json
+from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, DifferenceFacts, NotCaptured, from_json, to_json
 from opera.instance import Instance, decode_instance
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
@@ -80,7 +80,7 @@ class CompilerWorker:
         answer = Compared(None)
         if difference is not None:
             kept = self._kept(outputs) if difference.explained is None else None
-            answer = Compared(cast(Difference, difference.document()), self._converter(subject, None), kept)
+            answer = Compared(cast(DifferenceFacts, difference.document()), self._converter(subject, None), kept)
         stages.enter("release")
         del outputs, compiled, loaded, subject
         return answer

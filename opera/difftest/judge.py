@@ -8,7 +8,7 @@ from typing import Any
 
 from opera.compilers.exporters import converter_of_exporter
 from opera.compilers.registry import noise_of
-from opera.difftest.messages import Compared, CompilerRaised, ExportFailed, LibraryLost, NotCaptured, Rejected, from_json
+from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, LibraryLost, NotCaptured, Rejected, from_json
 from opera.difftest.test import Test
 from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.normalise import summary
@@ -120,7 +120,7 @@ def _stage(name: str) -> Stage | None:
     return next((stage for stage in Stage if stage.value == name), None)
 
 
-def judge_materialisation(answer: Rejected | ExportFailed | LibraryLost) -> Judgement:
+def judge_materialisation(answer: Rejected | ExporterFailed | LibraryLost) -> Judgement:
     """The verdict where there is no model to compile: the library rejects the instance, its process ends, or an exporter fails."""
     if isinstance(answer, LibraryLost):
         return Judgement(Verdict.INVALID, None, answer.reason, None, {"lost": answer.lost, "log": answer.log})

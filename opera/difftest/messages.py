@@ -154,7 +154,7 @@ Request = Materialise | WriteSource | Review | Call | Compile
 
 
 @dataclass(frozen=True)
-class Reference:
+class KeptReference:
     """Inputs and reference outputs of an instance.
 
     Attributes:
@@ -174,7 +174,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Artefact:
+class KeptModel:
     """A model in a form that compilers load.
 
     Attributes:
@@ -193,8 +193,8 @@ class Artefact:
 class Made:
     """The model is in the cache. Without *reference*, none was asked for."""
 
-    artefact: Artefact
-    reference: Reference | None = None
+    artefact: KeptModel
+    reference: KeptReference | None = None
 
 
 @dataclass(frozen=True)
@@ -204,17 +204,17 @@ class Rejected:
     reason: str
     stage: str
     failure: Failure
-    reference: Reference | None = None
+    reference: KeptReference | None = None
 
 
 @dataclass(frozen=True)
-class ExportFailed:
+class ExporterFailed:
     """An exporter failed. *unsupported* says that it declines such models; the driver finds that out."""
 
     exporter: str
     failure: Failure
     unsupported: str | None = None
-    reference: Reference | None = None
+    reference: KeptReference | None = None
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ class Unwritable:
 
 
 @dataclass(frozen=True)
-class Source:
+class ModelSource:
     """A script: its import lines, what makes model and inputs, and what computes the expected outputs."""
 
     imports: list[str]
@@ -252,7 +252,7 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Called:
+class CallAnswers:
     """One entry per call: None for one that returned."""
 
     answers: list[Refusal | None]
@@ -275,16 +275,16 @@ class LibraryLost:
     log: str = ""
 
 
-Answer = Made | Rejected | ExportFailed | LibraryLost
+Answer = Made | Rejected | ExporterFailed | LibraryLost
 """What becomes of a request for a model."""
-Kept = Reference | Artefact | Rejected | ExportFailed | LibraryLost
+Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
 """What is kept of an answer: under the key of the reference, and under that of the model."""
 
 
 # Answers of the compiler's worker.
 
 
-class Difference(TypedDict):
+class DifferenceFacts(TypedDict):
     """As `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
 
     kind: str
@@ -302,7 +302,7 @@ class Difference(TypedDict):
 class Compared:
     """The model ran. *difference* is None where the outputs are the library's; else *outputs* names the bundle of them."""
 
-    difference: Difference | None
+    difference: DifferenceFacts | None
     converter: str | None = None
     outputs: str | None = None
 
@@ -337,14 +337,15 @@ class Damaged:
     reason: str
 
 
-FROM_LIBRARY = (Made, Rejected, ExportFailed, Unwritable, Source, Reviewed, Called)
+FROM_LIBRARY = (Made, Rejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers)
 FROM_COMPILER = (Compared, CompilerRaised, NotCaptured, Damaged)
 _TAGS: dict[type[Any], str] = {
     Materialise: "materialise", WriteSource: "write-source", Review: "review", Call: "call", Compile: "compile",
-    Reference: "reference", Artefact: "artefact", Made: "made", Rejected: "rejected", ExportFailed: "export-failed",
-    Unwritable: "unwritable", Source: "source", Reviewed: "reviewed", Called: "called", Refusal: "refusal", LibraryLost: "library-lost",
+    KeptReference: "reference", KeptModel: "artefact", Made: "made", Rejected: "rejected", ExporterFailed: "export-failed",
+    Unwritable: "unwritable", ModelSource: "source", Reviewed: "reviewed", CallAnswers: "called", Refusal: "refusal",
+    LibraryLost: "library-lost",
     Compared: "compared", CompilerRaised: "raised", NotCaptured: "not-captured", Damaged: "damaged",
 }  # fmt: skip
 _CLASSES = {tag: kind for kind, tag in _TAGS.items()}
-_PARTS = (Reference, Artefact, Refusal)
+_PARTS = (KeptReference, KeptModel, Refusal)
 """Messages within messages."""

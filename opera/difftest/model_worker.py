@@ -14,7 +14,7 @@ from opera.compilers.exporters import is_exporter
 from opera.difftest import messages
 from opera.difftest.messages import (
     Call,
-    Called,
+    CallAnswers,
     Made,
     Materialise,
     Refusal,
@@ -67,28 +67,28 @@ class Materialiser:
         if isinstance(request, Review):
             return to_json(self._review(request, stages))
         if isinstance(request, Call):
-            return to_json(Called(self._call_all(request.calls, request.seed, stages)))
+            return to_json(CallAnswers(self._call_all(request.calls, request.seed, stages)))
         stages.enter(REFERENCE)
-        reference: messages.Reference | None = None
+        reference: messages.KeptReference | None = None
         try:
             model = self._model(request)
             if isinstance(request, WriteSource):
                 source = model.source(request.form)
-                return to_json(messages.Source(list(source.imports), source.text, source.expected))
+                return to_json(messages.ModelSource(list(source.imports), source.text, source.expected))
             assert isinstance(request, Materialise)
             if request.with_reference:
                 reference = self._reference(model)
-            artefact = messages.Artefact()
+            artefact = messages.KeptModel()
             if request.kind is not None:
                 stages.enter(EXPORT)
                 made = model.artefact(request.kind, request.form)
-                artefact = messages.Artefact(self._store(made.data), made.suspect)
+                artefact = messages.KeptModel(self._store(made.data), made.suspect)
         except _Unwritable as error:
             return to_json(Unwritable(describe(error.__cause__ or error)))
         except Invalid as error:
             return to_json(Rejected(str(error), stages.current, describe(error.__cause__ or error), reference))
         except ExportFailed as error:
-            return to_json(messages.ExportFailed(error.exporter, describe(error.__cause__ or error), reference=reference))
+            return to_json(messages.ExporterFailed(error.exporter, describe(error.__cause__ or error), reference=reference))
         return to_json(Made(artefact, reference))
 
     def _model(self, request: Materialise | WriteSource | Review) -> Model:
@@ -149,7 +149,7 @@ class Materialiser:
     def _blob(self, name: str) -> bytes:
         return bundle.fetch(self._cache.parent / "blobs", name)
 
-    def _reference(self, model: Model) -> messages.Reference:
+    def _reference(self, model: Model) -> messages.KeptReference:
         reference = model.reference()
         tree = {
             "inputs": dict(model.inputs),
@@ -157,4 +157,4 @@ class Materialiser:
             "precise": None if reference.precise is None else list(reference.precise),
         }
         name = self._store(bundle.dump(tree))
-        return messages.Reference(name, reference.undefined, reference.origin, reference.structure)
+        return messages.KeptReference(name, reference.undefined, reference.origin, reference.structure)

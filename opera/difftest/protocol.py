@@ -18,16 +18,16 @@ from opera.compilers.exporters import declined_by_exporter
 from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
 from opera.difftest.messages import (
     Answer,
-    Artefact,
     Compile,
     Damaged,
     Document,
-    ExportFailed,
+    ExporterFailed,
     Kept,
+    KeptModel,
+    KeptReference,
     LibraryLost,
     Made,
     Materialise,
-    Reference,
     Rejected,
     Request,
     Review,
@@ -90,8 +90,8 @@ class TestState:
     test: Test
     phase: Phase
     worker: Role
-    reference: Reference | None = None
-    artefact: Artefact | None = None
+    reference: KeptReference | None = None
+    artefact: KeptModel | None = None
     failures: tuple[Judgement, ...] = ()
     confirmed: Judgement | None = None
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
@@ -129,14 +129,14 @@ class DiffTest:
         """The first step of *test*, of which *reference* and *artefact* are known already."""
         state = TestState(test, Phase.MODEL, self.library)
         if self.kind is None:
-            artefact = Artefact() if isinstance(reference, Reference) else reference
+            artefact = KeptModel() if isinstance(reference, KeptReference) else reference
         for known in (artefact, reference):
-            if isinstance(known, Rejected | ExportFailed | LibraryLost):
+            if isinstance(known, Rejected | ExporterFailed | LibraryLost):
                 return judge_materialisation(known)
         state = replace(
             state,
-            reference=reference if isinstance(reference, Reference) else None,
-            artefact=artefact if isinstance(artefact, Artefact) else None,
+            reference=reference if isinstance(reference, KeptReference) else None,
+            artefact=artefact if isinstance(artefact, KeptModel) else None,
         )
         return state if state.reference is None or state.artefact is None else replace(state, phase=Phase.COMPILE, worker=self.compiler)
 
@@ -186,7 +186,7 @@ class DiffTest:
                 return Judgement(Verdict.UNDEFINED, None, "harness-error")
             return replace(state, phase=Phase.COMPILE, worker=self.compiler, reference=reference, artefact=answer.artefact)
         judgement = judge_materialisation(answer)
-        failed = isinstance(answer, ExportFailed) and answer.unsupported is None
+        failed = isinstance(answer, ExporterFailed) and answer.unsupported is None
         return self._confirmed(state, judgement) if state.failures or (failed and self.confirm) else judgement
 
     def _compiled(self, state: TestState, event: Event) -> TestState | Judgement:
@@ -254,7 +254,7 @@ def answer_of(event: Event) -> Answer:
             raise EnvironmentBroken(f"the cache cannot be written ({answer.failure['message']}); mend that and run the same command again")
         return (
             replace(answer, unsupported=declined_by_exporter(answer.exporter, answer.failure))
-            if isinstance(answer, ExportFailed)
+            if isinstance(answer, ExporterFailed)
             else answer
         )
     if isinstance(event, Raised):

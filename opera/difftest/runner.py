@@ -13,7 +13,7 @@ from opera import bundle
 from opera.compilers.exporters import culprits
 from opera.config import Config
 from opera.difftest.judge import Judgement
-from opera.difftest.messages import ExportFailed, Made, Rejected, from_json, to_json
+from opera.difftest.messages import ExporterFailed, Made, Rejected, from_json, to_json
 from opera.difftest.needs_review import needs_review
 from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
 from opera.difftest.session import Rig
@@ -147,7 +147,7 @@ class Prober:
             event = self._ask(difftest.ask(state))
             if state.phase is Phase.MODEL and isinstance(event, Done):
                 made = from_json(event.result)
-                reference = made.reference.bundle if isinstance(made, Made | Rejected | ExportFailed) and made.reference else None
+                reference = made.reference.bundle if isinstance(made, Made | Rejected | ExporterFailed) and made.reference else None
             was, state = state, difftest.answered(state, event)
             found = state if isinstance(state, Judgement) else state.confirmed
             of_interest = found is not None and was.phase is Phase.COMPILE and self._fingerprint(found) in wanted

@@ -19,7 +19,7 @@ from opera.compilers.adapter import Adapter, Subject
 from opera.compilers.registry import choose_route, known_adapter, plugin, plugins
 from opera.config import Config
 from opera.console import say
-from opera.difftest.messages import Artefact, Reference, kept_of
+from opera.difftest.messages import KeptModel, KeptReference, kept_of
 from opera.difftest.test import Identity
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
@@ -149,7 +149,7 @@ def _tasks(workspace: Workspace, campaign: Campaign) -> list[tuple[str, Message]
     for result in campaigns.results(campaign.id):
         reference = kept_of(campaigns.artefact(identity.reference_key(result.instance, result.seed)))
         artefact = kept_of(campaigns.artefact(identity.artefact_key(result.instance, result.seed, InputForm(result.form))))
-        if not isinstance(reference, Reference) or not isinstance(artefact, Artefact) or artefact.model is None:
+        if not isinstance(reference, KeptReference) or not isinstance(artefact, KeptModel) or artefact.model is None:
             continue
         document = json.loads(corpus.document(result.instance))
         task = {"document": document, "route": [route.frontend, route.name], "bundle": reference.bundle, "artefact": artefact.model}

@@ -16,7 +16,7 @@ from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import choose_route, known_adapter, noise_of, plugin
 from opera.config import Config
 from opera.difftest.judge import headline
-from opera.difftest.messages import Source, WriteSource, from_json, to_json
+from opera.difftest.messages import ModelSource, WriteSource, from_json, to_json
 from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
 from opera.oracles.normalise import summary, template
@@ -207,14 +207,14 @@ def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
-def _library_source(workspace: Workspace, config: Config, case: Case, route: Route) -> Source:
+def _library_source(workspace: Workspace, config: Config, case: Case, route: Route) -> ModelSource:
     result = case.result
     spec = library_spec(config, route.library, workspace.cache, dict(route.environment))
     request = WriteSource(case.document, case.key, result.seed, result.form)
     with working_folder("reproduce", workspace.folder / "scratch") as scratch:
         event = ask(spec, _LIMITS, scratch, to_json(request))
     source = from_json(event.result) if isinstance(event, Done) else None
-    if not isinstance(source, Source):
+    if not isinstance(source, ModelSource):
         raise EnvironmentBroken(f"{route.library} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
     return source
 

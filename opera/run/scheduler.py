@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from opera.difftest.judge import Judgement
-from opera.difftest.messages import Answer, ExportFailed, Kept, LibraryLost, Made, Rejected, kept_of, to_json
+from opera.difftest.messages import Answer, ExporterFailed, Kept, LibraryLost, Made, Rejected, kept_of, to_json
 from opera.difftest.model_worker import REFERENCE
 from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
@@ -207,7 +207,7 @@ class Scheduler:
         """Keeps an answer that is not tried again, under the keys that it is about: a failed export says nothing of the reference."""
         if isinstance(after, TestState) and after.phase is Phase.MODEL:
             return
-        if isinstance(answer, ExportFailed) and isinstance(after, Judgement) and after.verdict is Verdict.FLAKY:
+        if isinstance(answer, ExporterFailed) and isinstance(after, Judgement) and after.verdict is Verdict.FLAKY:
             return
         reference = None if isinstance(answer, LibraryLost) else answer.reference
         if reference is not None:

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Required, TypedDict
 
 import msgspec
 
-from opera.difftest.messages import Difference
+from opera.difftest.messages import DifferenceFacts
 from opera.oracles.verdict import Stage, Verdict
 from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
 from opera.workers.failure import Failure
@@ -45,7 +45,7 @@ class Detail(TypedDict, total=False):
     """What a test left behind."""
 
     failure: Failure
-    difference: Difference
+    difference: DifferenceFacts
     lost: LostDetail
     log: Line
     excuse: Line

@@ -43,7 +43,7 @@ def node(*names: str) -> Instance:
 
 
 def rendered(monkeypatch: pytest.MonkeyPatch, source: Source, result: StoredResult = RESULT, note: str = "", **versions: str) -> str:
-    answer = messages.Source(list(source.imports), source.text, source.expected)
+    answer = messages.ModelSource(list(source.imports), source.text, source.expected)
     monkeypatch.setattr(reproducer, "_library_source", lambda *_: answer)
     case = reproducer.Case(result, {"context": [["opset", 13]]}, "key", note)
     workspace: Any = None
