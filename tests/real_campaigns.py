@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from opera.corpus.expression import selector
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
@@ -68,8 +66,3 @@ def run(workspace: Path, compiler: str, frontend: str, keywords: Iterable[str], 
         results = tuple((corpus.get(each.instance).api, each) for each in Campaigns(space).results(summary["campaign"]))
     assert len(results) == summary["executed"]
     return Campaign(workspace, summary, results)
-
-
-def grouped(*values: Any, subject: Iterable[str]) -> Any:
-    """The parameters *values*, whose test runs in the same process as all others of *subject*, which share a campaign."""
-    return pytest.param(*values, marks=pytest.mark.xdist_group("-".join(subject)))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from instances import keras_call, node, tensor, tf_call, torch_call
-from real_campaigns import grouped, run
+from real_campaigns import run
 
 from opera.instance import Argument, DType, Instance, Kind, Occurrence
 from opera.store import Corpus
@@ -100,7 +100,7 @@ SUBJECTS = (
 )
 
 
-@pytest.mark.parametrize(("compiler", "frontend", "instances"), [grouped(*each, subject=("nobodys-fault", *each[:2])) for each in SUBJECTS])
+@pytest.mark.parametrize(("compiler", "frontend", "instances"), SUBJECTS)
 def test_nobody_is_at_fault(tmp_path: Path, compiler: str, frontend: str, instances: tuple[Instance, ...]) -> None:
     with open_workspace(tmp_path, write=True) as space:
         Corpus(space).add((each, Occurrence("hand", "test")) for each in instances)

@@ -31,8 +31,6 @@ UNUSUAL = " or ".join(
 """Operators whose instances have sequences, optionals, strings, and the types that numpy has not."""
 WRONG = ("tvm", "openvino")
 CONVERTERS = {"tvm": ("SpaceToDepth", "SpaceToDepth._impl_v1"), "onnxruntime": ("ReduceMax", "ReduceMax 20+")}
-ON_ONNX = pytest.mark.xdist_group("real-onnx")
-ON_PYTORCH = pytest.mark.xdist_group("real-pytorch")
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +67,6 @@ def on_onnx(onnx_workspace: Path) -> Callable[[str], Campaign]:
     return get
 
 
-@ON_ONNX
 @pytest.mark.parametrize("compiler", DECLINED)
 def test_onnx_operators_that_everyone_supports_pass(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
     found = on_onnx(compiler).of(EVERYWHERE)
@@ -78,7 +75,6 @@ def test_onnx_operators_that_everyone_supports_pass(on_onnx: Callable[[str], Cam
     assert sum(result.verdict.value == "pass" for result in found) >= 30
 
 
-@ON_ONNX
 @pytest.mark.parametrize(("compiler", "operator"), DECLINED.items())
 def test_what_a_compiler_declines_is_unsupported_and_no_finding(on_onnx: Callable[[str], Campaign], compiler: str, operator: str) -> None:
     found = on_onnx(compiler).of(operator)
@@ -87,7 +83,6 @@ def test_what_a_compiler_declines_is_unsupported_and_no_finding(on_onnx: Callabl
     assert [each for each in on_onnx(compiler).report()["findings"] if operator in each["operators"]] == []
 
 
-@ON_ONNX
 @pytest.mark.parametrize("compiler", DECLINED)
 def test_no_kind_of_input_trips_an_adapter(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
     found = on_onnx(compiler).of(UNUSUAL)
@@ -95,7 +90,6 @@ def test_no_kind_of_input_trips_an_adapter(on_onnx: Callable[[str], Campaign], c
     assert [each.detail for each in found if each.reason in ("harness-error", "template-error")] == []
 
 
-@ON_PYTORCH
 @pytest.mark.parametrize(
     ("compiler", "route"),
     [
@@ -112,7 +106,6 @@ def test_every_pytorch_route_works(pytorch_workspace: Path, compiler: str, route
     assert found.summary["verdicts"]["pass"] == found.summary["executed"] == 6
 
 
-@ON_ONNX
 @pytest.mark.parametrize("compiler", WRONG)
 def test_a_known_wrong_result_is_found_reproduced_and_reported(on_onnx: Callable[[str], Campaign], compiler: str, tmp_path: Path) -> None:
     """SpaceToDepth has a `mode` since opset 28; TVM 0.27 and OpenVINO 2026.4 take the model and ignore it."""
@@ -127,7 +120,6 @@ def test_a_known_wrong_result_is_found_reproduced_and_reported(on_onnx: Callable
     assert all(finding["verified"] for finding in found.report()["findings"] if finding["converter"].startswith("SpaceToDepth"))
 
 
-@ON_ONNX
 @pytest.mark.parametrize("compiler", CONVERTERS)
 def test_a_converter_is_named_as_the_compilers_own_table_has_it(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
     """TVM's importer has a class per operator and a method per opset; ONNX Runtime has kernels per range of opsets."""
@@ -136,7 +128,6 @@ def test_a_converter_is_named_as_the_compilers_own_table_has_it(on_onnx: Callabl
     assert {finding["converter"] for finding in findings if f"ai.onnx.{operator}" in finding["operators"]} == {converter}
 
 
-@pytest.mark.xdist_group("doctor")
 def test_doctor_passes_every_adapter_of_the_main_environment(tmp_path: Path) -> None:
     adapters = opera("doctor", workspace=tmp_path)["adapters"]
     broken = [(each["name"], each["frontend"], each["reason"]) for each in adapters if each["state"] not in ("pass", "absent")]
