@@ -11,7 +11,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 WORKERS ?= 2
-SHARED := -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 .PHONY: setup demo test lint types unit integration adapters e2e notebooks test-slow bench clean
 

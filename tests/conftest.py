@@ -33,11 +33,3 @@ def fake_site(monkeypatch: pytest.MonkeyPatch) -> Path:
 def attacks(request: pytest.FixtureRequest) -> settings:
     """How many documents are tried."""
     return settings(max_examples=request.param, deadline=None, database=None, suppress_health_check=list(HealthCheck))
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keeps the tests of a file, which share its fixtures, in one process, except those that name a group of their own."""
-    for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))

@@ -1,13 +1,15 @@
-"""Every compiler that takes Keras or TensorFlow models, on instances of the sample corpora, through the real command."""
+"""Every compiler that takes Keras or TensorFlow models, on instances of the sample corpora, through the real command.
+
+There is one campaign per subject: it runs the tests of all operators that a test here asks for, and each test reads its part.
+"""
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from real_campaigns import Campaign, opera, run
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
 KERAS = "keras.layers.dense or keras.layers.add and not additive or keras.layers.cropping or keras.ops.concatenate or keras.layers.flatten"
@@ -35,92 +37,79 @@ SUBJECTS = [
     ("iree", "stablehlo", "jax"),
 ]
 
+DECLINED = [
+    (("openvino", "keras", "saved-model"), "keras.ops.searchsorted", "no-converter"),
+    (("openvino", "tensorflow", "saved-model"), "tf.strings.length", "no-converter"),
+    (("openvino", "tflite", "litert"), "tf.bitcast", "no-converter"),
+    (("litert", "keras", "saved-model"), "keras.layers.hashedcrossing", "no-converter"),
+    (("litert", "tensorflow", "saved-model"), "tf.linalg.lu", "no-converter"),
+    (("xla", "keras", "tf-function"), "keras.ops.unique", "no-kernel"),
+    (("xla", "tensorflow", "tf-function"), "tf.math.segment_sum", "no-kernel"),
+]
+WRONG = [
+    (("openvino", "keras", "exported-program"), "keras.ops.trapezoid"),
+    (("openvino", "tflite", "litert"), "tf.nn.log_softmax"),
+    (("litert", "keras", "saved-model"), "keras.ops.nan_to_num"),
+    (("xla", "keras", "tf-function"), "keras.layers.upsampling2d"),
+]
+"""Each is an operator that the pinned version of the compiler is known to get wrong."""
+SAVED_WRONG = ("openvino", "tensorflow", "saved-model")
 
-NOTHING_YET = 4
+Subject = tuple[str, str, str]
 
 
-def opera(*arguments: str, workspace: Path) -> dict[str, object]:
-    command = [sys.executable, "-m", "opera", *arguments, "--workspace", str(workspace), "--json"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
-    if run.returncode == NOTHING_YET:
-        return {}
-    assert run.returncode == 0, run.stderr[-3000:]
-    return json.loads(run.stdout)
+def supported(subject: Subject) -> str:
+    """The operators that a compiler is expected to get right."""
+    compiler, frontend, _ = subject
+    keyword = KERAS if frontend in ("keras", "jax", "stablehlo") else TENSORFLOW
+    return keyword.removeprefix("tf.pad or ") if compiler == "tvm" else keyword  # TVM fails on paddings that are no constants
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("samples")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Subject], Campaign]:
+    """Gives the campaign of a subject, which runs when it is asked for first."""
+    workspace = tmp_path_factory.mktemp("samples")
     for library in ("keras", "tensorflow"):
-        opera("import", str(SAMPLES / f"{library}.jsonl"), workspace=folder)
-    return folder
+        opera("import", str(SAMPLES / f"{library}.jsonl"), workspace=workspace)
+    done: dict[Subject, Campaign] = {}
+
+    def get(subject: Subject) -> Campaign:
+        if subject not in done:
+            compiler, frontend, route = subject
+            operators = [operator for other, operator, *_ in (*DECLINED, *WRONG, (SAVED_WRONG, "tf.nn.log_softmax")) if other == subject]
+            done[subject] = run(workspace, compiler, frontend, [supported(subject), *operators], "--route", route)
+        return done[subject]
+
+    return get
 
 
-def verdicts(workspace: Path, compiler: str, frontend: str, route: str, keyword: str, *more: str) -> dict[str, int]:
-    arguments = ["run", "--compiler", compiler, "--frontend", frontend, "--route", route, "-k", keyword, "--exit-zero", "--quiet", *more]
-    summary = opera(*arguments, workspace=workspace)
-    assert summary["complete"] is True
-    found = summary["verdicts"]
-    assert isinstance(found, dict)
-    return found
-
-
-def filtered(workspace: Path) -> dict[str, int]:
-    counts = opera("report", workspace=workspace).get("filtered", {})
-    assert isinstance(counts, dict)
-    return counts
-
-
-@pytest.mark.parametrize(("compiler", "frontend", "route"), SUBJECTS)
-def test_operators_that_everyone_supports_pass(workspace: Path, compiler: str, frontend: str, route: str) -> None:
-    keyword = KERAS if frontend in ("keras", "jax", "stablehlo") else TENSORFLOW
-    if compiler == "tvm":
-        keyword = keyword.removeprefix("tf.pad or ")  # TVM fails on paddings that are no constants
-    found = verdicts(workspace, compiler, frontend, route, keyword)
+@pytest.mark.parametrize("subject", SUBJECTS, ids="-".join)
+def test_operators_that_everyone_supports_pass(campaign: Callable[[Subject], Campaign], subject: Subject) -> None:
+    found = campaign(subject).verdicts(supported(subject))
     assert set(found) <= {"pass", "unsupported", "invalid"}
     assert found["pass"] >= 4
 
 
-@pytest.mark.parametrize(
-    ("compiler", "frontend", "route", "operator", "reason"),
-    [
-        ("openvino", "keras", "saved-model", "keras.ops.searchsorted", "no-converter"),
-        ("openvino", "tensorflow", "saved-model", "tf.strings.length", "no-converter"),
-        ("openvino", "tflite", "litert", "tf.bitcast", "no-converter"),
-        ("litert", "keras", "saved-model", "keras.layers.hashedcrossing", "no-converter"),
-        ("litert", "tensorflow", "saved-model", "tf.linalg.lu", "no-converter"),
-        ("xla", "keras", "tf-function", "keras.ops.unique", "no-kernel"),
-        ("xla", "tensorflow", "tf-function", "tf.math.segment_sum", "no-kernel"),
-    ],
-)
+@pytest.mark.parametrize(("subject", "operator", "reason"), DECLINED)
 def test_what_a_compiler_declines_is_unsupported_with_its_reason(
-    workspace: Path, compiler: str, frontend: str, route: str, operator: str, reason: str
+    campaign: Callable[[Subject], Campaign], subject: Subject, operator: str, reason: str
 ) -> None:
-    before = filtered(workspace).get(f"unsupported: {reason}", 0)
-    found = verdicts(workspace, compiler, frontend, route, operator)
-    assert set(found) == {"unsupported"}
-    assert filtered(workspace)[f"unsupported: {reason}"] == before + found["unsupported"]
+    found = campaign(subject)
+    assert set(found.verdicts(operator)) == {"unsupported"}
+    assert {result.reason for result in found.of(operator)} == {reason}
+    declined = [result for _, result in found.results if (result.verdict.value, result.reason) == ("unsupported", reason)]
+    assert found.report()["filtered"][f"unsupported: {reason}"] == len(declined)
 
 
-@pytest.mark.parametrize(
-    ("compiler", "frontend", "route", "operator"),
-    [
-        ("openvino", "keras", "exported-program", "keras.ops.trapezoid"),
-        ("openvino", "tflite", "litert", "tf.nn.log_softmax"),
-        ("litert", "keras", "saved-model", "keras.ops.nan_to_num"),
-        ("xla", "keras", "tf-function", "keras.layers.upsampling2d"),
-    ],
-)
-def test_a_wrong_result_is_seen(workspace: Path, compiler: str, frontend: str, route: str, operator: str) -> None:
-    """Each is one that the pinned version of the compiler is known to get wrong."""
-    assert set(verdicts(workspace, compiler, frontend, route, operator)) == {"inconsistent"}
+@pytest.mark.parametrize(("subject", "operator"), WRONG)
+def test_a_wrong_result_is_seen(campaign: Callable[[Subject], Campaign], subject: Subject, operator: str) -> None:
+    assert set(campaign(subject).verdicts(operator)) == {"inconsistent"}
 
 
-def test_a_wrong_result_from_a_saved_model_is_reproduced_without_opera(workspace: Path, tmp_path: Path) -> None:
+def test_a_wrong_result_from_a_saved_model_is_reproduced_without_opera(campaign: Callable[[Subject], Campaign], tmp_path: Path) -> None:
     """OpenVINO 2026.4 takes the logarithm of a softmax over the last axis, whichever is asked for."""
-    assert verdicts(workspace, "openvino", "tensorflow", "saved-model", "tf.nn.log_softmax") == {"inconsistent": 1}
-    findings = opera("report", workspace=workspace)["findings"]
-    assert isinstance(findings, list)
-    (found,) = (finding for finding in findings if (finding["compiler"], finding["frontend"]) == ("openvino", "tensorflow"))
-    outcome = opera("reproduce", found["id"], "--output", str(tmp_path / "script.py"), workspace=workspace)
+    found = campaign(SAVED_WRONG)
+    assert found.verdicts("tf.nn.log_softmax") == {"inconsistent": 1}
+    (finding,) = found.report()["findings"]
+    outcome = opera("reproduce", finding["id"], "--output", str(tmp_path / "script.py"), workspace=found.workspace)
     assert outcome["reproduced"] is True

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from instances import keras_call, node, tensor, tf_call, torch_call
+from real_campaigns import run
 
 from opera.instance import Argument, DType, Instance, Kind, Occurrence
-from opera.store import Campaigns, Corpus
+from opera.store import Corpus
 from opera.store.database import open_workspace
 
 NAN, INFINITY = float("nan"), float("inf")
@@ -88,29 +86,24 @@ KERAS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("compiler", "frontend", "instances"),
-    [
-        ("tvm", "onnx", NODES),
-        ("openvino", "onnx", NODES),
-        ("onnxruntime", "onnx", NODES),
-        ("openvino", "pytorch", CALLS),
-        ("inductor", "pytorch", NOT_ONE_GRAPH),
-        ("xla", "tensorflow", (*TENSORFLOW, MEAN)),
-        ("openvino", "tensorflow", (*TENSORFLOW, MEAN)),
-        ("litert", "tensorflow", TENSORFLOW),
-        ("tvm", "tflite", TENSORFLOW),
-        ("onnxruntime", "keras", KERAS),
-    ],
+SUBJECTS = (
+    ("tvm", "onnx", NODES),
+    ("openvino", "onnx", NODES),
+    ("onnxruntime", "onnx", NODES),
+    ("openvino", "pytorch", CALLS),
+    ("inductor", "pytorch", NOT_ONE_GRAPH),
+    ("xla", "tensorflow", (*TENSORFLOW, MEAN)),
+    ("openvino", "tensorflow", (*TENSORFLOW, MEAN)),
+    ("litert", "tensorflow", TENSORFLOW),
+    ("tvm", "tflite", TENSORFLOW),
+    ("onnxruntime", "keras", KERAS),
 )
+
+
+@pytest.mark.parametrize(("compiler", "frontend", "instances"), SUBJECTS)
 def test_nobody_is_at_fault(tmp_path: Path, compiler: str, frontend: str, instances: tuple[Instance, ...]) -> None:
     with open_workspace(tmp_path, write=True) as space:
         Corpus(space).add((each, Occurrence("hand", "test")) for each in instances)
-    command = [sys.executable, "-m", "opera", "run", "--compiler", compiler, "--frontend", frontend, "--workspace", str(tmp_path), "--json"]
-    run = subprocess.run([*command, "--exit-zero", "-q", "-j", "2"], capture_output=True, text=True, check=False, timeout=300)
-    assert run.returncode == 0, run.stderr[-3000:]
-    assert json.loads(run.stdout)["executed"] >= len(instances)
-    with open_workspace(tmp_path, write=False) as space:
-        corpus = Corpus(space)
-        failing = [(corpus.get(each.instance).api, each.form, each.verdict.value) for each in Campaigns(space).results(failures=True)]
-    assert failing == []
+    found = run(tmp_path, compiler, frontend, [])
+    assert found.summary["executed"] >= len(instances)
+    assert [(api, result.form, result.verdict.value) for api, result in found.results if result.fingerprint] == []

@@ -163,9 +163,11 @@ def test_a_real_compiler_gives_the_same_on_a_cluster_and_the_artefacts_go_on_whe
     assert essence(labs[0].stored()) == essence(labs[1].stored())
 
 
-def test_without_ray_the_message_says_how_to_install_it(lab: Lab) -> None:
+def test_without_ray_the_message_says_how_to_install_it(lab: Lab, tmp_path: Path) -> None:
+    (tmp_path / "absent").mkdir()
+    (tmp_path / "absent" / "sitecustomize.py").write_text("import sys\nsys.modules['ray'] = None\n")  # wherever Ray is installed as well
     lab.add(instance("pass"))
-    outcome = lab.run("--executor", "ray")
+    outcome = lab.run("--executor", "ray", extra_path=tmp_path / "absent")
     assert outcome.code == 3
     assert "opera-dl[ray]" in outcome.stderr
     assert "Traceback" not in outcome.stderr

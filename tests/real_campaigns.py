@@ -1,0 +1,68 @@
+"""Campaigns of real compilers, by the real command: one for each subject, of which every test reads its part."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from opera.corpus.expression import selector
+from opera.store import Campaigns, Corpus, StoredResult
+from opera.store.database import open_workspace
+
+
+def opera(*arguments: str, workspace: Path) -> dict[str, Any]:
+    """Runs a command that has to succeed, and gives its document."""
+    command = [sys.executable, "-m", "opera", *arguments, "--workspace", str(workspace), "--json"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    assert run.returncode == 0, run.stderr[-3000:]
+    return json.loads(run.stdout)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What a campaign gave.
+
+    Attributes:
+        summary: The document that `opera run` printed.
+        results: Name of the API and result of each test.
+    """
+
+    workspace: Path
+    summary: dict[str, Any]
+    results: tuple[tuple[str, StoredResult], ...]
+
+    def of(self, keyword: str) -> list[StoredResult]:
+        """The results of the tests that `opera run -k` with *keyword* would have run."""
+        wanted = selector(keyword)
+        return [result for api, result in self.results if wanted(api)]
+
+    def verdicts(self, keyword: str) -> dict[str, int]:
+        """How many of the tests of *keyword* have which verdict."""
+        return dict(Counter(result.verdict.value for result in self.of(keyword)))
+
+    def report(self) -> dict[str, Any]:
+        """What `opera report` says of this campaign."""
+        return opera("report", "--campaign", self.summary["campaign"], workspace=self.workspace)
+
+
+def run(workspace: Path, compiler: str, frontend: str, keywords: Iterable[str], *more: str) -> Campaign:
+    """Runs the tests of all *keywords*, or all that there are, in one campaign, which has to complete.
+
+    It uses one job, since two pytest processes run such campaigns side by side.
+    """
+    expression = " or ".join(f"({keyword})" for keyword in keywords)
+    only = ("-k", expression) if expression else ()
+    subject = ("--compiler", compiler, "--frontend", frontend)
+    summary = opera("run", *subject, *only, "--exit-zero", "--quiet", "-j", "1", *more, workspace=workspace)
+    assert summary["complete"] is True
+    with open_workspace(workspace, write=False) as space:
+        corpus = Corpus(space)
+        results = tuple((corpus.get(each.instance).api, each) for each in Campaigns(space).results(summary["campaign"]))
+    assert len(results) == summary["executed"]
+    return Campaign(workspace, summary, results)
