@@ -11,7 +11,7 @@ from importlib import metadata
 
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Instance, Kind, Tensor
-from opera.plugins import registered
+from opera.plugins import advice, registered
 
 GROUP = "opera.canaries"
 
@@ -38,7 +38,7 @@ def canary(library: str) -> Instance:
     try:
         found = metadata.EntryPoint(library, target, GROUP).load()
     except Exception as error:
-        raise EnvironmentBroken(f"the canary of {library} ({target}) cannot be imported: {error}; reinstall it") from error
+        raise EnvironmentBroken(f"the canary of {library} ({target}) cannot be imported: {error}{advice(error)}; reinstall it") from error
     if not isinstance(found, Instance):
         raise EnvironmentBroken(f"the canary of {library} ({target}) is no opera.instance.Instance")
     return found
