@@ -26,7 +26,7 @@ from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.messages import KeptModel, KeptReference, kept_of
-from opera.difftest.session import Rig
+from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.instance import Instance
 from opera.models.forms import InputForm
@@ -165,11 +165,11 @@ def ready_tests(folder: str, compiler: str) -> list[tuple[str, str, str]]:
     """Instance, bundle and artefact of every test whose model is in the cache: what the compiler's worker gets in a campaign."""
     settings = settings_for(compiler, confirm=False)
     with open_workspace(Path(folder), write=True) as space, tempfile.TemporaryDirectory(dir=space.scratch) as scratch:
-        rig = Rig(settings, Config({}), space.cache, Path(scratch))
+        workers = SubjectSession(settings, Config({}), space.cache, Path(scratch))
         try:
-            tests = make_plan(order_of(space, compiler)(), rig.prove(), settings.forms, lambda api: True)
+            tests = make_plan(order_of(space, compiler)(), workers.prove(), settings.forms, lambda api: True)
         finally:
-            rig.crew.close()
+            workers.pool.close()
         campaigns = Campaigns(space)
         answers = [
             (test.instance, kept_of(campaigns.artefact(test.reference_key)), kept_of(campaigns.artefact(test.artefact_key)))

@@ -14,8 +14,8 @@ from opera.difftest.specs import library_spec
 from opera.instance import Outcome
 from opera.models.template import LIBRARY_RAISED
 from opera.store import Corpus, Workspace
-from opera.workers.kinds import Post, Role
-from opera.workers.pool import Crew
+from opera.workers.kinds import WorkerConfig, WorkerKind
+from opera.workers.pool import WorkerPool
 from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 from opera.workers.supervision import working_folder
@@ -55,8 +55,8 @@ class _Job:
     attempt: int = 0
 
     @property
-    def role(self) -> Role:
-        return Role.LIBRARY_FRESH if self.attempt else Role.LIBRARY
+    def role(self) -> WorkerKind:
+        return WorkerKind.LIBRARY_FRESH if self.attempt else WorkerKind.LIBRARY
 
 
 class Caller:
@@ -70,8 +70,10 @@ class Caller:
         spec = library_spec(config, library, workspace.cache)
         with ExitStack() as stack:
             scratch = stack.enter_context(working_folder("replay", workspace.folder / "scratch"))
-            self._crew = Crew({Role.LIBRARY: Post(spec), Role.LIBRARY_FRESH: Post(spec)}, limits, jobs, scratch)
-            stack.callback(self._crew.close)
+            self._pool = WorkerPool(
+                {WorkerKind.LIBRARY: WorkerConfig(spec), WorkerKind.LIBRARY_FRESH: WorkerConfig(spec)}, limits, jobs, scratch
+            )
+            stack.callback(self._pool.close)
             self._stack = stack.pop_all()
 
     def __enter__(self) -> Caller:
@@ -92,17 +94,17 @@ class Caller:
         left = len(rows)
         while left:
             self._assign()
-            for _, job, event in self._crew.wait():
+            for _, job, event in self._pool.wait():
                 for called in self._settle(job, event):
                     left -= 1
                     yield called
             tick()
-        self.versions = dict(next(iter(self._crew.infos.values()))["versions"])
+        self.versions = dict(next(iter(self._pool.infos.values()))["versions"])
 
     def _assign(self) -> None:
-        while self._queue and self._crew.free_slots > 0:
+        while self._queue and self._pool.free_slots > 0:
             job = self._queue[0]
-            if not self._crew.assign(job.role, job, self._task(job)):
+            if not self._pool.assign(job.role, job, self._task(job)):
                 return
             self._queue.popleft()
 

@@ -40,7 +40,7 @@ from opera.difftest.needs_review import needs_review
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import Stage, Verdict
-from opera.workers.kinds import Role
+from opera.workers.kinds import WorkerKind
 from opera.workers.process import Done, Lost, Raised
 
 Event = Done | Raised | Lost
@@ -48,8 +48,8 @@ MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
 LOWEST_LEVEL = "lowest_level"
 """The key of a failure's detail that says what the test came to at the lowest optimisation level."""
-_SPAWNED = {Role.COMPILER_FRESH: Role.COMPILER_SPAWNED, Role.LIBRARY_FRESH: Role.LIBRARY_SPAWNED}
-_FRESH = {Role.LIBRARY: Role.LIBRARY_FRESH, Role.COMPILER: Role.COMPILER_FRESH}
+_SPAWNED = {WorkerKind.COMPILER_FRESH: WorkerKind.COMPILER_SPAWNED, WorkerKind.LIBRARY_FRESH: WorkerKind.LIBRARY_SPAWNED}
+_FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: WorkerKind.COMPILER_FRESH}
 
 
 class Phase(enum.Enum):
@@ -65,7 +65,7 @@ class Phase(enum.Enum):
 class Ask:
     """A request for a worker."""
 
-    worker: Role
+    worker: WorkerKind
     request: Request
 
 
@@ -89,7 +89,7 @@ class TestState:
 
     test: Test
     phase: Phase
-    worker: Role
+    worker: WorkerKind
     reference: KeptReference | None = None
     artefact: KeptModel | None = None
     failures: tuple[Judgement, ...] = ()
@@ -121,8 +121,8 @@ class DiffTest:
     lowest: str | None = None
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
     confirm: bool = True
-    library: Role = Role.LIBRARY
-    compiler: Role = Role.COMPILER
+    library: WorkerKind = WorkerKind.LIBRARY
+    compiler: WorkerKind = WorkerKind.COMPILER
     reviewed: Callable[[Judgement, Test], bool] = needs_review
 
     def begin(self, test: Test, reference: Kept | None = None, artefact: Kept | None = None) -> TestState | Judgement:
@@ -174,10 +174,10 @@ class DiffTest:
 
     def _materialised(self, state: TestState, answer: Answer) -> TestState | Judgement:
         if isinstance(answer, LibraryLost):
-            if state.worker is Role.LIBRARY:
-                return replace(state, worker=Role.LIBRARY_FRESH)
-            if state.failures and state.worker is Role.LIBRARY_FRESH:
-                return replace(state, worker=Role.LIBRARY_SPAWNED)
+            if state.worker is WorkerKind.LIBRARY:
+                return replace(state, worker=WorkerKind.LIBRARY_FRESH)
+            if state.failures and state.worker is WorkerKind.LIBRARY_FRESH:
+                return replace(state, worker=WorkerKind.LIBRARY_SPAWNED)
         if isinstance(answer, Made):
             if state.failures:
                 return _flaky(state.failures[0], Verdict.PASS)
@@ -196,8 +196,8 @@ class DiffTest:
             if state.remade >= MOST_RUNS:
                 raise EnvironmentBroken(f"files vanish from the cache ({damaged.reason}); look who else writes there")
             return TestState(state.test, Phase.MODEL, self.library, seconds=state.seconds, remade=state.remade + 1)
-        if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is Role.COMPILER and not state.failures:
-            return replace(state, worker=Role.COMPILER_FRESH)
+        if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is WorkerKind.COMPILER and not state.failures:
+            return replace(state, worker=WorkerKind.COMPILER_FRESH)
         judgement = judge_compilation(event, state.test, state.reference.undefined, state.artefact.suspect)
         if state.phase is Phase.LOWEST:
             assert state.confirmed is not None
@@ -214,7 +214,7 @@ class DiffTest:
         if not self.confirm or any(self.is_same(earlier, judgement) for earlier in state.failures):
             if state.phase is Phase.MODEL or not self.reviewed(judgement, state.test):
                 return judgement
-            return replace(state, phase=Phase.REVIEW, worker=Role.LIBRARY, failures=(), confirmed=judgement)
+            return replace(state, phase=Phase.REVIEW, worker=WorkerKind.LIBRARY, failures=(), confirmed=judgement)
         if len(state.failures) < MOST_RUNS - 1:
             worker = _SPAWNED.get(state.worker, state.worker) if state.failures else _FRESH.get(state.worker, state.worker)
             return replace(state, worker=worker, failures=(*state.failures, judgement))
@@ -231,11 +231,11 @@ class DiffTest:
             judgement = replace(judgement, exporter=found.culprit)
         if self.lowest is None or judgement.exporter is not None or judgement.stage in (Stage.EXPORT, Stage.LOAD):
             return judgement
-        return replace(state, phase=Phase.LOWEST, worker=Role.COMPILER_FRESH, confirmed=judgement)
+        return replace(state, phase=Phase.LOWEST, worker=WorkerKind.COMPILER_FRESH, confirmed=judgement)
 
     def is_same(self, one: Judgement, other: Judgement) -> bool:
         """Whether two runs failed in the same way. A result that is read from memory nobody wrote is another one each time."""
-        return one.symptom(self.subject).fingerprint in other.symptom(self.subject).shapes
+        return one.symptom(self.subject).fingerprint in other.symptom(self.subject).equivalent_fingerprints
 
 
 def _flaky(first: Judgement, then: Verdict) -> Judgement:

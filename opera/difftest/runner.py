@@ -16,30 +16,30 @@ from opera.difftest.judge import Judgement
 from opera.difftest.messages import ExporterFailed, Made, Rejected, from_json, to_json
 from opera.difftest.needs_review import needs_review
 from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
-from opera.difftest.session import Rig
+from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.workers.kinds import Role
+from opera.workers.kinds import WorkerKind
 from opera.workers.process import Done
 from opera.workers.supervision import working_folder
 
-WARM = (Role.LIBRARY, Role.COMPILER)
-FRESH = (Role.LIBRARY_FRESH, Role.COMPILER_FRESH)
-SPAWNED = (Role.LIBRARY_SPAWNED, Role.COMPILER_SPAWNED)
+WARM = (WorkerKind.LIBRARY, WorkerKind.COMPILER)
+FRESH = (WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER_FRESH)
+SPAWNED = (WorkerKind.LIBRARY_SPAWNED, WorkerKind.COMPILER_SPAWNED)
 _DEADLY = frozenset({Verdict.ABORT, Verdict.HANG, Verdict.OOM})
 _ANSWER_WITHIN = 900.0
 NOTHING: frozenset[str] = frozenset()
 """No fingerprint in particular."""
 
-Roles = tuple[Role, Role]
+Roles = tuple[WorkerKind, WorkerKind]
 
 
 @dataclass(frozen=True)
-class Probe:
+class TestOutcome:
     """What a test came to.
 
     Attributes:
@@ -47,6 +47,8 @@ class Probe:
         fingerprint: Of a failure.
         bundle: Name in the cache of its inputs and reference outputs, where they could be made.
     """
+
+    __test__ = False
 
     judgement: Judgement
     fingerprint: str | None
@@ -59,8 +61,10 @@ class Probe:
 
 
 @dataclass(frozen=True)
-class Trial:
+class TestCase:
     """What is to be run: an instance in an input form. *key* and *seed* decide what is drawn for values that were not kept."""
+
+    __test__ = False
 
     instance: Instance
     form: str
@@ -72,7 +76,7 @@ class Cancelled(Exception):
     """Nobody waits for the answer any more."""
 
 
-class Prober:
+class TestRunner:
     """The workers of one subject, on one route, with the settings of a campaign. Whoever sets *cancelled* makes the next run raise.
 
     Args:
@@ -84,6 +88,8 @@ class Prober:
         EnvironmentBroken: library or compiler do not work here (any more).
     """
 
+    __test__ = False
+
     def __init__(self, settings: Settings, config: Config, scratch: Path) -> None:
         self.settings = settings
         self.count = 0
@@ -92,33 +98,33 @@ class Prober:
             folder = stack.enter_context(working_folder("triage", scratch))
             self._cache = folder / "cache"
             self._cache.mkdir()
-            crew = folder / "crew"
-            crew.mkdir()
-            self._rig = Rig(settings, config, self._cache, crew)
-            stack.callback(self._rig.crew.close)
-            self._rig.prove()
+            pool = folder / "crew"
+            pool.mkdir()
+            self._workers = SubjectSession(settings, config, self._cache, pool)
+            stack.callback(self._workers.pool.close)
+            self._workers.prove()
             self._stack = stack.pop_all()
 
     def close(self) -> None:
         """Ends the workers."""
         self._stack.close()
 
-    def __enter__(self) -> Prober:
+    def __enter__(self) -> TestRunner:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def inputs(self, probe: Probe) -> Mapping[str, Any]:
+    def inputs(self, probe: TestOutcome) -> Mapping[str, Any]:
         """Name to value of the inputs of a probe that has a bundle."""
         assert probe.bundle is not None
         return bundle.parse(bundle.fetch(self._cache, probe.bundle))["inputs"]
 
-    def shapes(self, probe: Probe) -> frozenset[str]:
+    def equivalent_fingerprints(self, probe: TestOutcome) -> frozenset[str]:
         """The fingerprints in which the failure of *probe* may show another time."""
-        return probe.judgement.symptom(self.settings.subject).shapes if probe.fingerprint is not None else NOTHING
+        return probe.judgement.symptom(self.settings.subject).equivalent_fingerprints if probe.fingerprint is not None else NOTHING
 
-    def run(self, trial: Trial, wanted: frozenset[str] = NOTHING, roles: Roles = WARM) -> Probe:
+    def run(self, trial: TestCase, wanted: frozenset[str] = NOTHING, roles: Roles = WARM) -> TestOutcome:
         """What *trial* comes to.
 
         Args:
@@ -139,7 +145,7 @@ class Prober:
         def reviewed(judgement: Judgement, test: Test) -> bool:
             return needs_review(judgement, test) and self._may_be_wanted(judgement, wanted)
 
-        whole = self._rig.difftest(lambda _: document)
+        whole = self._workers.difftest(lambda _: document)
         difftest = replace(whole, lowest=None, confirm=False, library=library, compiler=compiler, reviewed=reviewed)
         state = difftest.begin(test)
         reference: str | None = None
@@ -152,18 +158,18 @@ class Prober:
             found = state if isinstance(state, Judgement) else state.confirmed
             of_interest = found is not None and was.phase is Phase.COMPILE and self._fingerprint(found) in wanted
             if of_interest and not self._is_sound(difftest, was, trial):
-                return Probe(Judgement(Verdict.INVALID, reason="types"), None, reference)
-        return Probe(state, self._fingerprint(state), reference)
+                return TestOutcome(Judgement(Verdict.INVALID, reason="types"), None, reference)
+        return TestOutcome(state, self._fingerprint(state), reference)
 
     def _fingerprint(self, judgement: Judgement) -> str | None:
         """Of a failure."""
         return judgement.symptom(self.settings.subject).fingerprint if judgement.verdict.is_failure else None
 
-    def _is_sound(self, difftest: DiffTest, state: TestState, trial: Trial) -> bool:
+    def _is_sound(self, difftest: DiffTest, state: TestState, trial: TestCase) -> bool:
         """Whether an ONNX model is one by its types and shapes as well: the baked form, which is made of constants, is checked for that."""
         if trial.instance.kind not in (Kind.NODE, Kind.GRAPH) or state.test.form is InputForm.BAKED:
             return True
-        baked = replace(state, test=replace(state.test, form=InputForm.BAKED), phase=Phase.MODEL, worker=Role.LIBRARY)
+        baked = replace(state, test=replace(state.test, form=InputForm.BAKED), phase=Phase.MODEL, worker=WorkerKind.LIBRARY)
         event = self._ask(difftest.ask(baked))
         return not isinstance(event, Done) or not isinstance(from_json(event.result), Rejected)
 
@@ -176,15 +182,15 @@ class Prober:
 
     def roles_for(self, verdict: Verdict) -> Roles:
         """The workers for a failure of that kind: one that kills its process gets a copy of a warm one each time."""
-        return (Role.LIBRARY, Role.COMPILER_FRESH) if verdict in _DEADLY else WARM
+        return (WorkerKind.LIBRARY, WorkerKind.COMPILER_FRESH) if verdict in _DEADLY else WARM
 
     def _ask(self, step: Ask) -> Event:
         task = to_json(step.request)
         deadline = time.monotonic() + _ANSWER_WITHIN
         assigned = False
         while time.monotonic() < deadline:
-            assigned = assigned or self._rig.crew.assign(step.worker, step, task)
-            events = [event for _, _, event in self._rig.crew.wait()]
+            assigned = assigned or self._workers.pool.assign(step.worker, step, task)
+            events = [event for _, _, event in self._workers.pool.wait()]
             if events:
                 return events[0]
         raise EnvironmentBroken(f"{step.worker.value} does not answer; look at `opera doctor`")

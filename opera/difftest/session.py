@@ -21,17 +21,17 @@ from opera.errors import EnvironmentBroken
 from opera.instance import encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.workers.kinds import Post, Role
-from opera.workers.pool import Crew
-from opera.workers.pool_protocol import Workforce
+from opera.workers.kinds import WorkerConfig, WorkerKind
+from opera.workers.pool import WorkerPool
+from opera.workers.pool_protocol import PoolProtocol
 from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 
 _CANARY = "canary"
 
 
-class Rig:
-    """The crew of a campaign, with everything that its tasks and identities are made of."""
+class SubjectSession:
+    """The pool of a campaign, with everything that its tasks and identities are made of."""
 
     def __init__(self, settings: Settings, config: Config, cache: Path, scratch: Path, logs: Path | None = None) -> None:
         registered = plugin(settings.compiler)
@@ -44,15 +44,15 @@ class Rig:
             config, registered, self.route.library, cache, environment, chebyshev=settings.chebyshev, level=settings.level
         )
         posts = {
-            Role.LIBRARY: Post(library),
-            Role.LIBRARY_FRESH: Post(library),
-            Role.LIBRARY_SPAWNED: Post(library, forkable=False),
-            Role.COMPILER: Post(compiler),
-            Role.COMPILER_FRESH: Post(compiler, forkable=self.adapter.fork is not Fork.NEVER),
-            Role.COMPILER_SPAWNED: Post(compiler, forkable=False),
+            WorkerKind.LIBRARY: WorkerConfig(library),
+            WorkerKind.LIBRARY_FRESH: WorkerConfig(library),
+            WorkerKind.LIBRARY_SPAWNED: WorkerConfig(library, forkable=False),
+            WorkerKind.COMPILER: WorkerConfig(compiler),
+            WorkerKind.COMPILER_FRESH: WorkerConfig(compiler, forkable=self.adapter.fork is not Fork.NEVER),
+            WorkerKind.COMPILER_SPAWNED: WorkerConfig(compiler, forkable=False),
         }
         limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
-        self.crew = _crew(posts, limits, settings, cache.parent, scratch, logs)
+        self.pool = _pool(posts, limits, settings, cache.parent, scratch, logs)
 
     def prove(self, interrupted: Callable[[], bool] = lambda: False) -> Identity:
         """Takes the canary through both workers; returns what the identities of tests are made of.
@@ -63,7 +63,7 @@ class Rig:
         """
         self._interrupted = interrupted
         difftest, test = canary_test(self.route, self._settings.subject, self._settings.seed)
-        asked: dict[Role, Message] = {}
+        asked: dict[WorkerKind, Message] = {}
 
         def ask(step: Ask) -> Event:
             asked.setdefault(step.worker, to_json(step.request))
@@ -72,31 +72,31 @@ class Rig:
         judgement = drive(difftest, difftest.begin(test), ask)
         if judgement.verdict is not Verdict.PASS:
             why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
-            if Role.COMPILER not in asked:
+            if WorkerKind.COMPILER not in asked:
                 raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; look at `opera doctor`")
             raise EnvironmentBroken(
                 f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
                 " adapter; look at `opera doctor`"
             )
-        if self.crew.infos[Role.LIBRARY]["forkable"]:
-            self.crew.set_warmup(Role.LIBRARY_FRESH, asked[Role.LIBRARY])
+        if self.pool.infos[WorkerKind.LIBRARY]["forkable"]:
+            self.pool.set_warmup(WorkerKind.LIBRARY_FRESH, asked[WorkerKind.LIBRARY])
         else:
-            self.crew.never_copy(Role.LIBRARY_FRESH)
+            self.pool.never_copy(WorkerKind.LIBRARY_FRESH)
         if self.adapter.fork is Fork.WARM:
-            self.crew.set_warmup(Role.COMPILER_FRESH, asked[Role.COMPILER])
+            self.pool.set_warmup(WorkerKind.COMPILER_FRESH, asked[WorkerKind.COMPILER])
         return self._identity()
 
-    def _one(self, role: Role, task: Message) -> Done | Raised | Lost:
+    def _one(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
         """What became of *task*. It is tried twice where it takes too long: a compiler's first model does on a busy machine."""
         event = self._once(role, task)
         return self._once(role, task) if isinstance(event, Lost) and event.cause == "deadline" else event
 
-    def _once(self, role: Role, task: Message) -> Done | Raised | Lost:
+    def _once(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
         deadline = time.monotonic() + 600
         assigned = False
         while time.monotonic() < deadline:
-            assigned = assigned or self.crew.assign(role, _CANARY, task)
-            events = [event for _, _, event in self.crew.wait()]
+            assigned = assigned or self.pool.assign(role, _CANARY, task)
+            events = [event for _, _, event in self.pool.wait()]
             if events:
                 return events[0]
             if self._interrupted():
@@ -104,7 +104,7 @@ class Rig:
         raise EnvironmentBroken(f"{role.value} does not answer; look at `opera doctor`")
 
     def _identity(self) -> Identity:
-        library = self.crew.infos[Role.LIBRARY]
+        library = self.pool.infos[WorkerKind.LIBRARY]
         return Identity(
             self._settings.compiler, self.route, str(library["template"]), self.library_versions(),
             self.compiler_versions(), {"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations()},
@@ -112,11 +112,11 @@ class Rig:
 
     def library_versions(self) -> Mapping[str, str]:
         """Versions on the library's side."""
-        return self.crew.infos[Role.LIBRARY]["versions"]
+        return self.pool.infos[WorkerKind.LIBRARY]["versions"]
 
     def compiler_versions(self) -> Mapping[str, str]:
         """Versions and settings on the compiler's side."""
-        versions: Mapping[str, str] = self.crew.infos[Role.COMPILER]["versions"]
+        versions: Mapping[str, str] = self.pool.infos[WorkerKind.COMPILER]["versions"]
         return versions if self._settings.build is None else {**versions, "build": self._settings.build}
 
     def difftest(self, document: Callable[[str], Document]) -> DiffTest:
@@ -144,9 +144,11 @@ def _never(judgement: Judgement, test: Test) -> bool:
     return False
 
 
-def _crew(posts: Mapping[Role, Post], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None) -> Workforce:
+def _pool(
+    posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, settings: Settings, workspace: Path, scratch: Path, logs: Path | None
+) -> PoolProtocol:
     if settings.cluster is None:
-        return Crew(posts, limits, settings.jobs, scratch, logs)
-    from opera.workers.ray_pool import RayCrew
+        return WorkerPool(posts, limits, settings.jobs, scratch, logs)
+    from opera.workers.ray_pool import RayPool
 
-    return RayCrew(posts, limits, settings.jobs, workspace, settings.cluster)
+    return RayPool(posts, limits, settings.jobs, workspace, settings.cluster)

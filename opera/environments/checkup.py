@@ -23,7 +23,7 @@ from opera.environments.inventory import Inventory, inventory
 from opera.environments.requirements import lacks
 from opera.errors import EnvironmentBroken, OperaError
 from opera.oracles.verdict import Verdict
-from opera.workers.kinds import Role
+from opera.workers.kinds import WorkerKind
 from opera.workers.process import Limits, Lost, Ready
 from opera.workers.session import Session, session
 from opera.workers.supervision import supervised
@@ -189,7 +189,7 @@ class Checkup:
             difftest, test = canary_test(Route(name, "", kind), name, _SEED)
         except OperaError as error:
             return str(error)
-        difftest = replace(difftest, library=Role.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
+        difftest = replace(difftest, library=WorkerKind.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
         state = difftest.begin(test)
         assert isinstance(state, TestState)
         after = difftest.answered(state, worker.ask(to_json(difftest.ask(state).request)))
@@ -232,7 +232,7 @@ class Checkup:
         assert not isinstance(made, str)
         difftest, _ = canary_test(route, f"{name}/{route.frontend}", _SEED)
         event = worker.ask(to_json(difftest.ask(made).request))
-        judgement = difftest.answered(replace(made, worker=Role.COMPILER_FRESH), event)
+        judgement = difftest.answered(replace(made, worker=WorkerKind.COMPILER_FRESH), event)
         if isinstance(judgement, TestState):
             raise EnvironmentBroken(f"files vanish from {self._cache}; look who else writes there")
         if judgement.verdict is Verdict.PASS:

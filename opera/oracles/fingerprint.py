@@ -49,7 +49,7 @@ class Symptom:
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     @property
-    def shapes(self) -> frozenset[str]:
+    def equivalent_fingerprints(self) -> frozenset[str]:
         """The fingerprints in which this failure may show another time: a result read from memory that nobody wrote is never the same."""
         if self.verdict is Verdict.INCONSISTENT and self.kind in ELEMENTS:
             return frozenset(replace(self, kind=kind).fingerprint for kind in ELEMENTS)

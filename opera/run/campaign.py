@@ -16,7 +16,7 @@ from opera.config import Config
 from opera.corpus.expression import Predicate, selector
 from opera.difftest.judge import Judgement
 from opera.difftest.protocol import LOWEST_LEVEL
-from opera.difftest.session import Rig
+from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
@@ -95,7 +95,7 @@ class _Stop:
         self.reason = "interrupt"
 
 
-class _Ledger:
+class _ResultWriter:
     """Collects results and the materialiser's answers, and writes them together a few times a second."""
 
     def __init__(self, campaigns: Campaigns, cache: Cache, campaign: str) -> None:
@@ -162,13 +162,13 @@ def run_campaign(
     started = time.monotonic()
     leftovers.clear(workspace)
     with _Stop() as stop, working_folder("crew", workspace.scratch) as scratch:
-        rig = Rig(settings, config, workspace.cache, scratch, leftovers.log_folder(workspace))
-        watch = Watch(workspace, settings, rig.crew, progress)
+        workers = SubjectSession(settings, config, workspace.cache, scratch, leftovers.log_folder(workspace))
+        watch = Watch(workspace, settings, workers.pool, progress)
         try:
-            return _Campaign(workspace, settings, rig, stop, watch, started, adaptation).run(make_order=order, wanted=wanted)
+            return _Campaign(workspace, settings, workers, stop, watch, started, adaptation).run(make_order=order, wanted=wanted)
         finally:
             stop.ending = True
-            rig.crew.close()
+            workers.pool.close()
             watch.ended()
 
 
@@ -181,13 +181,20 @@ def _kept(order: Iterable[tuple[str, Instance]], instances: dict[str, Instance])
 
 class _Campaign:
     def __init__(
-        self, workspace: Workspace, settings: Settings, rig: Rig, stop: _Stop, watch: Watch, started: float, adaptation: Adaptation | None
+        self,
+        workspace: Workspace,
+        settings: Settings,
+        workers: SubjectSession,
+        stop: _Stop,
+        watch: Watch,
+        started: float,
+        adaptation: Adaptation | None,
     ) -> None:
         self._campaigns = Campaigns(workspace)
         self._corpus = Corpus(workspace)
         self._workspace = workspace
         self._settings = settings
-        self._rig = rig
+        self._workers = workers
         self._stop = stop
         self._watch = watch
         self._started = started
@@ -199,17 +206,17 @@ class _Campaign:
         self._complete = False
 
     def run(self, *, make_order: Callable[[], Iterable[tuple[str, Instance]]], wanted: Callable[[str], bool]) -> Summary:
-        identity = self._rig.prove(lambda: self._stop.reason is not None)
+        identity = self._workers.prove(lambda: self._stop.reason is not None)
         plan = self._plan(make_order(), identity, wanted)
         planned = len(plan) if self._draws is None else self._draws.planned
         if not planned:
-            raise NothingSelected(f"no {self._rig.route.library} instance is selected; check -k, or extract more")
+            raise NothingSelected(f"no {self._workers.route.library} instance is selected; check -k, or extract more")
         versions = {
             "template": identity.template,
             "library": dict(identity.library),
             "compiler": dict(identity.versions),
             "route": identity.route.name,
-            "adapter": self._rig.adapter.declarations(),
+            "adapter": self._workers.adapter.declarations(),
         }
         campaign = self._campaigns.begin(
             self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions
@@ -226,14 +233,14 @@ class _Campaign:
             self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
         self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id))
         cache = Cache(self._campaigns.artefact)
-        self._ledger = _Ledger(self._campaigns, cache, campaign.id)
+        self._writer = _ResultWriter(self._campaigns, cache, campaign.id)
         try:
             self._work(todo, cache)
         except NoRoom:
-            self._ledger.discard_answers()
+            self._writer.discard_answers()
             raise
         finally:
-            self._ledger.flush()
+            self._writer.flush()
             stopped_by = self._stop.reason
             complete = self._complete
             self._watch.finishing(complete=complete, stopped_by=stopped_by)
@@ -275,15 +282,15 @@ class _Campaign:
         """Counts a result to the campaign that another one has of a test that was drawn."""
         if result.fingerprint is not None:
             self._found.add(result.fingerprint)
-        self._ledger.adopt(test.place, test.id)
+        self._writer.adopt(test.place, test.id)
         self._watch.result(result, test.api, new_finding=False)
 
     def _work(self, todo: Iterable[Test], cache: Cache) -> None:
         """Runs what is to do, or as much of it as there is time for."""
         scheduler = Scheduler(
             todo,
-            self._rig.crew,
-            self._rig.difftest(self._document),
+            self._workers.pool,
+            self._workers.difftest(self._document),
             cache,
             slots=self._settings.jobs,
             on_result=self._result,
@@ -302,7 +309,7 @@ class _Campaign:
             except (OSError, EnvironmentBroken):
                 place.check()  # where it is gone, that is why
                 raise
-            self._ledger.flush_if_due()
+            self._writer.flush_if_due()
             self._watch.tick()
         self._complete = True
 
@@ -320,16 +327,16 @@ class _Campaign:
         check_room(judgement, self._workspace.folder)
         fingerprint = judgement.symptom(self._settings.subject).fingerprint if judgement.verdict.is_failure else None
         result = StoredResult(
-            test.id, test.instance, self._settings.compiler, self._settings.frontend, self._rig.route.name, test.form.value,
+            test.id, test.instance, self._settings.compiler, self._settings.frontend, self._workers.route.name, test.form.value,
             test.seed, judgement.verdict, judgement.stage, judgement.reason, judgement.converter, fingerprint,
             {**judgement.detail, **({"exporter": judgement.exporter} if judgement.exporter else {})}, judgement.seconds,
-            self._rig.crew.machine.id,
+            self._workers.pool.machine.id,
         )  # fmt: skip
-        self._keep_machine(self._rig.crew.machine)
+        self._keep_machine(self._workers.pool.machine)
         is_new = fingerprint is not None and fingerprint not in self._found and fingerprint not in self._known
         if fingerprint is not None:
             self._found.add(fingerprint)
-        self._ledger.add(test.place, result)
+        self._writer.add(test.place, result)
         if self._draws is not None:
             self._draws.observe(test, fingerprint)
         self._watch.result(result, test.api, new_finding=is_new)

@@ -9,7 +9,7 @@ from typing import Protocol
 from opera.difftest.settings import Settings
 from opera.run.status import Status
 from opera.store import StoredResult, Workspace
-from opera.workers.pool_protocol import Workforce
+from opera.workers.pool_protocol import PoolProtocol
 
 _LOOK = 0.1
 """Seconds between two looks at what the workers do."""
@@ -38,10 +38,10 @@ class Progress(Protocol):
 class Watch:
     """One campaign's watchers."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, crew: Workforce, progress: Progress) -> None:
-        self._crew = crew
+    def __init__(self, workspace: Workspace, settings: Settings, pool: PoolProtocol, progress: Progress) -> None:
+        self._pool = pool
         self._progress = progress
-        self._status = Status(workspace.folder, settings, crew)
+        self._status = Status(workspace.folder, settings, pool)
         self._looked = 0.0
         self._complete = False
         self._stopped_by: str | None = None
@@ -61,7 +61,7 @@ class Watch:
         now = time.monotonic()
         if now - self._looked >= _LOOK:
             self._looked = now
-            self._progress.tick([(role.value, job.test.api, stage) for role, job, stage in self._crew.jobs()])
+            self._progress.tick([(role.value, job.test.api, stage) for role, job, stage in self._pool.jobs()])
             self._status.write_if_due()
 
     def finishing(self, *, complete: bool, stopped_by: str | None) -> None:

@@ -19,8 +19,8 @@ from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
 from opera.oracles.verdict import Verdict
 from opera.run.backlog import Backlog
-from opera.workers.kinds import Role
-from opera.workers.pool_protocol import Workforce
+from opera.workers.kinds import WorkerKind
+from opera.workers.pool_protocol import PoolProtocol
 
 AHEAD = 64
 """Tests that may be materialised and not yet compiled, unless the campaign says otherwise; twice the slots where those are more."""
@@ -79,7 +79,7 @@ class Scheduler:
     def __init__(
         self,
         tests: Iterable[Test],
-        crew: Workforce,
+        pool: PoolProtocol,
         difftest: DiffTest,
         cache: Cache,
         slots: int,
@@ -91,8 +91,8 @@ class Scheduler:
         self._ready: list[tuple[int, TestState]] = []
         self._reviews: deque[TestState] = deque()
         self._again: deque[TestState] = deque()
-        self._fresh: dict[Role, deque[TestState]] = {role: deque() for role in Role if role.is_fresh}
-        self._crew = crew
+        self._fresh: dict[WorkerKind, deque[TestState]] = {role: deque() for role in WorkerKind if role.is_fresh}
+        self._pool = pool
         self._difftest = difftest
         self._cache = cache
         self._slots = slots
@@ -109,7 +109,7 @@ class Scheduler:
     def step(self) -> None:
         """Fills the free slots and handles what has happened since."""
         self._fill()
-        for _, state, event in self._crew.wait():
+        for _, state, event in self._pool.wait():
             self._in_progress -= 1
             after = self._difftest.answered(state, event)
             if state.phase is Phase.MODEL:
@@ -118,7 +118,7 @@ class Scheduler:
 
     def _fill(self) -> None:
         self._take_cached()
-        while self._crew.free_slots > 0 and self._next():
+        while self._pool.free_slots > 0 and self._next():
             pass
 
     def _take_cached(self) -> None:
@@ -164,18 +164,18 @@ class Scheduler:
         A task whose worker would have to work on another core than its own comes after all others: that core is free again in a moment.
         """
         for role, state, waiting, take in sorted(self._candidates(), key=self._may_wait):
-            if self._crew.free_slots > 0 and self._crew.assign(role, state, to_json(self._difftest.ask(state).request), waiting):
+            if self._pool.free_slots > 0 and self._pool.assign(role, state, to_json(self._difftest.ask(state).request), waiting):
                 self._in_progress += 1
                 take()
                 return True
         return False
 
-    def _may_wait(self, candidate: tuple[Role, TestState, int, Callable[[], object]]) -> bool:
+    def _may_wait(self, candidate: tuple[WorkerKind, TestState, int, Callable[[], object]]) -> bool:
         """Whether a task is better done a moment later; no more than one for each slot, as somebody else may keep the core."""
         role, _, waiting, _ = candidate
-        return waiting <= self._slots and self._crew.is_away(role)
+        return waiting <= self._slots and self._pool.is_away(role)
 
-    def _candidates(self) -> Iterator[tuple[Role, TestState, int, Callable[[], object]]]:
+    def _candidates(self) -> Iterator[tuple[WorkerKind, TestState, int, Callable[[], object]]]:
         """What could be started, the most urgent first, with the number of jobs that wait for the same role.
 
         Models are made while compilers work, and otherwise only when they run out.
@@ -184,24 +184,26 @@ class Scheduler:
             if queue:
                 yield role, queue[0], len(queue), queue.popleft
         if self._reviews:
-            yield Role.LIBRARY, self._reviews[0], 1, self._reviews.popleft
+            yield WorkerKind.LIBRARY, self._reviews[0], 1, self._reviews.popleft
         several = max(1, self._slots // 4)
-        room = len(self._ready) + self._crew.busy(Role.LIBRARY) < self._ahead
+        room = len(self._ready) + self._pool.busy(WorkerKind.LIBRARY) < self._ahead
         materialise = self._first_without_model(several) if room else None
-        if materialise and self._slots > 1 and not self._crew.busy(Role.LIBRARY):
+        if materialise and self._slots > 1 and not self._pool.busy(WorkerKind.LIBRARY):
             yield materialise
             materialise = None
         if self._ready:
-            yield Role.COMPILER, self._ready[0][1], len(self._ready), lambda: heapq.heappop(self._ready)
+            yield WorkerKind.COMPILER, self._ready[0][1], len(self._ready), lambda: heapq.heappop(self._ready)
         if materialise and (not self._ready or self._slots > 2):
             yield materialise
 
-    def _first_without_model(self, several: int) -> tuple[Role, TestState, int, Callable[[], object]] | None:
+    def _first_without_model(self, several: int) -> tuple[WorkerKind, TestState, int, Callable[[], object]] | None:
         """The next test whose model has to be made, those first whose files were damaged."""
         if self._again:
-            return Role.LIBRARY, self._again[0], several, self._again.popleft
+            return WorkerKind.LIBRARY, self._again[0], several, self._again.popleft
         state = self._begin(self._pending.first()) if self._pending else None
-        return (Role.LIBRARY, state, several, self._pending.pop) if isinstance(state, TestState) and state.phase is Phase.MODEL else None
+        return (
+            (WorkerKind.LIBRARY, state, several, self._pending.pop) if isinstance(state, TestState) and state.phase is Phase.MODEL else None
+        )
 
     def _keep(self, state: TestState, answer: Answer, after: TestState | Judgement) -> None:
         """Keeps an answer that is not tried again, under the keys that it is about: a failed export says nothing of the reference."""

@@ -18,7 +18,7 @@ from opera.errors import UserError
 from opera.run.disk import Place
 from opera.run.journal import Journal
 from opera.store import StoredResult
-from opera.workers.pool_protocol import Workforce
+from opera.workers.pool_protocol import PoolProtocol
 from opera.workers.processes import most_resident
 
 SCHEMA = "status/1"
@@ -96,12 +96,12 @@ def _has_shape(value: Any, shape: Any) -> bool:
 class Status:
     """Keeps the status of a running campaign. `due` says when it is time for `write`."""
 
-    def __init__(self, folder: Path, settings: Settings, crew: Workforce) -> None:
+    def __init__(self, folder: Path, settings: Settings, pool: PoolProtocol) -> None:
         self.journal = Journal(folder)
         self._path = folder / NAME
         self._place = Place(folder)
         self._settings = settings
-        self._crew = crew
+        self._pool = pool
         self._began = self._written = time.monotonic()
         self._idle = time.thread_time()
         self._started = _now()
@@ -114,7 +114,7 @@ class Status:
         self._operators: Counter[str] = Counter()
         self._tests: Counter[str] = Counter()
         self._pace: deque[tuple[float, int]] = deque()
-        crew.listener = self.journal.note
+        pool.listener = self.journal.note
         self.journal.note("campaign-starting", subject=settings.subject, pid=os.getpid())
         self.write("starting")
 
@@ -174,7 +174,7 @@ class Status:
             "rate": {"now": round(rate, 3), "mean": round((self._done - self._before) / elapsed, 3) if elapsed > 0 else 0.0},
             "seconds_left": round(left / rate) if rate > 0 and state == "running" else None,
             "verdicts": dict(sorted(self._verdicts.items())), "new_findings": self._new, "findings": list(self._findings),
-            "workers": self._crew.workers() if state in ("starting", "running") else [],
+            "workers": self._pool.workers() if state in ("starting", "running") else [],
             "cost": {
                 "stages": {stage: round(seconds, 3) for stage, seconds in self._stages.most_common()},
                 "operators": [

@@ -12,7 +12,7 @@ from typing import cast
 
 from opera.compilers.registry import choose_route, plugin, plugins
 from opera.config import Config
-from opera.difftest.runner import Prober
+from opera.difftest.runner import TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import OperaError
 
@@ -46,13 +46,13 @@ def _facts() -> Mapping[str, Arbiters]:
     }
 
 
-def prober_of(subject: str, config: Config, scratch: Path) -> Prober | None:
+def prober_of(subject: str, config: Config, scratch: Path) -> TestRunner | None:
     """Workers of *subject* on its usual route; None where it does not work here."""
     compiler, _, frontend = subject.partition("/")
     if compiler not in plugins():
         return None
     try:
         route = choose_route(plugin(compiler).load(), frontend, None)
-        return Prober(Settings(compiler, frontend, route.name, timeout=_STAGE_SECONDS), config, scratch)
+        return TestRunner(Settings(compiler, frontend, route.name, timeout=_STAGE_SECONDS), config, scratch)
     except OperaError:
         return None

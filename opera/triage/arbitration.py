@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from opera.config import Config
 from opera.difftest.judge import Judgement
-from opera.difftest.runner import Trial
+from opera.difftest.runner import TestCase
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
 from opera.store.reductions import StoredReduction
@@ -101,13 +101,13 @@ class Arbitration:
 
     def _opinions(self, subject: str, reductions: Sequence[StoredReduction]) -> Iterator[tuple[StoredReduction, Opinion]]:
         """What *subject* says of *reductions*; nothing where it does not work here."""
-        prober = prober_of(subject, self._config, self._scratch) if reductions else None
-        if prober is None:
+        runner = prober_of(subject, self._config, self._scratch) if reductions else None
+        if runner is None:
             return
-        with prober, suppress(OperaError):
+        with runner, suppress(OperaError):
             for reduction in reductions:
-                trial = Trial(reduction.instance(), str(reduction.detail["form"]), "reduced", 0)
-                yield reduction, Opinion(subject, _side(reduction, prober.run(trial).judgement))
+                trial = TestCase(reduction.instance(), str(reduction.detail["form"]), "reduced", 0)
+                yield reduction, Opinion(subject, _side(reduction, runner.run(trial).judgement))
 
 
 def _side(reduction: StoredReduction, judgement: Judgement) -> str:

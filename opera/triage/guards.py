@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from opera.config import Config
-from opera.difftest.runner import Prober, Trial
+from opera.difftest.runner import TestCase, TestRunner
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
 from opera.triage.arbiters import arbiters_of, prober_of
@@ -33,7 +33,7 @@ class Guards:
         self._compiler = compiler
         self._config = config
         self._scratch = scratch
-        self._probers: dict[str, Prober | None] = {}
+        self._probers: dict[str, TestRunner | None] = {}
         self._stack = ExitStack()
         self._cancelled = False
 
@@ -44,31 +44,31 @@ class Guards:
     def cancel(self) -> None:
         """Nobody waits any more: the next question raises Cancelled."""
         self._cancelled = True
-        for prober in self._probers.values():
-            if prober is not None:
-                prober.cancelled = True
+        for runner in self._probers.values():
+            if runner is not None:
+                runner.cancelled = True
 
-    def of(self, original: Trial) -> Accepts:
+    def of(self, original: TestCase) -> Accepts:
         """What tells valid variations of *original* from others: the first arbiter that runs it; everything is valid where none does."""
         known = arbiters_of(original.instance.library, self._compiler)
         for subject in known.subjects if known.guard else ():
-            prober = self._prober(subject)
-            if prober is not None and self._verdict(prober, original) in _RUNS:
-                return lambda trial, prober=prober: self._verdict(prober, trial) not in _FAILS
+            runner = self._runner(subject)
+            if runner is not None and self._verdict(runner, original) in _RUNS:
+                return lambda trial, runner=runner: self._verdict(runner, trial) not in _FAILS
         return everything
 
-    def _prober(self, subject: str) -> Prober | None:
+    def _runner(self, subject: str) -> TestRunner | None:
         if subject not in self._probers:
-            prober = prober_of(subject, self._config, self._scratch)
-            if prober is not None:
-                prober.cancelled = self._cancelled
-                self._stack.callback(prober.close)
-            self._probers[subject] = prober
+            runner = prober_of(subject, self._config, self._scratch)
+            if runner is not None:
+                runner.cancelled = self._cancelled
+                self._stack.callback(runner.close)
+            self._probers[subject] = runner
         return self._probers[subject]
 
     @staticmethod
-    def _verdict(prober: Prober, trial: Trial) -> Verdict | None:
+    def _verdict(runner: TestRunner, trial: TestCase) -> Verdict | None:
         try:
-            return prober.run(trial).judgement.verdict
+            return runner.run(trial).judgement.verdict
         except OperaError:
             return None

@@ -12,7 +12,7 @@ from typing import Any
 
 from opera.compilers.registry import plugin
 from opera.config import Config
-from opera.difftest.runner import Prober, Trial
+from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
@@ -96,12 +96,12 @@ class _Bench:
 class _Place:
     """Where one reduction at a time is done."""
 
-    prober: Prober
+    runner: TestRunner
     guards: Guards
 
     def cancel(self) -> None:
         """Nobody waits for it any more."""
-        self.prober.cancelled = True
+        self.runner.cancelled = True
         self.guards.cancel()
 
 
@@ -212,7 +212,7 @@ class Triage:
         """Workers for one reduction at a time, which end with *stack*."""
         guards = Guards(bench.compiler, self._config, self._workspace.scratch)
         stack.callback(guards.close)
-        return _Place(stack.enter_context(Prober(bench.settings(0), self._config, self._workspace.scratch)), guards)
+        return _Place(stack.enter_context(TestRunner(bench.settings(0), self._config, self._workspace.scratch)), guards)
 
     def _fingerprint(self, tests: Sequence[StoredResult]) -> _Walk:
         """Asks for the reduction of one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
@@ -246,18 +246,18 @@ class Triage:
 
     def _reduced(self, place: _Place, test: StoredResult, instance: Instance) -> StoredReduction:
         """The reduction of one test; runs in a thread of its own, and keeps nothing."""
-        fingerprint, prober = str(test.fingerprint), place.prober
-        began, probes = time.monotonic(), prober.count
+        fingerprint, runner = str(test.fingerprint), place.runner
+        began, probes = time.monotonic(), runner.count
         try:
-            accepts = place.guards.of(Trial(instance, test.form, test.instance, test.seed))
-            reducer = Reducer(prober, fingerprint, test.verdict, self._options.budget, accepts)
+            accepts = place.guards.of(TestCase(instance, test.form, test.instance, test.seed))
+            reducer = Reducer(runner, fingerprint, test.verdict, self._options.budget, accepts)
             found = reducer.reduce(instance, test.form, test.instance, test.seed)
             stored = StoredReduction(
                 fingerprint, test.test, finding_id(fingerprint, found.trigger), None, encode_instance(found.instance),
                 found.trigger.document(), _detail(found),
             )  # fmt: skip
         except NotReduced as error:
-            detail = {"probes": prober.count - probes, "seconds": time.monotonic() - began}
+            detail = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
             stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)
         return stored
 

@@ -64,7 +64,7 @@ class SendMessage(Protocol):
     def __call__(self, message: Message) -> None: ...
 
 
-class Role(Protocol):
+class Handler(Protocol):
     """What a worker does: built once per process with the options of the set-up message."""
 
     def ready(self) -> Message:
@@ -126,14 +126,14 @@ def _detach() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _load(setup: Message) -> Role:
+def _load(setup: Message) -> Handler:
     sys.path += setup.get("path", [])
     module, _, attribute = str(setup["setup"]).partition(":")
     role: Any = getattr(importlib.import_module(module), attribute)
     return role(setup.get("options", {}))
 
 
-def _attempt(role: Role, message: Message, send: SendMessage, say: Callable[[str], None]) -> None:
+def _attempt(role: Handler, message: Message, send: SendMessage, say: Callable[[str], None]) -> None:
     stages = Stages(say)
     try:
         result = role.handle(message["task"], stages)
@@ -147,7 +147,7 @@ def _attempt(role: Role, message: Message, send: SendMessage, say: Callable[[str
     send({**reply, "task": message["number"], "seconds": stages.seconds})
 
 
-def _forked(role: Role, message: Message, send: SendMessage, say: Callable[[str], None]) -> None:
+def _forked(role: Handler, message: Message, send: SendMessage, say: Callable[[str], None]) -> None:
     """Does the task in a copy of this warm process, in a process group of its own, so that the driver can kill it alone."""
     child = os.fork()
     if child == 0:

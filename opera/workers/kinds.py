@@ -9,7 +9,7 @@ from opera.workers.process import WorkerSpec
 from opera.workers.protocol import Message
 
 
-class Role(enum.Enum):
+class WorkerKind(enum.Enum):
     """What a worker is for. A *fresh* one gives every task a process of its own, copied from a warm one where that is allowed."""
 
     LIBRARY = "library"
@@ -22,16 +22,16 @@ class Role(enum.Enum):
     @property
     def is_fresh(self) -> bool:
         """Whether its tasks run in a process of their own."""
-        return self not in (Role.LIBRARY, Role.COMPILER)
+        return self not in (WorkerKind.LIBRARY, WorkerKind.COMPILER)
 
     @property
     def is_library(self) -> bool:
         """Whether it is a materialiser."""
-        return self in (Role.LIBRARY, Role.LIBRARY_FRESH, Role.LIBRARY_SPAWNED)
+        return self in (WorkerKind.LIBRARY, WorkerKind.LIBRARY_FRESH, WorkerKind.LIBRARY_SPAWNED)
 
 
 @dataclass(frozen=True)
-class Post:
+class WorkerConfig:
     """How one role is filled.
 
     Attributes:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from opera.errors import EnvironmentBroken
-from opera.workers.kinds import Post, Role
+from opera.workers.kinds import WorkerConfig, WorkerKind
 from opera.workers.machine import this_machine
 from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
 from opera.workers.processes import kill_orphans, resident_alone
@@ -32,25 +32,25 @@ _DISTURBED_STARTS = 20
 
 
 @dataclass(frozen=True)
-class _Order:
+class _Pending:
     """A task that somebody waits for; *disturbed* counts how often its process was killed from outside."""
 
-    role: Role
+    role: WorkerKind
     job: Any
     task: Message
     disturbed: int = 0
 
 
 @dataclass
-class _Desk:
+class _Slot:
     worker: Worker
-    role: Role
-    order: _Order | None = None
+    role: WorkerKind
+    order: _Pending | None = None
     started: bool = False
     warming: bool = False
 
 
-class Crew:
+class WorkerPool:
     """All workers of a campaign, at most *slots* of them busy at a time, each on a processor core of its own as far as there are as many.
 
     Args:
@@ -61,7 +61,9 @@ class Crew:
         logs: Where the last words of workers are kept; None keeps none.
     """
 
-    def __init__(self, posts: Mapping[Role, Post], limits: Limits, slots: int, scratch: Path, logs: Path | None = None) -> None:
+    def __init__(
+        self, posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, scratch: Path, logs: Path | None = None
+    ) -> None:
         self._posts = dict(posts)
         self._limits = limits
         self._slots = slots
@@ -69,12 +71,12 @@ class Crew:
         self._logs = logs
         self.listener: Callable[..., None] = _nobody
         """Is told what becomes of workers: the name of an event, and fields by name."""
-        self._desks: list[_Desk] = []
+        self._desks: list[_Slot] = []
         self._selector = selectors.DefaultSelector()
         self._checked = 0.0
         self._failed_starts = self._disturbed_starts = 0
-        self._again: deque[_Order] = deque()
-        self.infos: dict[Role, Message] = {}
+        self._again: deque[_Pending] = deque()
+        self.infos: dict[WorkerKind, Message] = {}
         self.machine = this_machine()
         """Where what `wait` yielded last was done."""
         self._block = ExitStack()
@@ -85,12 +87,12 @@ class Crew:
         """How many more workers may be busy."""
         return self._slots - len(self._again) - sum(1 for desk in self._desks if desk.worker.busy or not desk.worker.ready)
 
-    def busy(self, role: Role) -> int:
+    def busy(self, role: WorkerKind) -> int:
         """How many workers of *role* are starting or working."""
         return sum(1 for desk in self._desks if desk.role is role and (desk.worker.busy or not desk.worker.ready))
 
-    def jobs(self) -> list[tuple[Role, Any, str]]:
-        """Role, job and stage of everything in progress."""
+    def jobs(self) -> list[tuple[WorkerKind, Any, str]]:
+        """WorkerKind, job and stage of everything in progress."""
         return [(desk.order.role, desk.order.job, desk.worker.stage) for desk in self._desks if desk.order is not None]
 
     def workers(self) -> list[dict[str, Any]]:
@@ -105,15 +107,15 @@ class Crew:
             for desk in self._desks
         ]  # fmt: skip
 
-    def set_warmup(self, role: Role, task: Message) -> None:
+    def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         self._posts[role] = replace(self._posts[role], warmup=task)
 
-    def never_copy(self, role: Role) -> None:
+    def never_copy(self, role: WorkerKind) -> None:
         """From now on every task of *role* gets a newly started process."""
         self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
 
-    def assign(self, role: Role, job: Any, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*. Without one, starts one, and returns False: the caller offers the job again.
 
         A task whose process is killed from outside is given out again, up to `MOST_DISTURBED` times.
@@ -124,17 +126,17 @@ class Crew:
             task: What to do.
             waiting: Jobs that wait for this role: no more workers start at a time.
         """
-        return self._hand_over(_Order(role, job, task), waiting)
+        return self._hand_over(_Pending(role, job, task), waiting)
 
-    def is_away(self, role: Role) -> bool:
+    def is_away(self, role: WorkerKind) -> bool:
         """Whether there are idle workers of *role*, and something works on the home core of each."""
         idle = self._idle(role)
         return bool(idle) and not any(desk.worker.home_is_free() for desk in idle)
 
-    def _idle(self, role: Role) -> list[_Desk]:
+    def _idle(self, role: WorkerKind) -> list[_Slot]:
         return [desk for desk in self._desks if desk.role is role and desk.worker.ready and not desk.worker.busy]
 
-    def _hand_over(self, order: _Order, waiting: int) -> bool:
+    def _hand_over(self, order: _Pending, waiting: int) -> bool:
         role = order.role
         idle = self._idle(role)
         if idle:
@@ -149,7 +151,7 @@ class Crew:
             self._start(role)
         return False
 
-    def _start(self, role: Role) -> None:
+    def _start(self, role: WorkerKind) -> None:
         spec = self._posts[role].spec
         try:
             worker = Worker(spec, self._limits, self._scratch, self._logs)
@@ -157,11 +159,11 @@ class Crew:
             raise EnvironmentBroken(
                 f"the interpreter {spec.python} for {spec.label} does not exist; correct `python` in opera.toml"
             ) from error
-        self._desks.append(_Desk(worker, role))
+        self._desks.append(_Slot(worker, role))
         self._selector.register(worker.fileno(), selectors.EVENT_READ, self._desks[-1])
         self._tell("worker-started", self._desks[-1])
 
-    def wait(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+    def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         """Waits for at most `POLL` seconds and yields what has happened to jobs.
 
         Raises:
@@ -169,11 +171,11 @@ class Crew:
         """
         return iter(list(self._events()))
 
-    def _events(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+    def _events(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         while self._again and self._hand_over(self._again[0], len(self._again)):
             self._again.popleft()
         for key, _ in self._selector.select(POLL):
-            desk: _Desk = key.data
+            desk: _Slot = key.data
             if not desk.worker.alive:
                 continue
             before = desk.worker.fileno()
@@ -192,7 +194,7 @@ class Crew:
                     if not desk.worker.alive:
                         self._dismiss(desk, before)
 
-    def _handle(self, desk: _Desk, event: Event) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+    def _handle(self, desk: _Slot, event: Event) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         post = self._posts[desk.role]
         if isinstance(event, Ready):
             desk.started = True
@@ -226,15 +228,15 @@ class Crew:
             desk.worker.close()
             self._dismiss(desk, number)
 
-    def _tell(self, event: str, desk: _Desk, **fields: Any) -> None:
+    def _tell(self, event: str, desk: _Slot, **fields: Any) -> None:
         self.listener(event, worker=desk.worker.spec.label, role=desk.role.value, pid=desk.worker.pid, **fields)
 
-    def _is_spent(self, desk: _Desk, post: Post) -> bool:
+    def _is_spent(self, desk: _Slot, post: WorkerConfig) -> bool:
         if desk.role.is_fresh:
             return not post.forkable
         return desk.worker.tasks >= post.recycle or resident_alone(desk.worker.pid) > 0.75 * self._limits.memory
 
-    def _count_failed_start(self, post: Post, event: Lost) -> None:
+    def _count_failed_start(self, post: WorkerConfig, event: Lost) -> None:
         if event.from_outside:
             self._disturbed_starts += 1
         else:
@@ -245,7 +247,7 @@ class Crew:
                 f"{post.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; look at `opera doctor`"
             )
 
-    def _dismiss(self, desk: _Desk, descriptor: int) -> None:
+    def _dismiss(self, desk: _Slot, descriptor: int) -> None:
         with suppress(KeyError, ValueError):
             self._selector.unregister(descriptor)
         if desk in self._desks:
@@ -266,7 +268,7 @@ def _nobody(event: str, **fields: Any) -> None:
     """Listens to nothing."""
 
 
-def _state(desk: _Desk) -> str:
+def _state(desk: _Slot) -> str:
     if not desk.worker.ready:
         return "starting"
     return "warming" if desk.warming else "busy" if desk.worker.busy else "idle"

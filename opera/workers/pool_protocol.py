@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from opera.workers.kinds import Role
+from opera.workers.kinds import WorkerKind
 from opera.workers.machine import Machine
 from opera.workers.process import Done, Lost, Raised
 from opera.workers.protocol import Message
 
 
-class Workforce(Protocol):
+class PoolProtocol(Protocol):
     """Workers by role, at most so many of them busy at a time."""
 
-    infos: dict[Role, Message]
+    infos: dict[WorkerKind, Message]
     """What a worker of each role has said of itself."""
     machine: Machine
     """Where what `wait` yielded last was done."""
@@ -26,35 +26,35 @@ class Workforce(Protocol):
         """How many more workers may be busy."""
         ...
 
-    def busy(self, role: Role) -> int:
+    def busy(self, role: WorkerKind) -> int:
         """How many workers of *role* are starting or working."""
         ...
 
-    def jobs(self) -> list[tuple[Role, Any, str]]:
-        """Role, job and stage of everything in progress."""
+    def jobs(self) -> list[tuple[WorkerKind, Any, str]]:
+        """WorkerKind, job and stage of everything in progress."""
         ...
 
     def workers(self) -> list[dict[str, Any]]:
         """What each worker is, has and does, as a document."""
         ...
 
-    def set_warmup(self, role: Role, task: Message) -> None:
+    def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         ...
 
-    def never_copy(self, role: Role) -> None:
+    def never_copy(self, role: WorkerKind) -> None:
         """From now on every task of *role* gets a newly started process."""
         ...
 
-    def assign(self, role: Role, job: Any, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*; False where there is none yet: the caller offers the job again."""
         ...
 
-    def is_away(self, role: Role) -> bool:
+    def is_away(self, role: WorkerKind) -> bool:
         """Whether a task for *role* would have to leave the core that its worker was started on, which costs some compilers their pace."""
         ...
 
-    def wait(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+    def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         """Waits a moment and yields what has happened to jobs, all of which the caller has to take.
 
         Raises:

@@ -1,4 +1,4 @@
-"""One slot of a cluster: a crew of its own beside whatever started it, and a folder for the files of the task that it does.
+"""One slot of a cluster: a pool of its own beside whatever started it, and a folder for the files of the task that it does.
 
 Knows nothing of the cluster. What comes in and goes out is JSON and named files, so that nothing that a compiler says is unpickled.
 """
@@ -15,9 +15,9 @@ from typing import Any
 
 from opera import bundle
 from opera.errors import EnvironmentBroken
-from opera.workers.kinds import Post, Role
+from opera.workers.kinds import WorkerConfig, WorkerKind
 from opera.workers.machine import this_machine
-from opera.workers.pool import Crew
+from opera.workers.pool import WorkerPool
 from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
 from opera.workers.supervision import working_folder
 
@@ -29,7 +29,7 @@ Files = Mapping[str, Mapping[str, bytes]]
 """Folder, `cache` or `blobs`, to name to content."""
 
 
-class Station:
+class RayWorkerNode:
     """Does one task at a time.
 
     Args:
@@ -48,11 +48,13 @@ class Station:
         (self._home / "crew").mkdir()
         self._kept: set[str] = set()
         self._notes: list[dict[str, Any]] = []
-        self._told: set[Role] = set()
-        filled = {Role(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["posts"].items()}
-        self._crew = Crew(filled, Limits(**document["limits"]), 1, self._home / "crew")
-        self._stack.callback(self._crew.close)
-        self._crew.listener = self._note
+        self._told: set[WorkerKind] = set()
+        filled = {
+            WorkerKind(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["posts"].items()
+        }
+        self._pool = WorkerPool(filled, Limits(**document["limits"]), 1, self._home / "crew")
+        self._stack.callback(self._pool.close)
+        self._pool.listener = self._note
 
     def _note(self, event: str, **fields: Any) -> None:
         self._notes.append({"event": event, **fields})
@@ -63,20 +65,20 @@ class Station:
         return json.dumps({"machine": machine.id, "document": dict(machine.document), "host": os.uname().nodename, "pid": os.getpid()})
 
     def set_warmup(self, role: str, task: str, files: Files) -> None:
-        """As `Crew.set_warmup`; the files of the task stay here."""
+        """As `WorkerPool.set_warmup`; the files of the task stay here."""
         self._kept.update(self._take(files))
-        self._crew.set_warmup(Role(role), json.loads(task))
+        self._pool.set_warmup(WorkerKind(role), json.loads(task))
 
     def never_copy(self, role: str) -> None:
-        """As `Crew.never_copy`."""
-        self._crew.never_copy(Role(role))
+        """As `WorkerPool.never_copy`."""
+        self._pool.never_copy(WorkerKind(role))
 
     def do(self, role: str, task: str, files: Files) -> tuple[str, dict[str, bytes]]:
         """Does *task*; returns JSON of the answer, and the files that it names."""
         taken = self._take(files)
         made: dict[str, bytes] = {}
         try:
-            answer = self._answer(Role(role), json.loads(task))
+            answer = self._answer(WorkerKind(role), json.loads(task))
             if not self._shared:
                 made = self._made(answer)
         finally:
@@ -84,23 +86,23 @@ class Station:
         answer["notes"], self._notes = self._notes, []
         return json.dumps(answer), made
 
-    def _answer(self, role: Role, task: Any) -> dict[str, Any]:
+    def _answer(self, role: WorkerKind, task: Any) -> dict[str, Any]:
         try:
-            while not self._crew.assign(role, role.value, task):
-                for _ in self._crew.wait():
+            while not self._pool.assign(role, role.value, task):
+                for _ in self._pool.wait():
                     pass
             while True:
-                for _, _, event in self._crew.wait():
+                for _, _, event in self._pool.wait():
                     return {**event_document(event), "info": self._info(role)}
         except EnvironmentBroken as error:
             return {"event": "broken", "message": str(error)}
 
-    def _info(self, role: Role) -> Any:
+    def _info(self, role: WorkerKind) -> Any:
         """What a worker of *role* has said of itself, the first time that there is one."""
-        if role in self._told or role not in self._crew.infos:
+        if role in self._told or role not in self._pool.infos:
             return None
         self._told.add(role)
-        return self._crew.infos[role]
+        return self._pool.infos[role]
 
     def _take(self, files: Files) -> list[str]:
         taken: list[str] = []
@@ -128,15 +130,15 @@ class Station:
             bundle.path_of(self._workspace / folder, name).unlink(missing_ok=True)
 
     def workers(self) -> str:
-        """JSON of `Crew.workers`."""
-        return json.dumps(self._crew.workers())
+        """JSON of `WorkerPool.workers`."""
+        return json.dumps(self._pool.workers())
 
     def close(self) -> None:
         """Ends the workers and removes everything."""
         self._stack.close()
 
 
-def posts_document(posts: Mapping[Role, Post], limits: Limits, cache: Path) -> str:
+def posts_document(posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, cache: Path) -> str:
     """JSON of what a station needs to know; *cache* is the folder that the posts' options name."""
     return json.dumps(
         {
@@ -154,7 +156,7 @@ def posts_document(posts: Mapping[Role, Post], limits: Limits, cache: Path) -> s
     )  # fmt: skip
 
 
-def _post(document: dict[str, Any], cache: str, here: str) -> Post:
+def _post(document: dict[str, Any], cache: str, here: str) -> WorkerConfig:
     """A post whose workers use the cache *here*."""
 
     def moved(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,7 +166,7 @@ def _post(document: dict[str, Any], cache: str, here: str) -> Post:
         document["label"], document["setup"], moved(document["options"]), document["python"], tuple(document["path"]),
         moved(document["environment"]),
     )  # fmt: skip
-    return replace(Post(spec), forkable=document["forkable"], recycle=document["recycle"])
+    return replace(WorkerConfig(spec), forkable=document["forkable"], recycle=document["recycle"])
 
 
 def _moved(value: Any, there: str, here: str) -> Any:

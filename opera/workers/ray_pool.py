@@ -1,4 +1,4 @@
-"""The workers of a campaign on the machines of a Ray cluster. Ray is imported when such a crew is made, and not before.
+"""The workers of a campaign on the machines of a Ray cluster. Ray is imported when such a pool is made, and not before.
 
 Each slot is a station (`opera.workers.ray_node`) in an actor of its own, with the same workers as on one machine. A station that is lost,
 with its machine or alone, costs nothing but time: its task goes to another one. What a compiler does to its process the station has seen
@@ -23,13 +23,13 @@ from typing import Any
 
 from opera import bundle
 from opera.errors import EnvironmentBroken
-from opera.workers.kinds import Post, Role
+from opera.workers.kinds import WorkerConfig, WorkerKind
 from opera.workers.machine import Machine, this_machine
 from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message, ProtocolError
 from opera.workers.ray_answers import answer_of, event_of, hello_of
 from opera.workers.ray_cluster import Cluster
-from opera.workers.ray_node import BLOBS, CACHE, Station, posts_document
+from opera.workers.ray_node import BLOBS, CACHE, RayWorkerNode, posts_document
 
 POLL = 0.02
 MOST_LOST = 5
@@ -44,15 +44,15 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True)
-class _Order:
-    role: Role
+class _Pending:
+    role: WorkerKind
     job: Any
     task: Message
     lost: int = 0
 
 
 @dataclass
-class _Desk:
+class _Slot:
     """A station as the driver sees it; *machine* is None until it has said where it is."""
 
     actor: Any
@@ -60,14 +60,14 @@ class _Desk:
     machine: Machine | None = None
     host: str = ""
     pid: int = 0
-    order: _Order | None = None
+    order: _Pending | None = None
     since: float = 0.0
     tasks: int = 0
-    roles: set[Role] = field(default_factory=set[Role])
+    roles: set[WorkerKind] = field(default_factory=set[WorkerKind])
 
 
-class RayCrew:
-    """Fulfils `opera.workers.pool_protocol.Workforce`.
+class RayPool:
+    """Fulfils `opera.workers.pool_protocol.PoolProtocol`.
 
     Args:
         posts: How each role is filled; interpreters and paths have to be the same on every machine.
@@ -80,20 +80,20 @@ class RayCrew:
         EnvironmentBroken: Ray is not installed, or there is no such cluster.
     """
 
-    def __init__(self, posts: Mapping[Role, Post], limits: Limits, slots: int, workspace: Path, cluster: Cluster) -> None:
+    def __init__(self, posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, slots: int, workspace: Path, cluster: Cluster) -> None:
         self._ray = _started(cluster, slots)
         self._setups = {role: post.spec.setup for role, post in posts.items()}
         self._posts = posts_document(posts, limits, workspace / CACHE)
         self._slots = slots
         self._workspace = workspace
         self._cluster = cluster
-        self._remote = self._ray.remote(Station)
-        self._desks: list[_Desk] = []
-        self._again: deque[_Order] = deque()
+        self._remote = self._ray.remote(RayWorkerNode)
+        self._desks: list[_Slot] = []
+        self._again: deque[_Pending] = deque()
         self._settings: list[tuple[str, tuple[Any, ...]]] = []
         self._misfits = 0
         self._began = time.monotonic()
-        self.infos: dict[Role, Message] = {}
+        self.infos: dict[WorkerKind, Message] = {}
         self.machine = this_machine()
         self.listener: Callable[..., None] = _nobody
         self._fill()
@@ -103,15 +103,15 @@ class RayCrew:
         """How many stations wait for a task."""
         return len(self._idle()) - len(self._again)
 
-    def _idle(self) -> list[_Desk]:
+    def _idle(self) -> list[_Slot]:
         return [desk for desk in self._desks if desk.machine is not None and desk.order is None]
 
-    def busy(self, role: Role) -> int:
+    def busy(self, role: WorkerKind) -> int:
         """How many stations work in *role*."""
         return sum(desk.order is not None and desk.order.role is role for desk in self._desks)
 
-    def jobs(self) -> list[tuple[Role, Any, str]]:
-        """Role and job of everything in progress; the stage is known to the station only."""
+    def jobs(self) -> list[tuple[WorkerKind, Any, str]]:
+        """WorkerKind and job of everything in progress; the stage is known to the station only."""
         return [(desk.order.role, desk.order.job, "") for desk in self._desks if desk.order is not None]
 
     def workers(self) -> list[dict[str, Any]]:
@@ -127,12 +127,12 @@ class RayCrew:
             for desk in self._desks
         ]  # fmt: skip
 
-    def set_warmup(self, role: Role, task: Message) -> None:
+    def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         text = json.dumps(task)
         self._tell("set_warmup", role.value, text, self._files(task, text))
 
-    def never_copy(self, role: Role) -> None:
+    def never_copy(self, role: WorkerKind) -> None:
         """From now on every task of *role* gets a newly started process."""
         self._tell("never_copy", role.value)
 
@@ -142,15 +142,15 @@ class RayCrew:
         for desk in self._desks:
             getattr(desk.actor, method).remote(*arguments)
 
-    def assign(self, role: Role, job: Any, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle station, to one that has a worker of *role* if possible."""
-        return self._hand_over(_Order(role, job, task))
+        return self._hand_over(_Pending(role, job, task))
 
-    def is_away(self, role: Role) -> bool:
+    def is_away(self, role: WorkerKind) -> bool:
         """Never: a station has one busy worker, and all cores that Ray gave it are that worker's."""
         return False
 
-    def _hand_over(self, order: _Order) -> bool:
+    def _hand_over(self, order: _Pending) -> bool:
         idle = self._idle()
         if not idle:
             return False
@@ -181,9 +181,9 @@ class RayCrew:
             actor = self._remote.options(**options).remote(self._posts, str(self._workspace) if self._cluster.shared else None)
             for method, arguments in self._settings:
                 getattr(actor, method).remote(*arguments)
-            self._desks.append(_Desk(actor, actor.hello.remote(), since=time.monotonic()))
+            self._desks.append(_Slot(actor, actor.hello.remote(), since=time.monotonic()))
 
-    def wait(self) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+    def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         """Waits for at most `POLL` seconds and yields what has happened to jobs.
 
         Raises:
@@ -204,7 +204,7 @@ class RayCrew:
         if not any(desk.machine for desk in self._desks) and time.monotonic() - self._began > _FIRST_WITHIN:
             raise EnvironmentBroken(f"the cluster has had no free processor for {_FIRST_WITHIN:g} s; `ray status` shows what it has")
 
-    def _arrived(self, desk: _Desk) -> Iterator[tuple[Role, Any, Done | Raised | Lost]]:
+    def _arrived(self, desk: _Slot) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         reference, desk.pending = desk.pending, None
         try:
             value = self._ray.get(reference)
@@ -241,18 +241,18 @@ class RayCrew:
         self.machine = desk.machine
         yield order.role, order.job, event_of(answer)
 
-    def _greet(self, desk: _Desk, value: object) -> None:
+    def _greet(self, desk: _Slot, value: object) -> None:
         hello = hello_of(value)
         desk.machine = Machine(hello.machine, hello.document)
         desk.host, desk.pid, desk.since = hello.host, hello.pid, time.monotonic()
         self._began = time.monotonic()
         self.listener("station-ready", host=desk.host, pid=desk.pid, machine=desk.machine.id)
 
-    def _fits(self, role: Role, info: Message | None) -> bool:
+    def _fits(self, role: WorkerKind, info: Message | None) -> bool:
         """Whether a station's worker is of the versions that the campaign began with."""
         return info is None or self.infos.setdefault(role, info)["versions"] == info["versions"]
 
-    def _dismiss(self, desk: _Desk, order: _Order, answer: dict[str, Any]) -> None:
+    def _dismiss(self, desk: _Slot, order: _Pending, answer: dict[str, Any]) -> None:
         """Does without a station whose workers do not start, or are of other versions than the others."""
         message = answer.get("message") or f"its {order.role.value} worker is of other versions: {answer['info']['versions']}"
         self._misfits += 1
@@ -264,7 +264,7 @@ class RayCrew:
         self._again.append(order)
         self._fill()
 
-    def _lose(self, desk: _Desk, why: str) -> Iterator[tuple[Role, Any, Lost]]:
+    def _lose(self, desk: _Slot, why: str) -> Iterator[tuple[WorkerKind, Any, Lost]]:
         """Does without a station that is gone, and gives its task to another one."""
         self.listener("station-lost", host=desk.host, pid=desk.pid, reason=why)
         self._desks.remove(desk)

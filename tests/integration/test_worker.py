@@ -197,7 +197,7 @@ def test_cut_keeps_short_texts_and_both_ends_of_long_ones(text: str, limit: int)
 
 
 class Bench:
-    """One worker, and the waiting that a crew does."""
+    """One worker, and the waiting that a pool does."""
 
     def __init__(self, scratch: Path, limits: Limits, **options: Any) -> None:
         environment = options.pop("environment", {})

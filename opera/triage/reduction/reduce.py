@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from opera.arrays import as_array, is_array, to_bytes
 from opera.difftest.judge import Judgement
-from opera.difftest.runner import FRESH, SPAWNED, Probe, Prober, Roles, Trial
+from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
 from opera.instance import Instance, Outcome, Tensor, encode_instance
 from opera.oracles.verdict import Verdict
 from opera.triage.extremes import direction
@@ -38,11 +38,11 @@ class Budget:
     seconds: float = 60.0
 
 
-Accepts = Callable[[Trial], bool]
+Accepts = Callable[[TestCase], bool]
 """Whether an instance is valid, as far as somebody other than the library and the compiler can tell."""
 
 
-def everything(_: Trial) -> bool:
+def everything(_: TestCase) -> bool:
     """Where nobody else is asked, everything that the library takes is valid."""
     return True
 
@@ -82,21 +82,21 @@ class Reducer:
     """Reduces one failing test.
 
     Args:
-        prober: Runs instances of the test's subject.
+        runner: Runs instances of the test's subject.
         fingerprint: Of the failure that must stay.
         verdict: Of that failure.
         budget: What may be used.
         accepts: Tells valid variations.
     """
 
-    def __init__(self, prober: Prober, fingerprint: str, verdict: Verdict, budget: Budget, accepts: Accepts = everything) -> None:
-        self._prober = prober
+    def __init__(self, runner: TestRunner, fingerprint: str, verdict: Verdict, budget: Budget, accepts: Accepts = everything) -> None:
+        self._runner = runner
         self._accepts = accepts
         self._wanted = frozenset((fingerprint,))
         self._direction = ""
-        self._roles: Roles = prober.roles_for(verdict)
+        self._roles: Roles = runner.roles_for(verdict)
         self._budget = budget
-        self._known: dict[str, Probe] = {}
+        self._known: dict[str, TestOutcome] = {}
         self._failing: list[View] = []
 
     def reduce(self, instance: Instance, form: str, key: str, seed: int) -> Reduction:
@@ -106,7 +106,7 @@ class Reducer:
             NotReduced: the failure does not come back, or not reliably.
             EnvironmentBroken: library or compiler stopped working.
         """
-        began, first_probe = time.monotonic(), self._prober.count
+        began, first_probe = time.monotonic(), self._runner.count
         self._deadline = began + self._budget.seconds * _SHARE_OF_SEARCH
         self._last_probe = first_probe + self._budget.probes
         self._form = form
@@ -114,19 +114,19 @@ class Reducer:
         smallest, trigger, complete = self._without_slips(start, began + self._budget.seconds)
         evidence = self._confirm(smallest)
         return Reduction(
-            smallest, form, trigger, self._prober.count - first_probe, time.monotonic() - began,
+            smallest, form, trigger, self._runner.count - first_probe, time.monotonic() - began,
             (complexity(start), complexity(smallest)), complete, len(CONFIRMATIONS), evidence,
         )  # fmt: skip
 
     def _start(self, instance: Instance, key: str, seed: int) -> Instance:
         """*instance* with its values filled in and without what is recorded beside it; it must fail as the original."""
-        original = self._prober.run(Trial(instance, self._form, key, seed), self._wanted, self._roles)
+        original = self._runner.run(TestCase(instance, self._form, key, seed), self._wanted, self._roles)
         if not self._shows_otherwise(original):
             raise NotReduced(f"does not fail in the same way now: {_said(original)}")
         self._direction = _direction(original) if len(self._wanted) == 1 else ""
         plain = replace(instance, expected=None, outcome=Outcome.UNKNOWN, exception=None)
         if original.bundle is not None:
-            plain = with_inputs(plain, self._prober.inputs(original))
+            plain = with_inputs(plain, self._runner.inputs(original))
         probe = self._probe(View(plain, self._form))
         if probe.judgement.reason == "checker":
             plain = with_open_outputs(plain, instance.expected or ())
@@ -181,7 +181,7 @@ class Reducer:
         return None
 
     def _spent(self) -> bool:
-        return time.monotonic() >= self._deadline or self._prober.count >= self._last_probe
+        return time.monotonic() >= self._deadline or self._runner.count >= self._last_probe
 
     # Trigger.
 
@@ -212,35 +212,35 @@ class Reducer:
 
     # Probes.
 
-    def _probe(self, view: View) -> Probe:
+    def _probe(self, view: View) -> TestOutcome:
         document = {**encode_instance(view.instance), "form": view.form}
         key = json.dumps(document, sort_keys=True)
         if key not in self._known:
-            trial = Trial(view.instance, view.form, "reduced", 0)
-            found = self._prober.run(trial, self._wanted, self._roles)
+            trial = TestCase(view.instance, view.form, "reduced", 0)
+            found = self._runner.run(trial, self._wanted, self._roles)
             if self._same(found) and not self._accepts(trial):
-                found = Probe(Judgement(Verdict.INVALID, reason="guard"), None)
+                found = TestOutcome(Judgement(Verdict.INVALID, reason="guard"), None)
             self._known[key] = replace(found, bundle=None)
             if self._same(found):
                 self._failing.append(view)
         return self._known[key]
 
-    def _shows_otherwise(self, probe: Probe) -> bool:
+    def _shows_otherwise(self, probe: TestOutcome) -> bool:
         """Whether this is the wanted failure, as it was or as it may show another time; from then on, every such form of it is wanted."""
-        if not self._same(probe) and self._wanted & self._prober.shapes(probe):
-            self._wanted, self._direction = self._prober.shapes(probe), ""
+        if not self._same(probe) and self._wanted & self._runner.equivalent_fingerprints(probe):
+            self._wanted, self._direction = self._runner.equivalent_fingerprints(probe), ""
         return self._same(probe)
 
-    def _same(self, probe: Probe) -> bool:
+    def _same(self, probe: TestOutcome) -> bool:
         """Whether this is the wanted failure: a lost infinity is another one than a gained one, though the fingerprint is the same."""
         return probe.fingerprint in self._wanted and self._direction in ("", _direction(probe))
 
     def _confirm(self, smallest: Instance) -> Mapping[str, Any]:
         """Runs the reduced instance in fresh processes; it must fail in each. Returns what it left behind."""
-        trial = Trial(smallest, self._form, "reduced", 0)
+        trial = TestCase(smallest, self._form, "reduced", 0)
         evidence: Mapping[str, Any] = {}
         for place, roles in enumerate(CONFIRMATIONS):
-            probe = self._prober.run(trial, self._wanted, roles)
+            probe = self._runner.run(trial, self._wanted, roles)
             if not self._shows_otherwise(probe):
                 raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then came to {_said(probe)}")
             evidence = probe.judgement.detail
@@ -268,11 +268,11 @@ def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> In
         return instance
 
 
-def _direction(probe: Probe) -> str:
+def _direction(probe: TestOutcome) -> str:
     return direction(cast("Mapping[str, Any]", probe.judgement.detail.get("difference", {})))
 
 
-def _said(probe: Probe) -> str:
+def _said(probe: TestOutcome) -> str:
     judgement = probe.judgement
     stage = f" at {judgement.stage.value}" if judgement.stage else ""
     reason = f": {judgement.reason}" if judgement.reason else ""
