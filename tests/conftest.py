@@ -14,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from fake.harness import SITE, Lab
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs us in the background has it ignored, in our children as well
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and so has nohup
 
 
 @pytest.fixture
