@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from pathlib import Path
@@ -15,6 +16,8 @@ from fake.harness import SITE, Lab
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs us in the background has it ignored, in our children as well
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and so has nohup
+
+os.environ.pop("COLUMNS", None)  # set where several processes run tests, and tables would be cut to it
 
 
 @pytest.fixture

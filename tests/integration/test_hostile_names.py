@@ -117,7 +117,7 @@ def test_what_is_shown_of_one_thing_is_safe(lab: Lab, kind: str) -> None:
 def test_issues_scripts_and_comparisons_are_safe(lab: Lab) -> None:
     for name in ids(lab)["finding"][:4]:
         assert opera(lab, "issue", name, "--no-run").code == 1  # there is no template for a script
-        assert opera(lab, "reproduce", name, "--no-run").code == 3
+        assert opera(lab, "reproduce", name, "--no-run").code == 2
     with open_workspace(lab.workspace, write=False) as space:
         campaign = Campaigns(space).all()[0].id
     assert opera(lab, "compare", campaign, campaign).code == 0
