@@ -59,7 +59,7 @@ class Config:
         """
         value = self.setting(section, name, "python").value
         if (Path(value).parent.parent / INCOMPLETE).exists():
-            raise EnvironmentBroken(f"the environment of {name} ({value}) was not finished; `opera env create {name}` begins anew")
+            raise EnvironmentBroken(f"the environment of {name} ({value}) was not finished; `opera env create {name}` creates it again")
         return value
 
     def setting(self, section: str, name: str, key: str) -> Setting:

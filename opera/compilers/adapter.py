@@ -122,7 +122,7 @@ GENERAL_FORM = "general"
 """The form of an issue for a project that has none of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
 _DECIDING_NOTHING = frozenset({"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer"})
-"""Declarations that no verdict depends on: whoever changes one gets the same tests."""
+"""Declarations that decide no verdict. Tests keep their identity when one of these changes."""
 
 
 class Adapter:
@@ -181,7 +181,7 @@ class Adapter:
 
     @classmethod
     def script_template(cls, frontend: str) -> str | None:
-        """Its `reproducer` for *frontend*, by default OPERA's own for a compiler of its name; None where there is none."""
+        """Returns the adapter's `reproducer` for *frontend*, else the built-in template of that name, else None."""
         own = _SCRIPTS / f"{cls.name}_{frontend}.py.j2"
         return cls.reproducer.get(frontend) or (own.read_text(encoding="utf-8") if own.is_file() else None)
 

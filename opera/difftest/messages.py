@@ -37,7 +37,7 @@ def from_json(document: Mapping[str, Any]) -> Any:
 
 
 def kept_of(document: Mapping[str, Any] | None) -> Kept | None:
-    """What a document of the store says; None where there is none, or one that an earlier version of OPERA wrote."""
+    """Reads a document of the store. Returns None for no document, and for one of an earlier version of OPERA."""
     return None if document is None or "is" not in document else from_json(document)
 
 

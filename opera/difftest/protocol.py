@@ -4,7 +4,7 @@ Pure: nothing here waits, starts or stores. Campaigns, reduction, `opera doctor`
 
     MODEL     the library's worker makes the model, its inputs and the reference outputs
     COMPILE   the compiler's worker loads, compiles, runs and compares; a failure has to happen again in a fresh process
-    REVIEW    the library's worker looks at a confirmed failure: something may excuse it, or somebody else may be at fault
+    REVIEW    the library's worker reviews a confirmed failure: an excuse ends it, and an exporter or the library may be at fault
     LOWEST    the compiler's worker runs what is left at its lowest optimisation level
 """
 

@@ -78,7 +78,7 @@ def _own(name: str, python: str) -> str:
     needs = needs_of(name)
     besides = f"; it needs {needs}" if needs else ""
     if record_of(Path(python).parent.parent) is not None:
-        return f"`opera env create {name} --again` makes its environment anew{besides}"
+        return f"`opera env create {name} --again` creates its environment again{besides}"
     return f"`opera env create {name}` gives it an environment of its own{besides}"
 
 

@@ -153,7 +153,7 @@ def _make_room(recipe: Recipe, where: Place, again: bool, tell: Callable[[str], 
         if not where.is_ours and (not where.folder.is_dir() or any(where.folder.iterdir())):
             raise UserError(f"{where.folder} exists and was not made by `opera env create`; choose another --path")
         if where.is_complete and not again:
-            raise UserError(f"{where.folder} exists; `opera env create {recipe.name} --again` makes it anew")
+            raise UserError(f"{where.folder} exists; `opera env create {recipe.name} --again` creates it again")
         if where.is_ours:
             tell(f"removing what is in {where.folder}")
             (where.folder / INCOMPLETE).touch()

@@ -85,7 +85,7 @@ class _Library:
     trouble: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     made: Mapping[str | None, TestState | str] = field(default_factory=dict[str | None, TestState | str])
-    """By kind of artefact: the canary's test with its model made, or why there is none."""
+    """By kind of artefact: the canary's test after its model was made, or the reason for failure."""
 
 
 class Checkup:

@@ -21,7 +21,7 @@ def failed(space: Workspace) -> frozenset[str]:
 
 
 def candidates(corpus: Corpus, route: Route) -> list[Candidate]:
-    """The instances of the library of *route* that can be ranked; raises NothingSelected where there is none."""
+    """Lists the instances that can be ranked for *route*; raises NothingSelected if the workspace has none."""
     found = [Candidate(key, corpus.get(key)) for key in corpus.runnable(route.library)]
     if not found:
         raise _nothing(route.library)

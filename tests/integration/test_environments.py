@@ -301,7 +301,7 @@ def test_an_environment_whose_making_was_killed_is_never_used_and_can_be_made_an
     process.wait()
     assert not where.is_complete
     write_python(tmp_path / "opera.toml", {("compiler", "tiny"): str(where.python)})
-    with pytest.raises(EnvironmentBroken, match="was not finished; `opera env create tiny` begins anew"):
+    with pytest.raises(EnvironmentBroken, match="was not finished; `opera env create tiny` creates it again"):
         load_config(tmp_path).python("compiler", "tiny")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     until = time.monotonic() + PATIENCE
