@@ -167,7 +167,8 @@ class DiffTest:
             outcome = self._materialised(state, answer_of(event))
         elif state.phase is Phase.REVIEW:
             state = replace(state, seconds={**state.seconds, REVIEW: sum(event.seconds.values())})
-            outcome = self._after_review(state, from_json(event.result) if isinstance(event, Done) else Reviewed())
+            found = from_json(event.result) if isinstance(event, Done) else None
+            outcome = self._after_review(state, found if isinstance(found, Reviewed) else Reviewed())
         else:
             outcome = self._compiled(state, event)
         return replace(outcome, seconds={**state.seconds, **outcome.seconds}) if isinstance(outcome, Judgement) else outcome
@@ -250,6 +251,8 @@ def answer_of(event: Event) -> Answer:
     """
     if isinstance(event, Done):
         answer = from_json(event.result)
+        if not isinstance(answer, Made | Rejected | ExporterFailed | Unwritable):
+            return LibraryLost("library-abort", REFERENCE, {"cause": "protocol", "detail": "an answer to another request"})
         if isinstance(answer, Unwritable):
             raise EnvironmentBroken(f"the cache cannot be written ({answer.failure['message']}); mend that and run the same command again")
         return (

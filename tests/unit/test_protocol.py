@@ -176,6 +176,13 @@ def test_a_compiler_that_dies_before_it_reads_is_asked_again_in_a_fresh_process(
     assert script.asked[-1] == (WorkerKind.COMPILER_FRESH, "Compile")
 
 
+def test_an_answer_to_another_request_is_no_answer() -> None:
+    judged, _ = run(Reviewed(), CallAnswers([]))
+    assert (judged.verdict, judged.reason) == (Verdict.INVALID, "library-abort")
+    judged, _ = run(MADE, WRONG, WRONG, MADE, WRONG)
+    assert judged.verdict is Verdict.INCONSISTENT
+
+
 def test_without_confirmation_the_first_failure_counts() -> None:
     judged, script = run(MADE, CRASH, difftest=replace(DIFFTEST, confirm=False))
     assert judged.verdict is Verdict.CRASH
