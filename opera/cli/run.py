@@ -13,8 +13,7 @@ from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.console import echo, option, print_json, print_table
 from opera.corpus.expression import selector
-from opera.difftest.settings import Settings
-from opera.difftest.shard import Shard
+from opera.difftest.settings import Settings, Shard
 from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict

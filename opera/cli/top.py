@@ -15,8 +15,8 @@ from opera.errors import Exit, UserError
 from opera.run.live_table import board
 from opera.run.status import SCHEMA, read_status
 from opera.store import Campaign, Campaigns, Workspace
-from opera.store.costs import cost_of
 from opera.store.database import open_workspace
+from opera.store.queries import cost_of
 
 _EVERY = 1.0
 

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from opera.corpus.expression import selector
-from opera.corpus.limits import at_most
 from opera.errors import NothingSelected, UserError
 from opera.instance import Instance, encode_instance
 from opera.prioritize import Candidate, Context, StrategyName, get_strategy
 from opera.store import Corpus, Workspace, queries
+
+Item = TypeVar("Item")
+
+
+def at_most(items: Iterable[Item], cap: int | None, kind: Callable[[Item], Hashable]) -> Iterator[Item]:
+    """The first *cap* of *items* of each *kind*, in their order; all of them when *cap* is None."""
+    taken: Counter[Hashable] = Counter()
+    for item in items:
+        of = kind(item)
+        if cap is None or taken[of] < cap:
+            taken[of] += 1
+            yield item
 
 
 @dataclass(frozen=True)

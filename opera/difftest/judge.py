@@ -10,6 +10,8 @@ from opera.compilers.exporters import converter_of_exporter
 from opera.compilers.registry import noise_of
 from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, LibraryLost, NotCaptured, Rejected, from_json
 from opera.difftest.test import Test
+from opera.models.forms import InputForm
+from opera.oracles.filters import may_fail
 from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.normalise import summary
 from opera.oracles.verdict import SHAPE_VARIES, Stage, Verdict
@@ -149,3 +151,25 @@ def headline(verdict: Verdict, detail: Mapping[str, Any], compiler: str) -> str:
     if verdict is Verdict.OOM:
         return f"more than {lost.get('detail')} resident"
     return f"the process ended with {lost.get('detail', 'an unknown status')}"
+
+
+_ALWAYS = {
+    Verdict.INCONSISTENT: (Stage.COMPARE,),
+    Verdict.CRASH: (Stage.RUN,),
+    Verdict.ABORT: (Stage.OPTIMIZE, Stage.CODEGEN, Stage.RUN),
+}
+_COMPILING = (Stage.LOAD, Stage.OPTIMIZE, Stage.CODEGEN)
+_MAY_RAISE = (Verdict.CRASH, Verdict.ABORT)
+
+
+def needs_review(judgement: Judgement, test: Test) -> bool:
+    """Whether the values that *test* was given may be the reason of its failure.
+
+    What fails while it is compiled fails whatever they are, unless they are constants of the model, and such that no specification allows
+    them: a compiler that computes with them is free to refuse.
+    """
+    if judgement.stage in _ALWAYS.get(judgement.verdict, ()):
+        return True
+    if judgement.verdict not in _MAY_RAISE or judgement.stage not in _COMPILING or test.form is not InputForm.BAKED:
+        return False
+    return may_fail(test.api.rsplit(".", 1)[-1])

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from opera.compilers.exporters import declined_by_exporter
-from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation
+from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation, needs_review
 from opera.difftest.messages import (
     Answer,
     Compile,
@@ -36,7 +36,6 @@ from opera.difftest.messages import (
     from_json,
 )  # fmt: skip
 from opera.difftest.model_worker import REFERENCE, REVIEW
-from opera.difftest.needs_review import needs_review
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import Stage, Verdict

@@ -12,9 +12,8 @@ from typing import Any
 from opera import bundle
 from opera.compilers.exporters import culprits
 from opera.config import Config
-from opera.difftest.judge import Judgement
+from opera.difftest.judge import Judgement, needs_review
 from opera.difftest.messages import ExporterFailed, Made, Rejected, from_json, to_json
-from opera.difftest.needs_review import needs_review
 from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings

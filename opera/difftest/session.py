@@ -10,9 +10,8 @@ from opera.compilers.adapter import Fork, Route
 from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
-from opera.difftest.judge import Judgement, headline
+from opera.difftest.judge import Judgement, headline, needs_review
 from opera.difftest.messages import Document, to_json
-from opera.difftest.needs_review import needs_review
 from opera.difftest.protocol import Ask, DiffTest, Event, drive
 from opera.difftest.settings import Settings
 from opera.difftest.specs import compiler_spec, library_spec

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from opera.difftest.shard import Shard
+from opera.difftest.settings import Shard
 from opera.difftest.test import Test
 from opera.instance import Instance
 from opera.prioritize import Adaptive, Candidate, Context, Observation, Session

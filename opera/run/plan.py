@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import overload
 
 from opera.corpus.expression import Predicate
-from opera.corpus.limits import at_most
-from opera.difftest.shard import Shard
+from opera.corpus.selection import at_most
+from opera.difftest.settings import Shard
 from opera.difftest.test import Identity, Test
 from opera.instance import Instance
 from opera.models.forms import InputForm, forms_of, is_drawn

@@ -10,6 +10,7 @@ import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from opera.difftest.judge import Judgement
@@ -18,7 +19,6 @@ from opera.difftest.model_worker import REFERENCE
 from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
 from opera.oracles.verdict import Verdict
-from opera.run.backlog import Backlog
 from opera.workers.kinds import WorkerKind
 from opera.workers.pool_protocol import PoolProtocol
 
@@ -30,6 +30,31 @@ MOST_LOWERED = 3
 """Tests of one fingerprint that are run at the lowest optimisation level as well."""
 
 OnResult = Callable[[Test, Judgement], None]
+
+
+class Backlog:
+    """Gives *tests* in their order. Asks for no more than the next one, since what comes after it may depend on results."""
+
+    def __init__(self, tests: Iterable[Test]) -> None:
+        self._tests = iter(tests)
+        self._next: list[Test] = []
+
+    def __bool__(self) -> bool:
+        if not self._next:
+            self._next.extend(islice(self._tests, 1))
+        return bool(self._next)
+
+    def first(self) -> Test:
+        """The test that `pop` takes; there must be one."""
+        if not self:
+            raise IndexError("no test is left")
+        return self._next[0]
+
+    def pop(self) -> Test:
+        """Takes the first test away."""
+        test = self.first()
+        self._next.clear()
+        return test
 
 
 class Cache:

@@ -11,7 +11,7 @@ import pytest
 from fake.harness import Lab, Outcome, essence, instance
 
 from opera.compilers.registry import choose_route, plugin
-from opera.difftest.shard import Shard
+from opera.difftest.settings import Shard
 from opera.difftest.test import Identity, Test
 from opera.instance import Argument, Instance
 from opera.models.forms import InputForm

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fake.harness import Lab, Outcome, essence, instance
 
-from opera.difftest.shard import Shard
+from opera.difftest.settings import Shard
 from opera.errors import UserError
 from opera.store import Campaigns
 from opera.store.database import open_workspace
