@@ -13,8 +13,7 @@ from matplotlib.axes import Axes
 
 from opera.evaluation.compare import Figures
 from opera.evaluation.metrics import Detection
-from opera.evaluation.recorded import Recorded
-from opera.evaluation.recording import read_recorded
+from opera.evaluation.recording import Recorded, read_recorded
 
 SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "3"))
 """Orders of each strategy; figures to be published want 30."""

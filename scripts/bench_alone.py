@@ -25,7 +25,7 @@ from opera.compilers.registry import choose_route, plugin
 from opera.difftest.compiler_worker import CompilerWorker
 from opera.difftest.messages import Compile, to_json
 from opera.difftest.protocol import Ask, DiffTest, TestState
-from opera.models.registry import template_of
+from opera.models.template import template_of
 from opera.oracles.verdict import Verdict
 from opera.store.database import open_workspace
 from opera.workers.child import Stages

@@ -25,8 +25,7 @@ from pathlib import Path
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
 from opera.store.reductions import Reductions
-from opera.triage.findings import group
-from opera.triage.knowledge import knowledge_of
+from opera.triage.findings import group, knowledge_of
 
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",

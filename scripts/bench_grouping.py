@@ -29,8 +29,7 @@ from opera.oracles.filters import filters
 from opera.oracles.verdict import Verdict
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
-from opera.triage.findings import group
-from opera.triage.knowledge import knowledge_of
+from opera.triage.findings import group, knowledge_of
 
 CAUSES = Path(__file__).parent.parent / "data" / "labelled" / "causes.jsonl"
 LABELLED = Path(__file__).parent.parent / "data" / "labelled" / "failures.jsonl"

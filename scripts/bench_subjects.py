@@ -20,8 +20,7 @@ from bench import HARNESS_STAGES, Silent, Stopwatch
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
 from opera.config import load_config
-from opera.corpus.entry import Entry
-from opera.corpus.jsonlines import read_corpus
+from opera.corpus.files import Entry, read_corpus
 from opera.difftest.settings import Settings
 from opera.errors import OperaError
 from opera.instance import Instance

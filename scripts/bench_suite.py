@@ -29,10 +29,9 @@ from typing import Any
 
 from opera.config import load_config
 from opera.extract.description import describe
-from opera.extract.files import FileSource, find_files
 from opera.extract.host import PINNED
 from opera.extract.recording import RecordingReader
-from opera.extract.source import DeclaredSource, Request, select
+from opera.extract.source import DeclaredSource, FileSource, Request, find_files, select
 from opera.workers.processes import resident
 
 SAMPLE_SECONDS = 0.25

@@ -44,13 +44,11 @@ from nnsmith_models import explains, is_excused, results_by_model, take_apart
 from opera.console import print_table
 from opera.environments.build import Place, create
 from opera.environments.recipes import Recipe
-from opera.oracles.fingerprint import symptom_of
-from opera.oracles.normalise import NO_NOISE
+from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
-from opera.triage.findings import Finding, group
-from opera.triage.knowledge import knowledge_of
+from opera.triage.findings import Finding, group, knowledge_of
 
 SCHEMA = "nnsmith-comparison/2"
 SCRIPTS = Path(__file__).parent

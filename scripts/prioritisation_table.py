@@ -14,8 +14,7 @@ from pathlib import Path
 
 from opera.evaluation.artifact import read_artifact
 from opera.evaluation.compare import Figures, available, evaluate
-from opera.evaluation.recorded import Recorded
-from opera.evaluation.recording import read_recorded
+from opera.evaluation.recording import Recorded, read_recorded
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "prioritisation.md"

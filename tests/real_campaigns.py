@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opera.corpus.expression import selector
+from opera.corpus.selection import selector
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 

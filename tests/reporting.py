@@ -6,8 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
-from opera.oracles.fingerprint import symptom_of
-from opera.oracles.normalise import NO_NOISE
+from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.corpus import Extraction

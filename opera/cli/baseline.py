@@ -13,10 +13,9 @@ from opera.compilers.registry import plugins
 from opera.console import STDOUT, echo, one_line, plural, print_json, print_table
 from opera.errors import Exit, NothingSelected, UserError
 from opera.store.database import open_workspace
-from opera.store.scope import Scope
+from opera.store.queries import Scope
 from opera.triage.baseline import Baseline, Check
-from opera.triage.campaign_comparison import results_in
-from opera.triage.known_failures import DIGITS, Failure, failures_of
+from opera.triage.known_failures import DIGITS, Failure, failures_of, results_in
 
 SCHEMA = "baseline/1"
 

@@ -12,8 +12,7 @@ from opera.cli.baseline import entry_of, row_of
 from opera.cli.options import common
 from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
-from opera.triage.campaign_comparison import Side, side
-from opera.triage.known_failures import DIGITS, Failure, failures_of, match
+from opera.triage.known_failures import DIGITS, Failure, Side, failures_of, match, side
 
 SCHEMA = "compare/1"
 

@@ -11,7 +11,7 @@ from opera.compilers.registry import did_you_mean, plugins
 from opera.config import load_config
 from opera.console import print_json, print_table, say
 from opera.errors import Exit
-from opera.models.registry import libraries_with_templates
+from opera.models.template import libraries_with_templates
 
 SCHEMA = "config/1"
 

@@ -12,7 +12,7 @@ import click
 from opera.cli.options import Count, common
 from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.comparison import Change, Difference, Side, compare, read_side
-from opera.corpus.expression import selector
+from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
 
 SCHEMA = "diff/1"

@@ -13,11 +13,9 @@ from opera.config import load_config
 from opera.console import STDOUT, echo, plural, print_json, print_table, say
 from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
-from opera.evaluation.campaigns import choose, read_campaign
 from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
-from opera.evaluation.recorded import Recorded
-from opera.evaluation.recording import read_recorded, write_recorded
+from opera.evaluation.recording import Recorded, choose, read_campaign, read_recorded, write_recorded
 from opera.prioritize import get_strategy
 from opera.store import Campaigns
 from opera.store.database import open_workspace

@@ -9,7 +9,7 @@ import click
 
 from opera.cli.options import Count, Pattern, Size, common
 from opera.console import STDOUT, check_outputs, option, plural, print_json, quoted, say, write
-from opera.corpus.export import export
+from opera.corpus.files import export
 from opera.corpus.selection import Selection
 from opera.errors import Exit, UserError
 from opera.instance import Outcome

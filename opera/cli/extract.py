@@ -19,9 +19,8 @@ from opera.extract.description import RUNNERS
 from opera.instance import Instance, Occurrence
 from opera.report.extraction import document, show
 from opera.store import Corpus, Workspace
-from opera.store.corpus import Extraction
+from opera.store.corpus import EndedFile, Extraction, ExtractionProgress
 from opera.store.database import open_workspace
-from opera.store.extractions import EndedFile, ExtractionProgress
 from opera.workers.supervision import working_folder
 
 _BATCH = 500

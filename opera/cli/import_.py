@@ -12,8 +12,7 @@ import click
 
 from opera.cli.options import common
 from opera.console import echo, one_line, plural, print_json, print_table, say
-from opera.corpus.entry import Entry
-from opera.corpus.jsonlines import Problem
+from opera.corpus.files import Entry, Problem
 from opera.corpus.readers import Format, Origin, origin
 from opera.errors import Exit, UserError
 from opera.instance import digest

@@ -11,7 +11,7 @@ import click
 
 from opera.cli.options import common
 from opera.console import check_outputs, echo, one_line, print_json, print_table, write
-from opera.corpus.expression import selector
+from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
 from opera.report.matrix import Cell, Matrix, Support, matrix
 from opera.store.database import open_workspace

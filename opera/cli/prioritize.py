@@ -11,8 +11,7 @@ from opera.compilers.registry import choose_route, plugin
 from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
 from opera.prioritize import Context, StrategyName, equipped_counts, get_strategy
-from opera.prioritize.explain import Explanation, explain
-from opera.prioritize.ranking import DEFAULT_STRATEGY, candidates, failed, rank
+from opera.prioritize.ranking import DEFAULT_STRATEGY, Explanation, candidates, explain, failed, rank
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

@@ -12,8 +12,7 @@ import click
 from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
 from opera.console import echo, one_line, plural, print_json, print_table, say
-from opera.corpus.calls import Caller
-from opera.corpus.replay import Cause, Replay, Share
+from opera.corpus.replay import Caller, Cause, Replay, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
 from opera.instance import Outcome

@@ -14,7 +14,7 @@ from opera.report.html import write_html
 from opera.report.overview import overview
 from opera.report.terminal import document, print_overview
 from opera.store.database import open_workspace
-from opera.store.scope import Scope
+from opera.store.queries import Scope
 
 _ROWS = 30
 

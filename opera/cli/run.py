@@ -12,7 +12,7 @@ from opera.compilers.adapter import Route
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.console import echo, option, print_json, print_table
-from opera.corpus.expression import selector
+from opera.corpus.selection import selector
 from opera.difftest.settings import Settings, Shard
 from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
@@ -21,14 +21,14 @@ from opera.prioritize import Adaptive, Context, equipped_counts, get_strategy
 from opera.prioritize.ranking import DEFAULT_STRATEGY, rank
 from opera.run.adaptive import Adaptation, all_alike
 from opera.run.campaign import Summary, run_campaign
-from opera.run.nightly import nightly_part
+from opera.run.plan import nightly_part
 from opera.run.progress import CampaignProgress
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.triage.baseline import Baseline
 from opera.triage.known_failures import failures_of, match
 from opera.workers.cores import usable_cores
-from opera.workers.ray_cluster import Cluster
+from opera.workers.pool_protocol import Cluster
 
 SCHEMA = "run/1"
 _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": (InputForm.RUNTIME, InputForm.BAKED)}

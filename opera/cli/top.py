@@ -12,7 +12,7 @@ import click
 from opera.cli.options import Count, common
 from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
-from opera.run.live_table import board
+from opera.run.progress import board
 from opera.run.status import SCHEMA, read_status
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.database import open_workspace

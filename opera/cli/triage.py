@@ -17,8 +17,7 @@ from opera.report.lookup import finding_of, resolve
 from opera.store import Campaigns, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
-from opera.triage.findings import Finding, group
-from opera.triage.knowledge import knowledge_of
+from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.reduction.reduce import Budget
 from opera.triage.reduction.trigger import trigger_of
 from opera.triage.runner import Options, Tally, Triage

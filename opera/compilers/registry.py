@@ -11,7 +11,7 @@ from importlib import metadata
 
 from opera.compilers.adapter import Adapter, Route
 from opera.errors import EnvironmentBroken, OperaError, UserError
-from opera.oracles.normalise import NO_NOISE, Noise
+from opera.oracles.fingerprint import NO_NOISE, Noise
 from opera.plugins import advice, registered, search_path
 
 GROUP = "opera.compilers"

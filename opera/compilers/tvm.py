@@ -4,16 +4,77 @@ from __future__ import annotations
 
 import importlib
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
 
 from opera.arrays import Array, dtype_name
-from opera.compilers import litert_format, onnx_format, torch_format, tvm_converters
+from opera.compilers import litert_format, onnx_format, torch_format
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance.values import DTYPE_BITS
 from opera.models import onnx_inputs
+
+FRONTEND = "tvm.relax.frontend"
+_PLUMBING = frozenset({"_translate_fx_graph", "_check_unsupported_func_type", "_import_branch_subgraph", "_process_derived_symbol"})
+_MOST_NAMED = 3
+
+
+def of_frames(frames: Sequence[Sequence[Any]]) -> str | None:
+    """The first method of an importer that a failing call went through: `Conv._impl_v1`, `_batch_norm`, `convert_conv`."""
+    for module, _, _, function in frames:
+        owner, _, method = str(function).rpartition(".")
+        if str(module).startswith(f"{FRONTEND}.onnx") and method.startswith("_impl_v"):
+            return f"{owner}.{method}"
+        if str(module).startswith(f"{FRONTEND}.torch") and method not in _PLUMBING and method.startswith("_"):
+            return method
+        if (
+            str(module).startswith(f"{FRONTEND}.tflite")
+            and method.startswith(("convert_", "_convert_"))
+            and method != "convert_op_to_relax"
+        ):
+            return method
+    return None
+
+
+def of_onnx(data: bytes) -> str | None:
+    """The converter of the only node of a model; None where there are several, or TVM has none."""
+    model = onnx_format.parse(data)
+    nodes = model.graph.node
+    frontend: Any = importlib.import_module(f"{FRONTEND}.onnx.onnx_frontend")
+    table: Mapping[str, Any] = frontend._get_convert_map()
+    if len(nodes) != 1 or nodes[0].op_type not in table:
+        return None
+    opset = next((entry.version for entry in model.opset_import if entry.domain == nodes[0].domain), 1)
+    return f"{nodes[0].op_type}.{table[nodes[0].op_type].get_converter(opset).__name__}"
+
+
+def of_torch(names: Sequence[Any], route: str) -> str | None:
+    """The converters of the functions and layers of a graph, joined by `+`; None where they are many."""
+    distinct = [name for name in dict.fromkeys(names) if name != "getitem"]
+    if not distinct or len(distinct) > _MOST_NAMED:
+        return None
+    table = _torch_table(route)
+    labels = [str(getattr(name, "__name__", name)) for name in distinct]
+    return "+".join(_name(table[name], label) if name in table else label for name, label in zip(distinct, labels, strict=True))
+
+
+@cache
+def _torch_table(route: str) -> Mapping[Any, Callable[..., Any]]:
+    module, owner = ("fx_translator", "TorchFXImporter") if route == "fx" else ("exported_program_translator", "ExportedProgramImporter")
+    importer = getattr(importlib.import_module(f"{FRONTEND}.torch.{module}"), owner)
+    return cast("Mapping[Any, Callable[..., Any]]", importer().create_convert_map())
+
+
+def _name(function: Callable[..., Any], operator: str) -> str:
+    """Name of a converter. One that a factory made for many operators is told apart by the operator: `_unary_op(abs.default)`."""
+    outer, _, inner = function.__qualname__.partition(".<locals>.")
+    factory = outer.rpartition(".")[2]
+    if not inner:
+        return factory
+    return operator if factory == "create_convert_map" else f"{factory}({operator})"
+
 
 _EVERYWHERE = ("load", "optimize", "codegen", "run")
 _DECLINES = (
@@ -40,7 +101,7 @@ class TvmAdapter(Adapter):
     levels = ("default", "zero")
     project = ("tvm.", "tvm/")
     issue_form = "tvm"
-    python_frontend = (tvm_converters.FRONTEND,)
+    python_frontend = (FRONTEND,)
     housekeeping = {"TVM_NUM_THREADS": "1"}
     unsupported = (
         UnsupportedRule(("NotImplementedError",), "not-implemented", module="tvm."),
@@ -52,7 +113,7 @@ class TvmAdapter(Adapter):
             r"\bUnsupported \w+|\bnot supported\b|\bonly supports? \w",
             stages=_EVERYWHERE,
         ),
-        UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", tvm_converters.FRONTEND),
+        UnsupportedRule(("ValueError", "AssertionError"), "not-constant", r"\bmust be (a )?constant\b", FRONTEND),
         UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `\w+`", "tvm", _EVERYWHERE),
     )
 
@@ -131,12 +192,12 @@ class TvmAdapter(Adapter):
 
     def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
         """The method of the importer that the failing call went through, else what its tables say of the operator."""
-        found = tvm_converters.of_frames((failure or {}).get("frames", ()))
+        found = of_frames((failure or {}).get("frames", ()))
         if found is not None:
             return found
         if subject.route.name == "onnx":
-            return tvm_converters.of_onnx(subject.data) or onnx_format.operator_of(subject)
+            return of_onnx(subject.data) or onnx_format.operator_of(subject)
         if subject.route.name == "litert":
             return litert_format.operators_of(subject)
         names = torch_format.functions_of(subject)
-        return tvm_converters.of_torch(names, subject.route.name) or torch_format.operators_of(subject)
+        return of_torch(names, subject.route.name) or torch_format.operators_of(subject)

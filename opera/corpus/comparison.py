@@ -11,7 +11,7 @@ from typing import Any, cast
 
 import msgspec
 
-from opera.corpus.jsonlines import Problem, read_corpus, read_header
+from opera.corpus.files import Problem, read_corpus, read_header
 from opera.errors import UserError
 from opera.instance import digest, encode_value
 from opera.store.database import DATABASE, open_workspace

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from opera.console import plural
-from opera.corpus.entry import Entry, check_instance
-from opera.corpus.jsonlines import Problem, read_corpus, read_header
+from opera.corpus.files import Entry, Problem, check_instance, read_corpus, read_header
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance
 from opera.store import Corpus

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from opera.console import option
-from opera.corpus.export import export
+from opera.corpus.files import export
 from opera.corpus.selection import Selection
 from opera.errors import NothingSelected, UserError
 from opera.instance import Outcome

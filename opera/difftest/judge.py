@@ -12,8 +12,7 @@ from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, Li
 from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
-from opera.oracles.fingerprint import Symptom, symptom_of
-from opera.oracles.normalise import summary
+from opera.oracles.fingerprint import Symptom, summary, symptom_of
 from opera.oracles.verdict import SHAPE_VARIES, Stage, Verdict
 from opera.workers.failure import Failure
 from opera.workers.process import Done, Lost, Raised

@@ -39,7 +39,7 @@ from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.oracles.verdict import Stage, Verdict
-from opera.workers.kinds import WorkerKind
+from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost, Raised
 
 Event = Done | Raised | Lost

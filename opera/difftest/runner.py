@@ -22,7 +22,7 @@ from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.workers.kinds import WorkerKind
+from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done
 from opera.workers.supervision import working_folder
 

@@ -20,9 +20,8 @@ from opera.errors import EnvironmentBroken
 from opera.instance import encode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.workers.kinds import WorkerConfig, WorkerKind
 from opera.workers.pool import WorkerPool
-from opera.workers.pool_protocol import PoolProtocol
+from opera.workers.pool_protocol import PoolProtocol, WorkerConfig, WorkerKind
 from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 

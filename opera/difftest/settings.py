@@ -11,7 +11,7 @@ from typing import Any
 
 from opera.errors import UserError
 from opera.models.forms import InputForm
-from opera.workers.ray_cluster import Cluster
+from opera.workers.pool_protocol import Cluster
 
 SHARD = "shard"
 """The key of a selection that is there in a part of a campaign only."""

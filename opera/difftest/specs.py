@@ -10,7 +10,7 @@ from typing import Any
 from opera.compilers.registry import Plugin
 from opera.config import Config
 from opera.difftest.messages import FROM_COMPILER, FROM_LIBRARY, tag_of
-from opera.models.registry import template_of
+from opera.models.template import template_of
 from opera.plugins import search_path
 from opera.workers.messages import ROLES, Answers
 from opera.workers.process import WorkerSpec

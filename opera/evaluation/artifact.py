@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from opera.errors import UserError
-from opera.evaluation.recorded import Recorded, RecordedTest
+from opera.evaluation.recording import Recorded, RecordedTest
 from opera.instance import Argument, Graph, Instance, Kind, Opaque, Tensor
 from opera.instance.values import DTYPE_BITS
 from opera.untrusted import Document, from_json, lines_of, parsed_json, read_file

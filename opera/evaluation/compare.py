@@ -12,7 +12,7 @@ from functools import partial
 
 from opera.errors import UserError
 from opera.evaluation.metrics import QUARTERS, Detection, apfd, apfdc, detect, rauc
-from opera.evaluation.recorded import Recorded
+from opera.evaluation.recording import Recorded
 from opera.prioritize import Adaptive, Context, Observation, Strategy, StrategyName, get_strategy
 
 _STUDENT = (

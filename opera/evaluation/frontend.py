@@ -24,7 +24,7 @@ from opera.difftest.test import Identity
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
 from opera.models.forms import InputForm
-from opera.models.registry import template_of
+from opera.models.template import template_of
 from opera.plugins import search_path
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.workers.child import Stages

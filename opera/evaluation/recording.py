@@ -1,13 +1,17 @@
-"""Recorded campaigns as files: gzipped JSON Lines, a few bytes a test, to be read without any compiler.
+"""Campaigns over a whole corpus, as an evaluation of strategies sees them: from a workspace, or from a recorded file.
 
-The first line says what the file is; then comes one line for each instance, with its document, seconds and faults.
+A file is gzipped JSON Lines: the first line says what the file is; each other line is one instance with its document, seconds and faults.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,9 +19,79 @@ import msgspec
 
 from opera.atomic import replacing
 from opera.errors import UserError
-from opera.evaluation.recorded import Recorded, RecordedTest
-from opera.instance import decode_instance, encode_instance
+from opera.instance import Argument, Instance, Tensor, decode_instance, encode_instance
+from opera.prioritize import Candidate, equipped_counts
+from opera.prioritize.features import integer_data
+from opera.store import Campaign, Campaigns, Corpus, Workspace
+from opera.triage.findings import group, knowledge_of
 from opera.untrusted import Count, Document, Line, Malformed, Name, Seconds, from_json, lines_of, parsed_json, typed
+
+
+@dataclass(frozen=True)
+class RecordedTest:
+    """All tests of one operator instance: its input forms run one after the other, and count as one.
+
+    Attributes:
+        id: Of the instance.
+        instance: What a strategy needs of it; values of large tensors may be gone.
+        seconds: Wall time of all its tests; 0 where it was not measured.
+        faults: Findings that its tests revealed.
+        coverage: Numbers of the frontend's statements that its tests ran; None where that was not measured.
+    """
+
+    id: str
+    instance: Instance
+    seconds: float = 0.0
+    faults: frozenset[str] = frozenset()
+    coverage: frozenset[int] | None = None
+
+
+def _nothing() -> Mapping[str, int]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A subject, the tests that were run on it, and what they revealed.
+
+    Attributes:
+        subject: `compiler/frontend`.
+        tests: In the order of their ids.
+        faults: What is known of each fault, as one line, by its id.
+        equipped: Number of equipped tests by operator.
+        equipped_tests: Those tests as instances, where they are known.
+        facts: Versions, origin and date of the campaign, as text.
+        order: Ids in the order in which the campaign ran them; empty where that is not known.
+    """
+
+    subject: str
+    tests: Sequence[RecordedTest]
+    faults: Mapping[str, str]
+    equipped: Mapping[str, int] = field(default_factory=_nothing)
+    equipped_tests: Sequence[Instance] = ()
+    facts: Mapping[str, str] = field(default_factory=dict[str, str])
+    order: Sequence[str] = ()
+
+    @cached_property
+    def candidates(self) -> Sequence[Candidate]:
+        """What a strategy is to rank."""
+        return [Candidate(test.id, test.instance) for test in self.tests]
+
+    @cached_property
+    def timed(self) -> bool:
+        """Whether seconds were measured."""
+        return any(test.seconds > 0 for test in self.tests)
+
+    @cached_property
+    def failing(self) -> Mapping[str, frozenset[str]]:
+        """The faults that an instance revealed, by id, for those that revealed any."""
+        return {test.id: test.faults for test in self.tests if test.faults}
+
+    @cached_property
+    def coverage(self) -> Mapping[str, frozenset[int]] | None:
+        """Statements of the frontend by id; None where they were not measured."""
+        return {test.id: test.coverage for test in self.tests if test.coverage is not None} or None
+
 
 SCHEMA = "recorded-campaign/1"
 _MOST_STATEMENTS = 10_000_000
@@ -115,3 +189,93 @@ def _runs(numbers: list[int]) -> list[list[int]]:
         else:
             runs.append([number, 1])
     return runs
+
+
+def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Mapping[str, frozenset[int]] | None = None) -> Recorded:
+    """The campaign whose identity begins with *prefix*; without one, the only complete campaign that has findings.
+
+    Its faults are the findings as triage groups them so far; its tests are those that the campaign has run. *coverage* is kept beside
+    them, by instance.
+
+    Raises:
+        UserError: there is no such campaign, or more than one, or it has not run all its tests.
+    """
+    campaign = choose(Campaigns(workspace).all(), prefix)
+    corpus = Corpus(workspace)
+    seconds: dict[str, float] = defaultdict(float)
+    failures = list(Campaigns(workspace).results(campaign.id, failures=True))
+    for result in Campaigns(workspace).results(campaign.id):
+        seconds[result.instance] += sum(result.seconds.values())
+    instances = {key: slim(instance) for key, instance in corpus.instances(campaign.library) if key in seconds}
+    lost = len(seconds) - len(instances)
+    if lost:
+        raise UserError(f"{lost} of {len(seconds)} instances of campaign {campaign.id} are gone from the workspace")
+    faults: dict[str, str] = {}
+    revealed: dict[str, set[str]] = defaultdict(set)
+    for finding in group(failures, knowledge_of(workspace, lambda key: instances[key].api)):
+        faults[finding.id] = f"{', '.join(finding.operators[:3])}: {finding.verdict.value}: {finding.summary}"[:200]
+        for test in finding.tests:
+            revealed[test.instance].add(finding.id)
+    return Recorded(
+        f"{campaign.compiler}/{campaign.frontend}",
+        [
+            RecordedTest(
+                key,
+                instances[key],
+                round(seconds[key], 4),
+                frozenset(revealed.get(key, ())),
+                None if coverage is None else coverage.get(key, frozenset()),
+            )
+            for key in sorted(instances)
+        ],
+        faults, equipped_counts(campaign.compiler, campaign.frontend), facts=_facts(campaign),
+        order=list(dict.fromkeys(step.instance for step in Campaigns(workspace).course(campaign.id))),
+    )  # fmt: skip
+
+
+def choose(campaigns: list[Campaign], prefix: str | None) -> Campaign:
+    """The campaign that `read_campaign` reads."""
+    found = [each for each in campaigns if each.id.startswith(prefix or "")]
+    complete = [each for each in found if each.complete]
+    there = "; ".join(
+        f"{each.id} ({each.compiler}/{each.frontend}, {'complete' if each.complete else 'not complete'})" for each in campaigns
+    )
+    if prefix is not None and len(found) == 1 and not complete:
+        raise UserError(f"campaign {found[0].id} has not run all its tests; continue it, or choose another of: {there}")
+    if len(complete) != 1:
+        raise UserError(f"name one complete campaign with --campaign ID; there are: {there or 'none'}")
+    return complete[0]
+
+
+def _facts(campaign: Campaign) -> dict[str, str]:
+    compiler = cast("Mapping[str, Any]", campaign.versions.get("compiler", {}))
+    library = cast("Mapping[str, Any]", campaign.versions.get("library", {}))
+    names = {**{str(name): value for name, value in library.items()}, **{str(name): value for name, value in compiler.items()}}
+    return {"campaign": campaign.id, "started": campaign.started, **{name: str(value) for name, value in names.items()}}
+
+
+def slim(instance: Instance) -> Instance:
+    """*instance* without the values that no strategy reads: those of large tensors, of floating ones, and of graphs."""
+    return dataclasses.replace(
+        instance,
+        init=tuple(_slim_argument(each) for each in instance.init),
+        call=tuple(_slim_argument(each) for each in instance.call),
+        context=tuple((name, _slim(value)) for name, value in instance.context),
+        expected=None if instance.expected is None else tuple(_slim(value) for value in instance.expected),
+    )
+
+
+def _slim_argument(argument: Argument) -> Argument:
+    return dataclasses.replace(argument, value=_slim(argument.value))
+
+
+def _slim(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value if value.data is None or integer_data(value) is not None else dataclasses.replace(value, data=None)
+    if isinstance(value, list):
+        return [_slim(item) for item in cast("list[Any]", value)]
+    if isinstance(value, tuple):
+        return tuple(_slim(item) for item in cast("tuple[Any, ...]", value))
+    if isinstance(value, dict):
+        return {key: _slim(item) for key, item in cast("dict[Any, Any]", value).items()}
+    return value

@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from opera.errors import UserError
-from opera.extract import files
+from opera.extract import source
 from opera.extract.description import describe, unknown
 from opera.extract.host import check_modules
-from opera.extract.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary
+from opera.extract.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary, Tally
 from opera.extract.recording import Dropped, Repeated, Seen, Tested
 from opera.extract.shards import FileDone, Row, Shards
 from opera.extract.source import DeclaredSource, Request, Source, select
-from opera.extract.tally import Tally
 from opera.instance import Occurrence, decode_instance, digest
 from opera.untrusted import Malformed
 from opera.workers.supervision import supervised
@@ -140,14 +139,14 @@ class _Extraction:
         if suite is None or not isinstance(self._source, DeclaredSource):
             yield from self._follow(Shards(self._source, request, self._how.jobs))
         else:
-            found = files.find_files(self._source, suite, request)
+            found = source.find_files(self._source, suite, request)
             count = len(found.names)
-            settings = files.settings_of(request)
+            settings = source.settings_of(request)
             marks = {name: found.mark(name, settings) for name in found.names}
             waiting = {number: name for number, name in enumerate(found.names) if not self._has_ended(name, marks[name])}
             kept = count - len(waiting)
-            runs = files.FileSource(self._source, suite, found)
-            yield from self._follow(Shards(runs, files.part(request, found), self._how.jobs, waiting), marks)
+            runs = source.FileSource(self._source, suite, found)
+            yield from self._follow(Shards(runs, source.part(request, found), self._how.jobs, waiting), marks)
         yield self._summary(time.monotonic() - began, count, kept)
 
     def _follow(self, shards: Shards, marks: Mapping[str, str] | None = None) -> Iterator[Item]:

@@ -13,11 +13,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from opera.extract.files import FileSource
 from opera.extract.host import Host
 from opera.extract.items import FailedShard
 from opera.extract.recording import Dropped, Entered, Line, RecordingReader
-from opera.extract.source import DeclaredSource, Request, Source
+from opera.extract.source import DeclaredSource, FileSource, Request, Source
 
 FRUITLESS = 20
 """Hosts in a row that may die in the first entry that they begin; after that the trouble is no matter of single entries."""

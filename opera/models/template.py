@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Instance
 from opera.oracles.blame import Undefined
+from opera.plugins import registered
 
 LIBRARY_RAISED = "library-raised"
 """Reason code of a call that the library itself rejects, by raising the exception that is the cause."""
@@ -149,3 +151,21 @@ class Template(Protocol):
     def build(self, instance: Instance, key: str, seed: int) -> Model:
         """The model of *instance*; raises `Invalid`."""
         ...
+
+
+GROUP = "opera.templates"
+
+
+def template_of(library: str) -> str:
+    """`module:attribute` of the template for *library*, to be imported in a worker beside it."""
+    known = registered(GROUP)
+    if not known:
+        raise EnvironmentBroken("no model template is registered: opera is not installed here; `make setup` or `pip install .` does it")
+    if library not in known:
+        raise UserError(f"no model template for library {library!r}; there are: {', '.join(known)}")
+    return known[library]
+
+
+def libraries_with_templates() -> list[str]:
+    """The libraries that instances can be made models of."""
+    return list(registered(GROUP))

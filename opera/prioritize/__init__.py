@@ -1,6 +1,6 @@
 """Prioritisation: the order in which operator instances become tests."""
 
-from opera.prioritize.equipped import equipped_counts
+from opera.prioritize.familiarity import equipped_counts
 from opera.prioritize.registry import get_strategy
 from opera.prioritize.strategy import Adaptive, Candidate, Context, Observation, Ranked, Session, Strategy, StrategyName
 

@@ -1,8 +1,11 @@
-"""How often the classes of values were tried already, whatever the operator."""
+"""How often classes of values were tried already, whatever the operator, and how often a compiler's own tests call an operator."""
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
+from importlib import resources
 
 import numpy as np
 import numpy.typing as npt
@@ -70,3 +73,15 @@ class Familiarity:
             self._steps[due] *= 2
             self.weights[due] = [2 * FRESH // (1 + int(step).bit_length()) for step in self._steps[due]]
             self.epoch += self._follow
+
+
+def equipped_counts(compiler: str, frontend: str) -> Mapping[str, int]:
+    """Number of equipped tests by operator (`Instance.operator`); empty where no counts are known for the subject.
+
+    Reads `opera/facts/equipped/<compiler>_<frontend>.json`, which also says where the counts come from.
+    """
+    found = resources.files("opera").joinpath("facts", "equipped", f"{compiler}_{frontend}.json")
+    if not found.is_file():
+        return {}
+    counts: Mapping[str, int] = json.loads(found.read_text(encoding="utf-8"))["counts"]
+    return counts

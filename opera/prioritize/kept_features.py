@@ -25,7 +25,7 @@ from opera.prioritize.operator_features import OperatorFeatures, Read
 from opera.store.signing import is_signed, signature
 from opera.untrusted import inflated, read_file
 
-_READERS = ("encoding.py", "families.py", "features.py", "kept_features.py", "operator_features.py", "relations.py", "subspaces.py")
+_READERS = ("encoding.py", "features.py", "kept_features.py", "operator_features.py", "relations.py", "subspaces.py")
 _HEAD = struct.Struct("<32sQ")
 """Signature of this user, length of the JSON part."""
 _KIND = "features"

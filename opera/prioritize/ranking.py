@@ -1,14 +1,17 @@
-"""Ranks the instances of a workspace, and keeps the ranking there."""
+"""Ranks the instances of a workspace, keeps the ranking there, and explains a place in it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from opera.compilers.adapter import Route
-from opera.errors import NothingSelected
-from opera.prioritize import Candidate, Context, StrategyName, equipped_counts, get_strategy
-from opera.prioritize.feature_coverage import OperaStrategy, Ranker
+from opera.errors import NothingSelected, UserError
+from opera.prioritize import equipped_counts, get_strategy
+from opera.prioritize.feature_coverage import OperaSession, OperaStrategy, Ranker, Reasons
 from opera.prioritize.kept_features import keep, load
+from opera.prioritize.strategy import Candidate, Context, Observation, StrategyName
 from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
 
@@ -67,3 +70,34 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
     seconds = time.perf_counter() - started
     number = corpus.add_ranking(route.frontend, compiler, strategy, seed, seconds, order)
     return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The place of one instance, from 1, its score, and why."""
+
+    id: str
+    place: int
+    score: float
+    reasons: Reasons
+
+
+def explain(strategy: str, candidates: Sequence[Candidate], context: Context, prefix: str) -> Explanation:
+    """The explanation for the only candidate whose id begins with *prefix*.
+
+    Raises:
+        UserError: there is none, or several; or another strategy than the default ranks.
+    """
+    if strategy != StrategyName.OPERA.value:
+        raise UserError(f"only rankings of {StrategyName.OPERA.value} can be explained, not those of {strategy}")
+    found = sorted({each.id for each in candidates if each.id.startswith(prefix)})
+    if len(found) != 1:
+        raise UserError(f"{len(found) or 'no'} ranked instances begin with {prefix!r}; give more digits, or see `opera ls`")
+    session = OperaSession(Ranker(candidates), context)
+    place = 0
+    while (ranked := session.next()) is not None:
+        place += 1
+        if ranked.id == found[0]:
+            return Explanation(ranked.id, place, ranked.score, session.reasons())
+        session.observe(ranked.id, Observation.NOTHING)
+    raise AssertionError("a candidate got no place")

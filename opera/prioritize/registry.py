@@ -7,11 +7,9 @@ from collections.abc import Callable
 
 from opera.errors import UserError
 from opera.prioritize.artifact import ArtifactStrategy
-from opera.prioritize.baselines import RandomStrategy, RoundRobinStrategy
-from opera.prioritize.fast import FastStrategy
+from opera.prioritize.baselines import AdditionalStrategy, FastStrategy, RandomStrategy, RoundRobinStrategy, TotalStrategy
 from opera.prioritize.feature_coverage import OperaAdaptiveStrategy, OperaStrategy
 from opera.prioritize.paper import OperatorOnlyStrategy, PaperStrategy, ParameterOnlyStrategy
-from opera.prioritize.statements import AdditionalStrategy, TotalStrategy
 from opera.prioritize.strategy import Strategy, StrategyName
 
 _STRATEGIES: dict[StrategyName, Callable[[], Strategy]] = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from opera.corpus.expression import selector
-from opera.corpus.selection import Selection, check
+from opera.corpus.selection import Selection, check, selector
 from opera.errors import NothingSelected
 from opera.store import Campaign, Campaigns, Corpus, Workspace, queries
 

@@ -16,9 +16,9 @@ from opera.errors import UserError
 from opera.instance import decode_instance
 from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
-from opera.report import evidence
+from opera.report import details
 from opera.report.calls import call_text, stored_call
-from opera.report.evidence import Row
+from opera.report.details import Row
 from opera.report.reproducer import Attempt, Case
 from opera.report.text import code, fenced, inline
 from opera.store import Campaign, Corpus, StoredResult, Workspace
@@ -263,7 +263,7 @@ def _actual(result: StoredResult) -> str:
 
 
 def _log(result: StoredResult) -> str:
-    lines = [line[2:] for line in evidence.lines(evidence.evidence(result.detail))]
+    lines = [line[2:] for line in details.lines(details.evidence(result.detail))]
     return "\n".join(lines[-_LOG:])
 
 

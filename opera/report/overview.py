@@ -10,9 +10,8 @@ from opera.console import one_line
 from opera.errors import NothingSelected
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
-from opera.store.scope import Scope, campaigns_in
-from opera.triage.findings import Finding, group
-from opera.triage.knowledge import knowledge_of
+from opera.store.queries import Scope, campaigns_in
+from opera.triage.findings import Finding, group, knowledge_of
 
 UNKNOWN_API = "(instance gone)"
 

@@ -19,16 +19,15 @@ from opera.difftest.judge import headline
 from opera.difftest.messages import ModelSource, WriteSource, from_json, to_json
 from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
-from opera.oracles.normalise import summary, template
+from opera.oracles.fingerprint import summary, template
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
 from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
 from opera.workers import clock
-from opera.workers.environment import passed_on
 from opera.workers.process import PINNED_ENVIRONMENT, Done, Limits, signal_name
-from opera.workers.program import LOOK_SECONDS, Program
+from opera.workers.program import LOOK_SECONDS, Program, passed_on
 from opera.workers.session import ask
 from opera.workers.supervision import working_folder
 

@@ -11,8 +11,7 @@ from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
 from opera.report.calls import CallText, stored_call
-from opera.report.details import Detailer, version_rows
-from opera.report.evidence import Row, evidence, lines
+from opera.report.details import Detailer, Row, evidence, lines, version_rows
 from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document
 from opera.store import Corpus, StoredResult, Workspace, queries

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import signal
+import stat
 import time
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from opera.bundle import PART
 from opera.config import Config
-from opera.corpus.expression import Predicate, selector
+from opera.corpus.selection import Predicate, selector
 from opera.difftest.judge import Judgement
 from opera.difftest.protocol import LOWEST_LEVEL
 from opera.difftest.session import SubjectSession
@@ -22,15 +25,41 @@ from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
-from opera.run import cleanup as leftovers
 from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, Place, check_room
 from opera.run.observers import Progress, Watch
 from opera.run.plan import Plan, make_plan
 from opera.run.scheduler import AHEAD, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.workers import folders, supervision
 from opera.workers.machine import Machine
 from opera.workers.supervision import working_folder
+
+_LOGS_KEPT = 200
+
+
+def log_folder(workspace: Workspace) -> Path:
+    """Where the last words of workers go; the oldest of what earlier ones said are removed."""
+    folder = folders.own_folder(workspace.folder / "logs")
+    logs = sorted(_files(folder, "*.log"), key=lambda path: path.lstat().st_mtime)
+    for path in logs[: max(0, len(logs) - _LOGS_KEPT)]:
+        path.unlink(missing_ok=True)
+    return folder
+
+
+def clear(workspace: Workspace) -> None:
+    """Ends what earlier commands have left. The workspace is locked, so that nothing writes to it meanwhile."""
+    supervision.clear(workspace.scratch)
+    for folder in (workspace.cache, workspace.blobs):
+        if not folder.is_symlink():
+            for part in _files(folder, f"{PART}*"):
+                part.unlink(missing_ok=True)
+
+
+def _files(folder: Path, pattern: str) -> Iterator[Path]:
+    """The regular files of *folder* whose names match."""
+    return (path for path in folder.glob(pattern) if stat.S_ISREG(path.lstat().st_mode))
+
 
 _FLUSH_SECONDS = 0.25
 _FLUSH_RESULTS = 500
@@ -160,9 +189,9 @@ def run_campaign(
     """
     wanted = selector(settings.keyword)
     started = time.monotonic()
-    leftovers.clear(workspace)
+    clear(workspace)
     with _Stop() as stop, working_folder("crew", workspace.scratch) as scratch:
-        workers = SubjectSession(settings, config, workspace.cache, scratch, leftovers.log_folder(workspace))
+        workers = SubjectSession(settings, config, workspace.cache, scratch, log_folder(workspace))
         watch = Watch(workspace, settings, workers.pool, progress)
         try:
             return _Campaign(workspace, settings, workers, stop, watch, started, adaptation).run(make_order=order, wanted=wanted)

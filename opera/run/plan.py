@@ -5,15 +5,15 @@ from __future__ import annotations
 import itertools
 import sys
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import overload
 
-from opera.corpus.expression import Predicate
-from opera.corpus.selection import at_most
+from opera.corpus.selection import Predicate, at_most
 from opera.difftest.settings import Shard
 from opera.difftest.test import Identity, Test
 from opera.instance import Instance
 from opera.models.forms import InputForm, forms_of, is_drawn
+from opera.store import Campaigns
 
 _FORMS = tuple(InputForm)
 
@@ -121,3 +121,16 @@ def make_plan(
         if not add(key, api, form, seed):
             break
     return plan
+
+
+def nightly_part(campaigns: Campaigns, compiler: str, frontend: str) -> Callable[[str], int]:
+    """To which part of a night an instance belongs: 0 if it has ever failed for the subject, 1 if it was never run for it, else 2.
+
+    What has a result under the very same versions is not run again, so where nothing changed only what is new is run.
+    """
+    failed, known = campaigns.history(compiler, frontend)
+
+    def part(instance: str) -> int:
+        return 0 if instance in failed else 2 if instance in known else 1
+
+    return part

@@ -19,8 +19,7 @@ from opera.difftest.model_worker import REFERENCE
 from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
 from opera.oracles.verdict import Verdict
-from opera.workers.kinds import WorkerKind
-from opera.workers.pool_protocol import PoolProtocol
+from opera.workers.pool_protocol import PoolProtocol, WorkerKind
 
 AHEAD = 64
 """Tests that may be materialised and not yet compiled, unless the campaign says otherwise; twice the slots where those are more."""

@@ -1,4 +1,4 @@
-"""How a campaign stands, for whoever wants to know: `status.json` in the workspace, whole at any moment, and the journal beside it."""
+"""The state of a campaign: `status.json` in the workspace, and the journal `log.jsonl` of what happened."""
 
 from __future__ import annotations
 
@@ -12,14 +12,44 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
-from opera.atomic import replacing
+from opera.atomic import append, replacing
 from opera.difftest.settings import Settings
 from opera.errors import UserError
 from opera.run.disk import Place
-from opera.run.journal import Journal
 from opera.store import StoredResult
 from opera.workers.pool_protocol import PoolProtocol
 from opera.workers.processes import most_resident
+
+JOURNAL = "log.jsonl"
+EARLIER = "log.1.jsonl"
+LARGEST = 64 * 2**20
+"""Bytes after which a new file is begun; the one before the earlier one goes."""
+
+
+class Journal:
+    """Open for appending. A line that cannot be written is left out: a full disk shall not end what the journal only tells of."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lines: list[str] = []
+
+    def note(self, event: str, **fields: Any) -> None:
+        """Notes an event; it is written with the next `flush`."""
+        now = datetime.now(UTC).isoformat(timespec="milliseconds")
+        self._lines.append(json.dumps({"time": now, "event": event, **fields}))
+
+    def flush(self) -> None:
+        """Writes what was noted since the last time."""
+        if not self._lines:
+            return
+        data = "".join(line + "\n" for line in self._lines).encode()
+        self._lines.clear()
+        path = self._folder / JOURNAL
+        with contextlib.suppress(OSError):
+            if path.exists() and path.stat().st_size + len(data) > LARGEST:
+                os.replace(path, self._folder / EARLIER)
+            append(path, data)
+
 
 SCHEMA = "status/1"
 NAME = "status.json"

@@ -1,23 +1,70 @@
-"""A third opinion on wrong results: other compilers run the reduced instance and side with library, compiler, or nobody."""
+"""Asks other compilers about a reduced instance: who is wrong, and whether a smaller instance is still valid."""
 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import cache
+from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
+from opera.compilers.registry import choose_route, plugin, plugins
 from opera.config import Config
 from opera.difftest.judge import Judgement
-from opera.difftest.runner import TestCase
+from opera.difftest.runner import TestCase, TestRunner
+from opera.difftest.settings import Settings
 from opera.errors import OperaError
 from opera.oracles.verdict import Verdict
 from opera.store.reductions import StoredReduction
-from opera.triage.arbiters import arbiters_of, prober_of
 from opera.triage.outline import has_parameters
+from opera.triage.reduction.reduce import Accepts, everything
 from opera.triage.reduction.trigger import trigger_of
+
+_STAGE_SECONDS = 15.0
+
+
+@dataclass(frozen=True)
+class Arbiters:
+    """Who is asked about a library's operators.
+
+    Attributes:
+        subjects: `compiler/frontend`, in the order in which they are asked.
+        guard: Whether one of them has to run a reduced instance as well: the library itself checks little of what makes one valid.
+    """
+
+    subjects: Sequence[str] = ()
+    guard: bool = False
+
+
+def arbiters_of(library: str, compiler: str = "") -> Arbiters:
+    """Who is asked about a failure of *compiler*, which is never asked itself; of any compiler where none is named."""
+    known = _facts().get(library, Arbiters())
+    return Arbiters([each for each in known.subjects if each.split("/")[0] != compiler], known.guard)
+
+
+@cache
+def _facts() -> Mapping[str, Arbiters]:
+    text = resources.files("opera").joinpath("facts", "arbiters.toml").read_text(encoding="utf-8")
+    return {
+        library: Arbiters(cast("list[str]", row["subjects"]), bool(row.get("guard", False))) for library, row in tomllib.loads(text).items()
+    }
+
+
+def prober_of(subject: str, config: Config, scratch: Path) -> TestRunner | None:
+    """Workers of *subject* on its usual route; None where it does not work here."""
+    compiler, _, frontend = subject.partition("/")
+    if compiler not in plugins():
+        return None
+    try:
+        route = choose_route(plugin(compiler).load(), frontend, None)
+        return TestRunner(Settings(compiler, frontend, route.name, timeout=_STAGE_SECONDS), config, scratch)
+    except OperaError:
+        return None
+
 
 MOST_ARBITERS = 2
 """Compilers that are asked about one finding."""
@@ -132,3 +179,61 @@ def _close(one: Any, other: Any) -> bool:
         return math.isclose(float(one), float(other), rel_tol=1e-3) or str(one) == str(other)
     except (TypeError, ValueError):
         return one == other
+
+
+_RUNS = frozenset({Verdict.PASS, Verdict.INCONSISTENT})
+_FAILS = frozenset({Verdict.CRASH, Verdict.ABORT, Verdict.INVALID})
+
+
+class Guards:
+    """The guards of one thread of reduction; their workers start when they are first needed.
+
+    Args:
+        compiler: Whose failures are reduced.
+        config: Says which interpreters to use.
+        scratch: A folder for working files.
+    """
+
+    def __init__(self, compiler: str, config: Config, scratch: Path) -> None:
+        self._compiler = compiler
+        self._config = config
+        self._scratch = scratch
+        self._probers: dict[str, TestRunner | None] = {}
+        self._stack = ExitStack()
+        self._cancelled = False
+
+    def close(self) -> None:
+        """Ends the workers."""
+        self._stack.close()
+
+    def cancel(self) -> None:
+        """Nobody waits any more: the next question raises Cancelled."""
+        self._cancelled = True
+        for runner in self._probers.values():
+            if runner is not None:
+                runner.cancelled = True
+
+    def of(self, original: TestCase) -> Accepts:
+        """What tells valid variations of *original* from others: the first arbiter that runs it; everything is valid where none does."""
+        known = arbiters_of(original.instance.library, self._compiler)
+        for subject in known.subjects if known.guard else ():
+            runner = self._runner(subject)
+            if runner is not None and self._verdict(runner, original) in _RUNS:
+                return lambda trial, runner=runner: self._verdict(runner, trial) not in _FAILS
+        return everything
+
+    def _runner(self, subject: str) -> TestRunner | None:
+        if subject not in self._probers:
+            runner = prober_of(subject, self._config, self._scratch)
+            if runner is not None:
+                runner.cancelled = self._cancelled
+                self._stack.callback(runner.close)
+            self._probers[subject] = runner
+        return self._probers[subject]
+
+    @staticmethod
+    def _verdict(runner: TestRunner, trial: TestCase) -> Verdict | None:
+        try:
+            return runner.run(trial).judgement.verdict
+        except OperaError:
+            return None

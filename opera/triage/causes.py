@@ -1,4 +1,4 @@
-"""Which finding a failing test belongs to: its fingerprint, split by the triggers that reductions found, merged by root cause."""
+"""Assigns failing tests to findings: by fingerprint, split by the triggers that reductions found, merged by root cause."""
 
 from __future__ import annotations
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from opera.difftest.judge import headline
 from opera.instance import Instance
 from opera.oracles.verdict import Stage, Verdict
-from opera.store import StoredResult
-from opera.store.reductions import StoredReduction
+from opera.store import Corpus, StoredResult, Workspace, queries
+from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of
 from opera.triage.causes import Causes
 from opera.triage.reduction.trigger import trigger_of
@@ -161,3 +162,27 @@ def smallest_first(tests: Sequence[StoredResult], sizes: Callable[[Iterable[str]
     """*tests* by the size of their instances; of equal ones, those with constants baked in come first."""
     by_size = sizes({test.instance for test in tests})
     return sorted(tests, key=lambda test: (by_size.get(test.instance, 1 << 62), test.form != "baked", test.test))
+
+
+_CACHED = 4096
+"""Instances that are kept in memory: tests of one instance differ in form and seed."""
+
+
+def causes_of(workspace: Workspace) -> Causes:
+    """What triage has found out so far."""
+    stored = Reductions(workspace)
+    return Causes(stored.all(), stored.assignments(), stored.merges())
+
+
+def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = None) -> Knowledge:
+    """Everything about the workspace; *api_of* where somebody has read the APIs of all instances already."""
+    corpus = Corpus(workspace)
+
+    @functools.lru_cache(_CACHED)
+    def instance_of(key: str) -> Instance | None:
+        try:
+            return corpus.get(key)
+        except (KeyError, ValueError):
+            return None
+
+    return Knowledge(api_of or (lambda key: queries.api_of(workspace, key)), corpus.sizes, instance_of, causes_of(workspace))

@@ -19,12 +19,10 @@ from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.reductions import GONE, Reductions, StoredReduction
-from opera.triage.arbitration import Arbitration
+from opera.triage.arbitration import Arbitration, Guards
 from opera.triage.candidate import Candidate
 from opera.triage.causes import finding_id
-from opera.triage.findings import Knowledge, smallest_first
-from opera.triage.guards import Guards
-from opera.triage.knowledge import knowledge_of
+from opera.triage.findings import Knowledge, knowledge_of, smallest_first
 from opera.triage.merge import merges
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.triage.reduction.trigger import trigger_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.oracles.normalise import NO_NOISE, Noise, template
+from opera.oracles.fingerprint import NO_NOISE, Noise, template
 
 _CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
 """A qualified call, with at most one pair of parentheses inside: what it holds is taken out first."""

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from opera.errors import EnvironmentBroken
-from opera.workers.kinds import WorkerConfig, WorkerKind
 from opera.workers.machine import this_machine
+from opera.workers.pool_protocol import WorkerConfig, WorkerKind
 from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
 from opera.workers.processes import kill_orphans, resident_alone
 from opera.workers.protocol import Message

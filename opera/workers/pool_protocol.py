@@ -1,14 +1,53 @@
-"""What a campaign needs of whoever employs its workers, on this machine or on many."""
+"""What a campaign needs of its pool of workers, on this machine or on a Ray cluster: worker kinds, configurations, slots."""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
-from opera.workers.kinds import WorkerKind
 from opera.workers.machine import Machine
-from opera.workers.process import Done, Lost, Raised
+from opera.workers.process import Done, Lost, Raised, WorkerSpec
 from opera.workers.protocol import Message
+
+
+class WorkerKind(enum.Enum):
+    """What a worker is for. A *fresh* one gives every task a process of its own, copied from a warm one where that is allowed."""
+
+    LIBRARY = "library"
+    LIBRARY_FRESH = "library-fresh"
+    COMPILER = "compiler"
+    LIBRARY_SPAWNED = "library-spawned"
+    COMPILER_FRESH = "compiler-fresh"
+    COMPILER_SPAWNED = "compiler-spawned"
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether its tasks run in a process of their own."""
+        return self not in (WorkerKind.LIBRARY, WorkerKind.COMPILER)
+
+    @property
+    def is_library(self) -> bool:
+        """Whether it is a materialiser."""
+        return self in (WorkerKind.LIBRARY, WorkerKind.LIBRARY_FRESH, WorkerKind.LIBRARY_SPAWNED)
+
+
+@dataclass(frozen=True)
+class WorkerConfig:
+    """How one role is filled.
+
+    Attributes:
+        spec: How to start a worker.
+        forkable: Whether a fresh process may be a copy of a warm one.
+        warmup: A task that warms a process up before it is copied.
+        recycle: Tasks after which a worker is replaced.
+    """
+
+    spec: WorkerSpec
+    forkable: bool = True
+    warmup: Message | None = None
+    recycle: int = 1000
 
 
 class PoolProtocol(Protocol):
@@ -65,3 +104,16 @@ class PoolProtocol(Protocol):
     def close(self) -> None:
         """Ends every worker with all it has started."""
         ...
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where stations are.
+
+    Attributes:
+        address: Of a running cluster, as Ray takes it; None starts one on this machine, which ends with the campaign.
+        shared: Whether every machine has the workspace at the same place. If not, files travel with the tasks.
+    """
+
+    address: str | None = None
+    shared: bool = False

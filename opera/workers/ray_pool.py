@@ -23,13 +23,11 @@ from typing import Any
 
 from opera import bundle
 from opera.errors import EnvironmentBroken
-from opera.workers.kinds import WorkerConfig, WorkerKind
 from opera.workers.machine import Machine, this_machine
+from opera.workers.pool_protocol import Cluster, WorkerConfig, WorkerKind
 from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message, ProtocolError
-from opera.workers.ray_answers import answer_of, event_of, hello_of
-from opera.workers.ray_cluster import Cluster
-from opera.workers.ray_node import BLOBS, CACHE, RayWorkerNode, posts_document
+from opera.workers.ray_node import BLOBS, CACHE, RayWorkerNode, answer_of, event_of, hello_of, posts_document
 
 POLL = 0.02
 MOST_LOST = 5

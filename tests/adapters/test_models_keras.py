@@ -18,8 +18,7 @@ import torch
 from opera.arrays import to_bytes
 from opera.compilers.exporters import declined_by_exporter
 from opera.instance import Argument, Call, DType, Instance, Kind, Named, Opaque, Tensor
-from opera.models.registry import template_of
-from opera.models.template import ExportFailed, Invalid
+from opera.models.template import ExportFailed, Invalid, template_of
 from opera.templates.keras_model import KerasTemplate, keras
 from opera.workers.failure import describe
 

@@ -16,7 +16,7 @@ from opera.arrays import to_bytes
 from opera.difftest.messages import Made, Materialise, Review, Reviewed, from_json, to_json
 from opera.instance import Argument, Instance, Kind, Tensor, encode_instance
 from opera.models.archive import unpack_folder
-from opera.models.registry import template_of
+from opera.models.template import template_of
 from opera.templates.tensorflow_artefacts import tf
 from opera.workers.process import Done, Limits, Ready, WorkerSpec
 from opera.workers.session import Session, session

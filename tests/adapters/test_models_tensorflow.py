@@ -17,8 +17,7 @@ from opera.arrays import to_bytes
 from opera.compilers.exporters import declined_by_exporter
 from opera.instance import Argument, DType, Instance, Kind, Named, Opaque, Tensor
 from opera.models.archive import unpack_folder
-from opera.models.registry import template_of
-from opera.models.template import ExportFailed, Invalid
+from opera.models.template import ExportFailed, Invalid, template_of
 from opera.templates.tensorflow_artefacts import tf
 from opera.templates.tensorflow_model import TensorFlowTemplate
 from opera.workers.failure import describe

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from fake.harness import Lab, Outcome
 
-from opera.environments.inventory import Distribution, Inventory
-from opera.environments.requirements import clashes, lacks
+from opera.environments.inventory import Distribution, Inventory, clashes, lacks
 
 WORKING = ("fake", "fake-left", "fake-right", "fake-started")
 FAILING = (

@@ -16,11 +16,9 @@ from fake.harness import Lab, instance
 from opera.cli.evaluate import command
 from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
-from opera.evaluation.campaigns import read_campaign
 from opera.evaluation.compare import available, evaluate, order_of
 from opera.evaluation.metrics import apfd, apfdc, detect, rauc
-from opera.evaluation.recorded import Recorded
-from opera.evaluation.recording import read_recorded, write_recorded
+from opera.evaluation.recording import Recorded, read_campaign, read_recorded, write_recorded
 from opera.instance import Kind
 from opera.prioritize import Candidate, Context, get_strategy
 from opera.store import Corpus

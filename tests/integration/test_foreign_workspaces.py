@@ -14,12 +14,12 @@ from instances import node, tensor
 
 from opera.atomic import append, replacing
 from opera.config import config_file
-from opera.corpus.jsonlines import Problem
+from opera.corpus.files import Problem
 from opera.corpus.readers import Format, Origin
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Tensor, digest
 from opera.prioritize import kept_features
-from opera.run import cleanup as leftovers
+from opera.run import campaign as leftovers
 from opera.store import Campaigns, Corpus, Workspace, signing
 from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 import opera.difftest.specs  # noqa: F401  (says what the roles may answer)
 from opera.workers import messages, processes
-from opera.workers.environment import passed_on
 from opera.workers.failure import MAX_FRAMES, MAX_TEXT, cut, describe
 from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
 from opera.workers.processes import adopt_orphans, descendants, kill_orphans, resident
+from opera.workers.program import passed_on
 from opera.workers.protocol import MAX_MESSAGE, ProtocolError, Reader, pack, write_all
 from opera.workers.session import session
 

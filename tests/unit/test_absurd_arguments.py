@@ -11,7 +11,7 @@ from reporting import fill
 
 from opera.cli import command
 from opera.cli.options import Count, Distance, Duration, Pattern, Size, guarded
-from opera.corpus.expression import selector
+from opera.corpus.selection import selector
 from opera.errors import UserError
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
 from opera.store import Corpus

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from opera.cli.options import Duration, Size, guarded
 from opera.config import load_config
-from opera.corpus.expression import selector
+from opera.corpus.selection import selector
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 

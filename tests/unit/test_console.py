@@ -103,7 +103,7 @@ PRINTS = {"click.echo", "click.secho", "click.prompt", "click.confirm", "click.p
 STREAMS = {"sys.stdout", "sys.stderr", "sys.__stdout__", "sys.__stderr__"}
 ALLOWED = {
     "console.py": "prints for all others",
-    "corpus/jsonlines.py": "corpus files to standard output, ASCII by their format",
+    "corpus/files.py": "corpus files to standard output, ASCII by their format",
     "workers/child.py": "moves the streams of a worker away from its protocol; what is written there is kept as a log",
 }
 

@@ -18,11 +18,10 @@ from hypothesis import given, settings
 from opera import bundle
 from opera.cli.options import explain
 from opera.config import load_config
-from opera.corpus.jsonlines import Problem, read_corpus, read_header
+from opera.corpus.files import Problem, read_corpus, read_header
 from opera.corpus.readers import Format, Origin
 from opera.evaluation.artifact import read_artifact, subjects_in
-from opera.evaluation.recorded import Recorded, RecordedTest
-from opera.evaluation.recording import read_recorded, write_recorded
+from opera.evaluation.recording import Recorded, RecordedTest, read_recorded, write_recorded
 from opera.extract.constraints import read_constraints
 from opera.extract.recording import RecordingReader
 from opera.instance import digest, encode_instance

@@ -16,8 +16,7 @@ from opera.store.reductions import StoredReduction
 from opera.triage.candidate import Candidate
 from opera.triage.merge import merges
 from opera.triage.reduction.aspects import aspects
-from opera.triage.reduction.element_types import dtype_meant
-from opera.triage.reduction.properties import Property, View
+from opera.triage.reduction.properties import Property, View, dtype_meant
 from opera.triage.reduction.trigger import Trigger
 
 CAST, ATTENTION = "ai.onnx.Cast", "ai.onnx.Attention"

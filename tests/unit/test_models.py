@@ -22,8 +22,8 @@ from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Constraint, Instance, Kind, Tensor
 from opera.instance.values import DTYPE_BITS
 from opera.models.forms import InputForm, bakeable, forms_of
-from opera.models.registry import template_of
 from opera.models.sampling import sample
+from opera.models.template import template_of
 
 NUMERIC = sorted(set(DTYPE_BITS) - {"string", "complex32", "qint8", "quint8", "qint32"})
 SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)

@@ -9,9 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from opera.compilers.registry import noise_of, plugins
-from opera.oracles.fingerprint import symptom_of
-from opera.oracles.frames import top_frames
-from opera.oracles.normalise import NO_NOISE, summary, template
+from opera.oracles.fingerprint import NO_NOISE, summary, symptom_of, template, top_frames
 from opera.oracles.verdict import Stage, Verdict
 
 

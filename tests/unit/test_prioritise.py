@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from opera.errors import UserError
 from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, Kind, Tensor, digest
 from opera.prioritize import Adaptive, Candidate, Context, Observation, StrategyName, equipped_counts, get_strategy
-from opera.prioritize.explain import explain
 from opera.prioritize.feature_coverage import Ranker
+from opera.prioritize.ranking import explain
 
 STRATEGIES = [member.value for member in StrategyName]
 FEATURE_STRATEGIES = ["opera", "opera-adaptive", "opera-paper", "parameter-only"]

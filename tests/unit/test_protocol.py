@@ -36,7 +36,7 @@ from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.workers.kinds import WorkerKind
+from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost
 
 BUNDLE, MODEL, OUTPUTS = "0" * 64, "1" * 64, "2" * 64

@@ -13,10 +13,10 @@ import pytest
 
 import opera.difftest.specs  # noqa: F401  (says what the roles may answer)
 from opera.errors import EnvironmentBroken
+from opera.workers.pool_protocol import Cluster
 from opera.workers.process import Done
 from opera.workers.protocol import ProtocolError
-from opera.workers.ray_answers import answer_of, event_of, hello_of
-from opera.workers.ray_cluster import Cluster
+from opera.workers.ray_node import answer_of, event_of, hello_of
 from opera.workers.ray_pool import _started
 
 COMPILER = "opera.difftest.compiler_worker:CompilerWorker"

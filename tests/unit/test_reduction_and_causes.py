@@ -16,16 +16,14 @@ from instances import tensor
 from opera.compilers.registry import noise_of
 from opera.config import Config
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
-from opera.oracles.fingerprint import symptom_of
-from opera.oracles.normalise import NO_NOISE
+from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.candidate import Candidate
 from opera.triage.causes import unions
-from opera.triage.findings import Finding, group
-from opera.triage.knowledge import knowledge_of
+from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.merge import merges
 from opera.triage.reduction.aspects import aspects
 from opera.triage.reduction.candidates import steps_for

@@ -12,8 +12,8 @@ from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.run.scheduler import Cache, Scheduler
-from opera.workers.kinds import WorkerKind
 from opera.workers.machine import this_machine
+from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost
 from opera.workers.protocol import Message
 

@@ -10,12 +10,9 @@ import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Enum, Kind, Named, Tensor
-from opera.triage.reduction.candidates import fewer_outputs
-from opera.triage.reduction.contents import edit, shrunk, stretched, with_axis, without_axis
-from opera.triage.reduction.element_types import dtype_meant, parameter_for
-from opera.triage.reduction.places import edited, get, put, without
-from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, json_of
-from opera.triage.reduction.values import retyped
+from opera.triage.reduction.candidates import fewer_outputs, retyped
+from opera.triage.reduction.places import edit, edited, get, put, shrunk, stretched, with_axis, without, without_axis
+from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, dtype_meant, json_of, parameter_for
 
 _DTYPES = ("float32", "int64", "int32", "float64", "bool", "float16")
 _ELEMENTS: tuple[tuple[str, Callable[[Array], Array]], ...] = (

@@ -1,4 +1,4 @@
-"""Smaller versions of an instance, from coarse to fine. Nothing here knows an operator."""
+"""Smaller versions of an instance, from coarse to fine: fewer arguments, plainer dtypes, plainer values. Nothing here knows an operator."""
 
 from __future__ import annotations
 
@@ -6,9 +6,108 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
+from opera.arrays import Array
 from opera.instance import Argument, DType, Instance, Kind, Tensor
-from opera.triage.reduction import shapes, values
-from opera.triage.reduction.places import Part, Place, arguments, edited, get, places, put, without
+from opera.triage.reduction import shapes
+from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, get, places, put, with_dtype, without
+
+SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
+_FEW_ELEMENTS = 32
+
+
+def retyped(value: Any, old: str, new: str) -> Any:
+    """*value* in dtype *new* where it is a tensor of dtype *old*, or that dtype itself; else as it is."""
+    if isinstance(value, DType) and value.name == old:
+        return DType(new)
+    if isinstance(value, Tensor) and value.dtype == old:
+        return with_dtype(value, new) or value
+    return value
+
+
+def changed(value: Any, change: Callable[[Array], Array]) -> Any:
+    """*value* with its elements changed where it is a tensor that has some; else as it is."""
+    return (edit(value, change) or value) if isinstance(value, Tensor) else value
+
+
+def _zeros(array: Array) -> Array:
+    return np.zeros_like(array)
+
+
+def _ones(array: Array) -> Array:
+    return np.ones_like(array)
+
+
+def _counting(array: Array) -> Array:
+    return np.arange(array.size, dtype=np.float64).reshape(array.shape)
+
+
+def _counting_a_little(array: Array) -> Array:
+    return (np.arange(array.size, dtype=np.float64) % 3).reshape(array.shape)
+
+
+def _constant(array: Array) -> Array:
+    return np.full_like(array, array.reshape(-1)[0]) if array.size else array
+
+
+def _small_integers(array: Array) -> Array:
+    return np.clip(np.rint(np.nan_to_num(np.real(array).astype(np.float64))), -4, 4)
+
+
+def _signs(array: Array) -> Array:
+    return np.sign(np.nan_to_num(np.real(array).astype(np.float64)))
+
+
+def _rounded(array: Array) -> Array:
+    return np.rint(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
+
+
+def _one_digit(array: Array) -> Array:
+    return np.round(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), 1)
+
+
+def _positive(array: Array) -> Array:
+    return np.abs(array)
+
+
+def _finite(array: Array) -> Array:
+    return np.where(np.isfinite(array), array, np.zeros_like(array)) if array.dtype.kind in "fc" else array
+
+
+PLAIN: tuple[Callable[[Array], Array], ...] = (
+    _ones, _zeros, _constant, _counting_a_little, _counting, _signs, _small_integers, _rounded, _one_digit, _positive, _finite,
+)  # fmt: skip
+"""Ways to make values plain, the most radical first."""
+
+
+def element_by_element(tensor: Tensor) -> Iterator[Tensor]:
+    """*tensor* with parts of its elements set to 1 or 0, down to single ones, which are also set to 2 and -1."""
+    array = array_of(tensor)
+    if array is None or not 1 < array.size <= _FEW_ELEMENTS or array.dtype.kind == "O":
+        return
+    indices = np.arange(array.size)
+    size = (array.size + 1) // 2
+    while size:
+        for start in range(0, array.size, size):
+            yield from _set(tensor, indices[start : start + size], 1)
+            yield from _set(tensor, indices[start : start + size], 0)
+        size = 0 if size == 1 else (size + 1) // 2
+    for index in indices:
+        for number in (1, 0, 2, -1):
+            yield from _set(tensor, indices[index : index + 1], number)
+
+
+def _set(tensor: Tensor, where: Array, number: int) -> Iterator[Tensor]:
+    def change(array: Array) -> Array:
+        flat = array.reshape(-1).copy()
+        flat[where] = np.asarray(number).astype(array.dtype)
+        return flat.reshape(array.shape)
+
+    found = edit(tensor, change)
+    if found is not None:
+        yield found
+
 
 T = TypeVar("T")
 Candidates = Callable[[Instance], Iterator[Instance]]
@@ -111,26 +210,26 @@ def simpler_dtypes(instance: Instance) -> Iterator[Instance]:
     found = [value.dtype for _, value in places(instance) if isinstance(value, Tensor)]
     found += [value.name for _, value in places(instance) if isinstance(value, DType)]
     for old in dict.fromkeys(found):
-        for new in values.SIMPLE_DTYPES:
+        for new in SIMPLE_DTYPES:
             if new != old:
-                yield edited(instance, lambda _, value, old=old, new=new: values.retyped(value, old, new))
+                yield edited(instance, lambda _, value, old=old, new=new: retyped(value, old, new))
     for place, value in list(places(instance)):
         if isinstance(value, Tensor):
-            for new in values.SIMPLE_DTYPES:
+            for new in SIMPLE_DTYPES:
                 if new != value.dtype:
-                    yield put(instance, place, values.retyped(value, value.dtype, new))
+                    yield put(instance, place, retyped(value, value.dtype, new))
 
 
 def simpler_values(instance: Instance) -> Iterator[Instance]:
     """The values of all tensors, then of one tensor at a time, made plain; at last single elements."""
-    for change in values.PLAIN:
-        yield edited(instance, lambda _, value, change=change: values.changed(value, change))
+    for change in PLAIN:
+        yield edited(instance, lambda _, value, change=change: changed(value, change))
     tensors = [place for place, value in places(instance) if isinstance(value, Tensor)]
     for place in tensors:
-        for change in values.PLAIN:
-            yield put(instance, place, values.changed(get(instance, place), change))
+        for change in PLAIN:
+            yield put(instance, place, changed(get(instance, place), change))
     for place in tensors:
-        for simpler in values.element_by_element(get(instance, place)):
+        for simpler in element_by_element(get(instance, place)):
             yield put(instance, place, simpler)
 
 

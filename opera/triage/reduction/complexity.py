@@ -10,7 +10,7 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Call, DType, Graph, Instance, Tensor
 from opera.instance.codec import encode_value
-from opera.triage.reduction.contents import array_of
+from opera.triage.reduction.places import array_of
 
 ARGUMENT = 20.0
 """Of every argument that is given and is not at its default."""

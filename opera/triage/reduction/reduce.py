@@ -17,9 +17,8 @@ from opera.triage.extremes import direction
 from opera.triage.reduction.aspects import Aspect, aspects
 from opera.triage.reduction.candidates import steps_for
 from opera.triage.reduction.complexity import complexity
-from opera.triage.reduction.element_types import with_open_outputs
 from opera.triage.reduction.places import Part, Place, places, put
-from opera.triage.reduction.properties import Property, View
+from opera.triage.reduction.properties import Property, View, with_open_outputs
 from opera.triage.reduction.trigger import Trigger, canonical, covering
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)

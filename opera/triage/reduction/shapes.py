@@ -11,8 +11,7 @@ import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Instance, Tensor
-from opera.triage.reduction.contents import edit, shrunk, without_axis, without_slice
-from opera.triage.reduction.places import Place, edited, places, put
+from opera.triage.reduction.places import Place, edit, edited, places, put, shrunk, without_axis, without_slice
 
 _FEW = 8
 """Slices of a dimension that are left out one by one."""
