@@ -353,7 +353,7 @@ def judge_theirs(side: Side, compiler: str, folder: Path, options: argparse.Name
     known = {fingerprint for each in found for fingerprint in each.fingerprints}
     for each in whole:
         left = [test for test in each.tests if not causes[test.test] and test.fingerprint not in solved]
-        exported = [test for test in left if "exporter" in test.detail]
+        exported = [test for test in left if test.exporter is not None]
         excused = [test for test in left if test not in exported and is_excused(test, results.get(test.instance, ()))]
         raised = [test for test in left if test not in exported and test.verdict is not Verdict.INCONSISTENT]
         counts = {

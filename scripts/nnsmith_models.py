@@ -95,7 +95,7 @@ def results_by_model(nodes: Path, parts: Mapping[str, Iterable[str]]) -> dict[st
 
 def explains(node: StoredResult, model: StoredResult) -> bool:
     """Whether a node fails as its model does: both wrong, or both stopped at the same stage with the same exception."""
-    if node.fingerprint is None or node.verdict is not model.verdict or "exporter" in model.detail:
+    if node.fingerprint is None or node.verdict is not model.verdict or model.exporter is not None:
         return False
     if node.verdict is Verdict.INCONSISTENT:
         return True

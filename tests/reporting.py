@@ -40,12 +40,12 @@ def result(name: str, instance: Instance, compiler: str, verdict: Verdict, stage
     detail = facts.pop("detail", {})
     fingerprint = None
     if verdict.is_failure:
-        subject = detail.get("exporter", f"{compiler}/onnx")
+        subject = facts.get("exporter") or f"{compiler}/onnx"
         fingerprint = symptom_of(subject, verdict, stage, facts.get("converter") or "", detail, NO_NOISE).fingerprint
     test = f"{name}{'0' * 64}"[:64]
     return StoredResult(
         test, digest(instance), compiler, "onnx", "onnx", "runtime", 0, verdict, stage, facts.get("reason"), facts.get("converter"),
-        fingerprint, detail, {"load": 0.25},
+        fingerprint, detail, {"load": 0.25}, None, facts.get("exporter"),
     )  # fmt: skip
 
 
@@ -64,20 +64,20 @@ def fill(space: Workspace) -> None:
         "bbbbbbbbbbbb", "openvino", "onnx", {"forms": ["runtime"], "seed": 0}, {"library": {"onnx": "1.0"}, "compiler": {"openvino": "3.0"}}
     )
     shape = {"difference": {"kind": "shape", "output": 0, "expected": "[3, 2]", "actual": "[2, 3]"}}
-    exporter = {**failure("no symbolic for Big", "ExportError"), "exporter": "torch.onnx"}
+    exporter = {"converter": "torch.onnx", "detail": failure("no symbolic for Big", "ExportError"), "exporter": "torch.onnx"}
     crash = {"stage": Stage.LOAD, "converter": "Relu", "detail": failure("cannot convert value 17 of Relu")}
     tvm = [
         result("a1", relu(2), "tvm", Verdict.CRASH, **crash),
         result("a2", relu(1), "tvm", Verdict.CRASH, **crash),
         result("a3", RESHAPE, "tvm", Verdict.INCONSISTENT, Stage.COMPARE, converter="Reshape", detail=shape),
-        result("a4", BIG, "tvm", Verdict.CRASH, Stage.EXPORT, converter="torch.onnx", detail=exporter),
+        result("a4", BIG, "tvm", Verdict.CRASH, Stage.EXPORT, **exporter),
         result("a5", RESHAPE, "tvm", Verdict.PASS),
     ]
     openvino = [
         result("b1", relu(1), "openvino", Verdict.UNSUPPORTED, Stage.LOAD, reason="no-kernel", detail=failure("not implemented")),
         result("b2", relu(2), "openvino", Verdict.FLAKY, reason="pass in a fresh process"),
         result("b3", RESHAPE, "openvino", Verdict.UNDEFINED, Stage.COMPARE, reason="precision-policy", detail=shape),
-        result("b4", BIG, "openvino", Verdict.CRASH, Stage.EXPORT, converter="torch.onnx", detail=exporter),
+        result("b4", BIG, "openvino", Verdict.CRASH, Stage.EXPORT, **exporter),
         result("b5", RESHAPE, "openvino", Verdict.INVALID, reason="checker"),
     ]
     campaigns.write("aaaaaaaaaaaa", enumerate(tvm))

@@ -81,8 +81,8 @@ def _check(baseline: Baseline, scope: Scope, workspace: Path) -> Check:
         results = results_in(space, scope)
     if not results:
         raise NothingSelected("no result is selected; run a campaign first")
-    subjects = {f"{result.detail.get('exporter', result.compiler)}/{result.frontend}" for result in results}
-    subjects |= {f"{result.compiler}/{result.frontend}" for result in results}
+    subjects = {f"{result.at_fault}/{result.frontend}" for result in results}
+    subjects |= {result.subject for result in results}
     frontends = {result.frontend for result in results}
     exporters = {each.subject for each in baseline.failures if each.compiler not in plugins() and each.frontend in frontends}
     return baseline.check(failures_of(results), {result.instance[:DIGITS] for result in results}, subjects | exporters)

@@ -60,7 +60,7 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Fac
     """The facts of the text: those of the reduced instance if its script reproduces, else those of the smallest test."""
     target = resolve(space, identity)
     if target.finding is not None:
-        finding = finding_of(space, target.finding).finding
+        finding = finding_of(space, target.finding)
         smaller = reduced(finding)
         cases = [*([smaller] if smaller else []), original(space, finding.representative)]
         facts = _tried(space, config, finding.id, cases, len(finding.tests), run=run)
@@ -91,11 +91,9 @@ def _tried(space: Workspace, config: Config, name: str, cases: list[Case], tests
 def _about(space: Workspace, case: Case, name: str, tests: int) -> Facts:
     result = case.result
     campaigns = campaigns_of(space, result.test)
-    owner = str(result.detail.get("exporter") or result.compiler)
-    return Facts(
-        name, owner, case, one_line(headline(result.verdict, result.detail, result.compiler)), campaigns[-1] if campaigns else None,
-        call_of(space, case), provenance_of(space, result), tests, "",
-    )  # fmt: skip
+    summary = one_line(headline(result.verdict, result.detail, result.compiler))
+    campaign = campaigns[-1] if campaigns else None
+    return Facts(name, result.at_fault, case, summary, campaign, call_of(space, case), provenance_of(space, result), tests, "")
 
 
 def _attempt(scratch: Path, config: Config, script: str, result: StoredResult) -> Attempt:

@@ -179,7 +179,7 @@ def explain(error: BaseException) -> OperaError | None:
         return EnvironmentBroken("no space left where the workspace lies; free some and run the same command again")
     if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
         return EnvironmentBroken("the workspace is read-only; make it writable, or use a copy with --workspace")
-    if isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error):
+    if isinstance(error, sqlite3.IntegrityError) or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
         way = "move it away or choose another --workspace; `sqlite3 opera.db .recover` prints what can be read of it"
         return UserError(f"the workspace's opera.db is damaged ({error}); {way}")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:

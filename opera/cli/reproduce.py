@@ -72,7 +72,7 @@ def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
     """A name, and the cases that scripts can show for the finding or failing test *identity*, its reduced instance first."""
     target = resolve(space, identity)
     if target.finding is not None:
-        finding = finding_of(space, target.finding).finding
+        finding = finding_of(space, target.finding)
         smaller = reduced(finding)
         return finding.id, [*([smaller] if smaller else []), original(space, finding.representative)]
     if target.test is None:

@@ -93,7 +93,7 @@ def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str
         Reductions(space).keep_merges(Merge(a, b, BY_HAND, apart=True) for a, b in pairs)
     if together:
         first, second = (min(_members(space, each, leaves)) for each in together)
-        one, other = (finding_of(space, each).finding.subject for each in (first, second))
+        one, other = (finding_of(space, each).subject for each in (first, second))
         if one != other:
             raise UserError(f"{together[0]} is of {one} and {together[1]} of {other}: only findings of one subject are put together")
         Reductions(space).keep_merges([Merge(first, second, BY_HAND)])
@@ -107,7 +107,7 @@ def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
     target = resolve(space, prefix)
     if target.finding is None:
         raise UserError(f"{prefix!r} is no finding; `opera report` lists them")
-    return set(finding_of(space, target.finding).finding.members)
+    return set(finding_of(space, target.finding).members)
 
 
 def _print(tally: Tally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:

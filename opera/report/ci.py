@@ -10,7 +10,7 @@ from xml.etree import ElementTree as xml
 from opera import __version__
 from opera.console import one_line, option, plural
 from opera.oracles.verdict import Verdict
-from opera.report.overview import Overview, ReportedFinding
+from opera.report.overview import Finding, Overview
 from opera.report.text import code, inline
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -35,21 +35,20 @@ def junit(view: Overview, workspace: str) -> str:
         )  # fmt: skip
         for each in operators:
             case = xml.SubElement(suite, "testcase", classname=one_line(subject.name), name=one_line(each.api))
-            for reported in findings.get((each.api, subject.name), ()):
-                finding = reported.finding
-                message = f"{finding.verdict.value} in {finding.converter or 'an unknown converter'}: {reported.summary}"
+            for finding in findings.get((each.api, subject.name), ()):
+                message = f"{finding.verdict.value} in {finding.converter or 'an unknown converter'}: {finding.summary}"
                 failure = xml.SubElement(case, "failure", type=finding.verdict.value, message=one_line(message))
                 failure.text = f"opera show {finding.id}{option(workspace)}\nopera reproduce {finding.id}{option(workspace)}"
     xml.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
 
 
-def _by_operator(findings: Iterable[ReportedFinding]) -> dict[tuple[str, str], list[ReportedFinding]]:
-    grouped: dict[tuple[str, str], list[ReportedFinding]] = {}
-    for reported in findings:
-        for api in reported.finding.operators:
-            for subject in reported.met_by:
-                grouped.setdefault((api, subject), []).append(reported)
+def _by_operator(findings: Iterable[Finding]) -> dict[tuple[str, str], list[Finding]]:
+    grouped: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        for api in finding.operators:
+            for subject in finding.met_by:
+                grouped.setdefault((api, subject), []).append(finding)
     return grouped
 
 
@@ -58,7 +57,7 @@ def sarif(view: Overview, workspace: str) -> str:
     rules = [
         {"id": verdict.value, "shortDescription": {"text": verdict.meaning}}
         for verdict in Verdict
-        if any(each.finding.verdict is verdict for each in view.findings)
+        if any(each.verdict is verdict for each in view.findings)
     ]
     document: dict[str, Any] = {
         "$schema": _SARIF,
@@ -73,24 +72,23 @@ def sarif(view: Overview, workspace: str) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _result(reported: ReportedFinding, workspace: str) -> dict[str, Any]:
-    finding = reported.finding
+def _result(finding: Finding, workspace: str) -> dict[str, Any]:
     converter = one_line(finding.converter or "unknown")
     return {
         "ruleId": finding.verdict.value,
         "level": _LEVELS.get(finding.verdict, "warning"),
-        "message": {"text": f"{_plain(reported.subject)}: {_plain(reported.summary)}\nopera reproduce {finding.id}{option(workspace)}"},
+        "message": {"text": f"{_plain(finding.heading)}: {_plain(finding.summary)}\nopera reproduce {finding.id}{option(workspace)}"},
         "locations": [
             {
                 "logicalLocations": [
-                    {"name": converter, "fullyQualifiedName": one_line(f"{reported.subject}/{converter}"), "kind": "function"}
+                    {"name": converter, "fullyQualifiedName": one_line(f"{finding.heading}/{converter}"), "kind": "function"}
                 ]
             }
         ],
         "partialFingerprints": {"opera/v1": finding.id},
         "properties": {
             "operators": [one_line(api) for api in finding.operators], "stage": finding.stage.value if finding.stage else None,
-            "tests": len(finding.tests), "verified": reported.verified,
+            "tests": len(finding.tests), "verified": finding.verified,
         },
     }  # fmt: skip
 
@@ -113,9 +111,9 @@ def markdown(view: Overview, workspace: str) -> str:
         ["id", "subject", "verdict", "stage", "converter", "tests", "summary"],
         [
             [
-                f"`{each.finding.id[:8]}`", _cell(each.subject), each.finding.verdict.value,
-                each.finding.stage.value if each.finding.stage else "", _cell(each.finding.converter or ""),
-                f"{len(each.finding.tests):,}", _cell(each.summary),
+                f"`{each.id[:8]}`", _cell(each.heading), each.verdict.value,
+                each.stage.value if each.stage else "", _cell(each.converter or ""),
+                f"{len(each.tests):,}", _cell(each.summary),
             ]
             for each in view.findings[:_MOST_ROWS]
         ],

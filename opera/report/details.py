@@ -11,7 +11,7 @@ from opera.console import block, one_line, option
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
 from opera.report.calls import CallText, call_text, stored_call
-from opera.report.overview import UNKNOWN_API, ReportedFinding
+from opera.report.overview import UNKNOWN_API
 from opera.report.text import tail
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
@@ -134,7 +134,7 @@ class Details:
     """A finding for a reader.
 
     Attributes:
-        reported: The finding.
+        finding: The finding.
         symptom: The parts of its fingerprint.
         evidence: What its representative left behind.
         call: The representative's instance.
@@ -148,7 +148,7 @@ class Details:
         script_note: Why the script is not here, or what running it came to.
     """
 
-    reported: ReportedFinding
+    finding: Finding
     symptom: tuple[Row, ...]
     evidence: Evidence
     call: CallText
@@ -179,17 +179,16 @@ class Detailer:
         self._apis = apis
         self._shown = shown
 
-    def details(self, reported: ReportedFinding, campaign: Campaign | None) -> Details:
+    def details(self, finding: Finding, campaign: Campaign | None) -> Details:
         """Everything about a finding. *campaign* is one that its representative belongs to."""
-        finding = reported.finding
         first = finding.representative
         provenance = [each for each in self._corpus.provenance(first.instance) if each.test != OTHER_TESTS]
         tests = tuple(self._test(test) for test in finding.tests[: self._shown])
-        script, note = self._script(reported)
+        script, note = self._script(finding)
         return Details(
-            reported, symptom_rows(reported), evidence(first.detail), stored_call(self._corpus, self._workspace.blobs, first.instance),
+            finding, symptom_rows(finding), evidence(first.detail), stored_call(self._corpus, self._workspace.blobs, first.instance),
             tuple(one_line(each.test, 160) for each in provenance[: self._shown]), len(provenance),
-            tests, version_rows(campaign), self._commands(reported), reduced_lines(finding), script, note,
+            tests, version_rows(campaign), self._commands(finding), reduced_lines(finding), script, note,
         )  # fmt: skip
 
     def _test(self, test: StoredResult) -> FailingTest:
@@ -199,26 +198,26 @@ class Detailer:
             test.test, test.instance, api, subject, test.form, one_line(headline(test.verdict, test.detail, test.compiler), 140)
         )
 
-    def _commands(self, reported: ReportedFinding) -> tuple[Row, ...]:
+    def _commands(self, finding: Finding) -> tuple[Row, ...]:
         where = option(self._name)
         return (
-            Row("reproduce", f"opera reproduce {reported.finding.id}{where}"),
-            Row("this finding", f"opera show {reported.finding.id}{where}"),
-            Row("its smallest test", f"opera show {reported.finding.representative.test[:16]}{where}"),
+            Row("reproduce", f"opera reproduce {finding.id}{where}"),
+            Row("this finding", f"opera show {finding.id}{where}"),
+            Row("its smallest test", f"opera show {finding.representative.test[:16]}{where}"),
         )
 
-    def _script(self, reported: ReportedFinding) -> tuple[str, str]:
-        if reported.reproducer is None:
+    def _script(self, finding: Finding) -> tuple[str, str]:
+        if finding.reproducer is None:
             return "", "no reproducer has been written yet"
-        outcome = "reproduced the failure" if reported.verified else "did not reproduce the failure when it was run"
-        path = self._workspace.folder / reported.reproducer
+        outcome = "reproduced the failure" if finding.verified else "did not reproduce the failure when it was run"
+        path = self._workspace.folder / finding.reproducer
         if path.parent.resolve() != (self._workspace.folder / "reproducers").resolve() or path.is_symlink():
-            return "", f"{reported.reproducer} {outcome}; it lies outside the workspace, and is not shown"
+            return "", f"{finding.reproducer} {outcome}; it lies outside the workspace, and is not shown"
         try:
             text = read_file(path).decode("utf-8", "replace")
         except (OSError, Malformed):
-            return "", f"{reported.reproducer} is gone from the workspace; `opera reproduce` writes it again"
-        return block(text, _SCRIPT_LIMIT), f"{reported.reproducer} {outcome}"
+            return "", f"{finding.reproducer} is gone from the workspace; `opera reproduce` writes it again"
+        return block(text, _SCRIPT_LIMIT), f"{finding.reproducer} {outcome}"
 
 
 def reduced_lines(finding: Finding) -> tuple[str, ...]:
@@ -233,10 +232,10 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
     return (*call_text(reduction.instance()).splitlines(), how)
 
 
-def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
+def symptom_rows(finding: Finding) -> tuple[Row, ...]:
     """The parts of a finding's fingerprint, those that say something."""
-    finding, first = reported.finding, reported.finding.representative
-    subject = finding.compiler if reported.is_elsewhere else f"{first.compiler}/{first.frontend}"
+    first = finding.representative
+    subject = finding.compiler if finding.is_elsewhere else f"{first.compiler}/{first.frontend}"
     symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail, noise_of(first.compiler))
     rows = (
         Row("subject", subject), Row("route", first.route), Row("verdict", first.verdict.value),

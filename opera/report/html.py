@@ -17,7 +17,7 @@ from opera.console import block, option, write
 from opera.oracles.verdict import Verdict
 from opera.report.charts import bars, heat_map, trend
 from opera.report.details import Detailer, version_rows
-from opera.report.overview import Curve, Filtered, Overview, ReportedFinding
+from opera.report.overview import Curve, Filtered, Finding, Overview
 from opera.report.terminal import id_digits
 from opera.store import Workspace
 
@@ -90,8 +90,8 @@ def render(workspace: Workspace, name: str, view: Overview) -> str:
         version=__version__,
         view=view,
         verdicts=[verdict for verdict in Verdict if any(verdict in subject.verdicts for subject in view.subjects)],
-        failing=[verdict for verdict in Verdict if any(each.finding.verdict is verdict for each in view.findings)],
-        headings=sorted({each.subject for each in view.findings}),
+        failing=[verdict for verdict in Verdict if any(each.verdict is verdict for each in view.findings)],
+        headings=sorted({each.heading for each in view.findings}),
         bars=bars(view),
         trend=trend(view),
         heat=heat_map(view),
@@ -119,26 +119,26 @@ class _Entries:
 
     def __iter__(self) -> Iterator[Entry]:
         digits = id_digits(self._view)
-        rows = _fitting(self._row, [{"reported": each, "digits": digits} for each in self._view.findings[:_ROWS]], _ROW_BYTES)
+        rows = _fitting(self._row, [{"finding": each, "digits": digits} for each in self._view.findings[:_ROWS]], _ROW_BYTES)
         shown = self._view.findings[: len(rows)]
         details = self._fill(shown)
-        for reported, row in zip(shown, rows, strict=True):
-            command = f"opera show {reported.finding.id}{option(self._name)}"
+        for finding, row in zip(shown, rows, strict=True):
+            command = f"opera show {finding.id}{option(self._name)}"
             yield Entry(
                 row,
-                details.get(reported.finding.id) or Markup("<p>The page has no room for the details: <code>{}</code></p>").format(command),
+                details.get(finding.id) or Markup("<p>The page has no room for the details: <code>{}</code></p>").format(command),
             )
 
-    def _fill(self, shown: Sequence[ReportedFinding]) -> dict[str, Markup]:
+    def _fill(self, shown: Sequence[Finding]) -> dict[str, Markup]:
         details: dict[str, Markup] = {}
         room = _DETAIL_BYTES
-        for reported in sorted(shown, key=lambda each: (-len(each.finding.tests), each.finding.id)):
-            campaign = self._view.campaign_of.get(reported.finding.representative.test)
-            text = self._details.render(details=self._detailer.details(reported, campaign))
+        for finding in sorted(shown, key=lambda each: (-len(each.tests), each.id)):
+            campaign = self._view.campaign_of.get(finding.representative.test)
+            text = self._details.render(details=self._detailer.details(finding, campaign))
             room -= len(text.encode("utf-8", "replace"))
             if room < 0:
                 break
-            details[reported.finding.id] = Markup(text)
+            details[finding.id] = Markup(text)
         return details
 
 

@@ -189,7 +189,7 @@ def _ruled_out_of_values(result: StoredResult) -> list[str]:
             " the compiler's result.",
             "Precision: the compiler was pinned to full precision, and no dtype that it computes as another explains the difference.",
         ]
-    if "exporter" not in result.detail:
+    if result.exporter is None:
         found.append(
             "The exporter: run by the library itself or by ONNX's reference evaluator, where those can run it, the model that the"
             " compiler was given does not give the compiler's result."

@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 
 from opera.errors import UserError
-from opera.report.overview import ReportedFinding, reported
+from opera.report.overview import findings_among
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
+from opera.triage.findings import Finding
 
 _LISTED = 8
 
@@ -51,19 +52,19 @@ def resolve(workspace: Workspace, prefix: str) -> Target:
     return targets[0]
 
 
-def finding_of(workspace: Workspace, identity: str) -> ReportedFinding:
+def finding_of(workspace: Workspace, identity: str) -> Finding:
     """The finding of that identity, or the one that it was merged into, or the only one of that fingerprint.
 
     Raises:
         UserError: no failing test belongs to it any more, or triage has split the fingerprint.
     """
-    found = reported(workspace, Campaigns(workspace).results(failures=True), queries.apis(workspace))
-    exact = [each for each in found if identity in each.finding.members]
-    among = exact or [each for each in found if identity in each.finding.fingerprints]
+    found = findings_among(workspace, Campaigns(workspace).results(failures=True), queries.apis(workspace))
+    exact = [each for each in found if identity in each.members]
+    among = exact or [each for each in found if identity in each.fingerprints]
     if not among:
         raise UserError(f"no failing test belongs to the finding {identity} now; `opera report` lists the findings")
     if len(among) > 1:
-        listed = ", ".join(f"{each.finding.id} ({each.finding.trigger or 'the rest'})" for each in among)
+        listed = ", ".join(f"{each.id} ({each.trigger or 'the rest'})" for each in among)
         raise UserError(f"the failures of fingerprint {identity} are several findings: {listed}")
     return among[0]
 

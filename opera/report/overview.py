@@ -41,45 +41,6 @@ class SubjectCounts:
 
 
 @dataclass(frozen=True)
-class ReportedFinding:
-    """A finding with what is known of it beyond its tests.
-
-    Attributes:
-        finding: The finding.
-        met_by: Subjects whose campaigns met it: its own, or all those behind the exporter that failed.
-        verified: Whether its reproducer reproduced it.
-        reproducer: The script, relative to the workspace; None where none was written.
-    """
-
-    finding: Finding
-    met_by: tuple[str, ...]
-    verified: bool
-    reproducer: str | None
-
-    @property
-    def is_exporter(self) -> bool:
-        """Whether an exporter failed, not the compiler after it."""
-        return "exporter" in self.finding.representative.detail
-
-    @property
-    def is_elsewhere(self) -> bool:
-        """Whether something before the compiler is at fault: an exporter, or the library, against which several compilers agree."""
-        return self.finding.compiler != self.finding.representative.compiler
-
-    @property
-    def subject(self) -> str:
-        """The heading that it stands under."""
-        if self.is_elsewhere:
-            return f"{self.finding.compiler} ({'exporter' if self.is_exporter else 'library'})"
-        return self.finding.subject
-
-    @property
-    def summary(self) -> str:
-        """One line that says what goes wrong, safe to print."""
-        return one_line(self.finding.summary)
-
-
-@dataclass(frozen=True)
 class Filtered:
     """Tests of one subject that are no findings, and why. *reason* is empty for `flaky`."""
 
@@ -140,7 +101,7 @@ class Overview:
 
     scope: Scope
     subjects: tuple[SubjectCounts, ...]
-    findings: tuple[ReportedFinding, ...]
+    findings: tuple[Finding, ...]
     filtered: tuple[Filtered, ...]
     curves: tuple[Curve, ...]
     operators: tuple[OperatorTally, ...]
@@ -173,21 +134,13 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
         tally.add(campaign, campaigns.results(campaign.id))
     if not tally.verdicts:
         raise NothingSelected(_nothing(campaigns, scope))
-    findings = reported(workspace, tally.failures, tally.apis)
+    findings = findings_among(workspace, tally.failures, tally.apis)
     return tally.overview(scope, findings)
 
 
-def reported(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[ReportedFinding, ...]:
-    """The findings among *failures*, with what their reproducers came to."""
-    known = Campaigns(workspace).reproductions()
-    knowledge = knowledge_of(workspace, lambda key: apis.get(key, UNKNOWN_API))
-    return tuple(_reported(finding, known.get(finding.id)) for finding in group(failures, knowledge))
-
-
-def _reported(finding: Finding, reproduction: tuple[str, bool] | None) -> ReportedFinding:
-    met_by = tuple(sorted({f"{test.compiler}/{test.frontend}" for test in finding.tests}))
-    script, reproduced = reproduction or (None, False)
-    return ReportedFinding(finding, met_by, reproduced, script)
+def findings_among(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[Finding, ...]:
+    """The findings among *failures*; *apis* gives the API of each instance by its hash."""
+    return tuple(group(failures, knowledge_of(workspace, lambda key: apis.get(key, UNKNOWN_API))))
 
 
 def _nothing(campaigns: Campaigns, scope: Scope) -> str:
@@ -242,7 +195,7 @@ class _Tally:
             reason = "" if result.verdict is Verdict.FLAKY else one_line(result.reason or "no reason kept", 80)
             self._filtered[result.verdict, reason, subject] += 1
 
-    def overview(self, scope: Scope, findings: Sequence[ReportedFinding]) -> Overview:
+    def overview(self, scope: Scope, findings: Sequence[Finding]) -> Overview:
         """What was counted."""
         subjects = sorted({(compiler, frontend) for compiler, frontend, _ in self.verdicts})
         return Overview(

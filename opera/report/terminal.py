@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from opera.console import echo, one_line, option, plural, print_table
-from opera.report.overview import Overview, ReportedFinding
+from opera.report.overview import Finding, Overview
 
 SCHEMA = "report/1"
 _ID = 8
@@ -31,16 +31,16 @@ def document(view: Overview) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def finding_document(reported: ReportedFinding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> dict[str, Any]:
     """One entry of `findings`."""
-    finding, lowest = reported.finding, reported.finding.lowest_level
+    lowest = finding.lowest_level
     return {
         "id": finding.id, "compiler": finding.compiler, "frontend": finding.frontend, "route": finding.route,
         "operators": list(finding.operators), "verdict": finding.verdict.value, "stage": finding.stage.value if finding.stage else None,
-        "converter": None if finding.converter is None else one_line(finding.converter), "summary": reported.summary,
-        "tests": len(finding.tests), "verified": reported.verified, "reproducer": reported.reproducer,
+        "converter": None if finding.converter is None else one_line(finding.converter), "summary": finding.summary,
+        "tests": len(finding.tests), "verified": finding.verified, "reproducer": finding.reproducer,
         "lowest_level": None if lowest is None else {"name": lowest.name, "verdict": lowest.verdict.value},
-        "representative": finding.representative.test, "met_by": list(reported.met_by), "trigger": finding.trigger,
+        "representative": finding.representative.test, "met_by": list(finding.met_by), "trigger": finding.trigger,
         "reduced": finding.reduction is not None and finding.reduction.reason is None, "fingerprints": list(finding.fingerprints),
         "merged_because": list(finding.merged_because),
         "other_compilers": [{"subject": each.subject, "side": each.side} for each in finding.opinions],
@@ -65,12 +65,12 @@ def print_overview(view: Overview, workspace: str, *, rows: int | None) -> None:
 
 def id_digits(view: Overview) -> int:
     """How many digits of a finding's identity tell it from every other."""
-    ids = [each.finding.id for each in view.findings]
+    ids = [each.id for each in view.findings]
     return next((digits for digits in range(_ID, 16) if len({each[:digits] for each in ids}) == len(ids)), 16)
 
 
-def _heading(reported: ReportedFinding) -> tuple[bool, str]:
-    return reported.is_elsewhere, reported.subject
+def _heading(finding: Finding) -> tuple[bool, str]:
+    return finding.is_elsewhere, finding.heading
 
 
 def _print_subjects(view: Overview) -> None:
@@ -84,15 +84,15 @@ def _print_subjects(view: Overview) -> None:
         echo()
 
 
-def _print_findings(subject: str, found: list[ReportedFinding], digits: int, limit: int | None) -> None:
+def _print_findings(subject: str, found: list[Finding], digits: int, limit: int | None) -> None:
     shown = found if limit is None else found[:limit]
     met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_elsewhere else ""
     echo(f"findings of {subject}: {len(found)}{met}")
     tried = any(each.reproducer is not None for each in shown)
     rows = [
         [
-            each.finding.id[:digits], each.finding.verdict.value, each.finding.stage.value if each.finding.stage else "",
-            one_line(each.finding.converter or "", 32), f"{len(each.finding.tests):,}",
+            each.id[:digits], each.verdict.value, each.stage.value if each.stage else "",
+            one_line(each.converter or "", 32), f"{len(each.tests):,}",
             *([_verified(each)] if tried else []), _with_culprit(each),
         ]
         for each in shown
@@ -104,15 +104,15 @@ def _print_findings(subject: str, found: list[ReportedFinding], digits: int, lim
     echo()
 
 
-def _with_culprit(reported: ReportedFinding) -> str:
-    lowest = reported.finding.lowest_level
-    return f"optimiser: {reported.summary}" if lowest is not None and lowest.vanishes else reported.summary
+def _with_culprit(finding: Finding) -> str:
+    lowest = finding.lowest_level
+    return f"optimiser: {finding.summary}" if lowest is not None and lowest.vanishes else finding.summary
 
 
-def _verified(reported: ReportedFinding) -> str:
-    if reported.reproducer is None:
+def _verified(finding: Finding) -> str:
+    if finding.reproducer is None:
         return ""
-    return "yes" if reported.verified else "no"
+    return "yes" if finding.verified else "no"
 
 
 def _print_filtered(view: Overview) -> None:
@@ -128,7 +128,7 @@ def _print_next(view: Overview, digits: int, where: str) -> None:
     if not view.findings:
         echo("no findings")
         return
-    ids = [each.finding.id[:digits] for each in view.findings]
+    ids = [each.id[:digits] for each in view.findings]
     shown = ids if len(ids) <= _FEW else ids[:1]
     for place, each in enumerate(shown):
         title = "" if place else "reproduce:" if len(ids) <= _FEW else "reproduce a finding by its id:"

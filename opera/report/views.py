@@ -38,20 +38,20 @@ class FindingView:
 
     def __init__(self, workspace: Workspace, name: str, fingerprint: str) -> None:
         self._workspace = workspace
-        self._reported = finding_of(workspace, fingerprint)
-        campaigns = campaigns_of(workspace, self._reported.finding.representative.test)
+        self._finding = finding_of(workspace, fingerprint)
+        campaigns = campaigns_of(workspace, self._finding.representative.test)
         detailer = Detailer(workspace, name, queries.apis(workspace), _SHOWN)
-        self._details = detailer.details(self._reported, campaigns[-1] if campaigns else None)
+        self._details = detailer.details(self._finding, campaigns[-1] if campaigns else None)
 
     def lines(self) -> list[str]:
         """For a person."""
-        details, finding = self._details, self._reported.finding
+        details, finding = self._details, self._finding
         text = [
-            f"finding {finding.id}: {self._reported.summary}",
-            f"  {plural(len(finding.tests), 'failing test')} of {self._reported.subject}",
+            f"finding {finding.id}: {self._finding.summary}",
+            f"  {plural(len(finding.tests), 'failing test')} of {finding.heading}",
         ]
-        if self._reported.is_elsewhere:
-            text.append(f"  met through {', '.join(self._reported.met_by)}")
+        if self._finding.is_elsewhere:
+            text.append(f"  met through {', '.join(self._finding.met_by)}")
         if finding.trigger is not None:
             text.append(f"  fails with {finding.trigger}")
         text += _section("operators", [f"  {one_line(api)}" for api in finding.operators[:_SHOWN]], len(finding.operators))
@@ -70,7 +70,7 @@ class FindingView:
 
     def _reduction(self) -> dict[str, Any] | None:
         """What reducing came to, as JSON; None where that was not tried."""
-        found = self._reported.finding.reduction
+        found = self._finding.reduction
         if found is None:
             return None
         figures = {name: value for name, value in found.detail.items() if name != "evidence"}
@@ -78,12 +78,12 @@ class FindingView:
 
     def document(self) -> dict[str, Any]:
         """The `show/1` document."""
-        details, first = self._details, self._reported.finding.representative
+        details, first = self._details, self._finding.representative
         return {
-            "schema": SCHEMA, "kind": "finding", **finding_document(self._reported),
+            "schema": SCHEMA, "kind": "finding", **finding_document(self._finding),
             "symptom": _pairs(details.symptom), "call": details.call.text, "notes": list(details.call.notes), "instance": first.instance,
-            "detail": dict(first.detail), "versions": _pairs(details.versions), "provenance": list(details.provenance),
-            "failing": [test.test for test in self._reported.finding.tests], "script": details.script or None,
+            "detail": _detail(first), "versions": _pairs(details.versions), "provenance": list(details.provenance),
+            "failing": [test.test for test in self._finding.tests], "script": details.script or None,
             "reduction": self._reduction(),
         }  # fmt: skip
 
@@ -137,7 +137,7 @@ class TestView:
         return {
             "schema": SCHEMA, "kind": "test", "id": result.test, **_result_document(result), "instance": result.instance,
             "seed": result.seed, "converter": result.converter, "call": self._call.text, "notes": list(self._call.notes),
-            "detail": dict(result.detail), "seconds": dict(result.seconds),
+            "detail": _detail(result), "seconds": dict(result.seconds),
             "campaigns": [campaign.id for campaign in self._campaigns],
         }  # fmt: skip
 
@@ -216,3 +216,8 @@ def _call(call: CallText) -> list[str]:
 
 def _pairs(rows: Sequence[Row]) -> dict[str, str]:
     return {row.name: row.value for row in rows}
+
+
+def _detail(result: StoredResult) -> dict[str, Any]:
+    """What the worker left behind, with the name of the exporter if one failed."""
+    return {**result.detail, **({} if result.exporter is None else {"exporter": result.exporter})}

@@ -358,8 +358,7 @@ class _Campaign:
         result = StoredResult(
             test.id, test.instance, self._settings.compiler, self._settings.frontend, self._workers.route.name, test.form.value,
             test.seed, judgement.verdict, judgement.stage, judgement.reason, judgement.converter, fingerprint,
-            {**judgement.detail, **({"exporter": judgement.exporter} if judgement.exporter else {})}, judgement.seconds,
-            self._workers.pool.machine.id,
+            judgement.detail, judgement.seconds, self._workers.pool.machine.id, judgement.exporter,
         )  # fmt: skip
         self._keep_machine(self._workers.pool.machine)
         is_new = fingerprint is not None and fingerprint not in self._found and fingerprint not in self._known

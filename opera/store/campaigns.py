@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from opera.compilers.registry import noise_of
+from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.store.database import Workspace
 from opera.store.signing import is_signed, signature
@@ -27,7 +29,8 @@ class StoredResult:
         fingerprint: Of a confirmed failure.
         detail: `failure` (as `opera.workers.failure.describe` makes it), `difference`, `log`.
         seconds: Wall time per stage.
-        machine: Identity of the machine that ran it; None where nobody noted it.
+        machine: Identity of the machine that ran it; None for results of older workspaces.
+        exporter: The exporter that failed before the compiler; None if none did.
     """
 
     test: str
@@ -45,6 +48,23 @@ class StoredResult:
     detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     machine: str | None = None
+    exporter: str | None = None
+
+    @property
+    def at_fault(self) -> str:
+        """The exporter if one failed, else the compiler."""
+        return self.exporter or self.compiler
+
+    @property
+    def subject(self) -> str:
+        """`compiler/frontend`."""
+        return f"{self.compiler}/{self.frontend}"
+
+    @property
+    def symptom(self) -> Symptom:
+        """The parts of its fingerprint, if it is a failure."""
+        subject = self.exporter or self.subject
+        return symptom_of(subject, self.verdict, self.stage, self.converter or "", self.detail, noise_of(self.compiler))
 
 
 @dataclass(frozen=True)
@@ -151,13 +171,13 @@ class Campaigns:
             for place, result in results:
                 database.execute(
                     "INSERT OR REPLACE INTO results (test, instance, compiler, frontend, route, form, seed, verdict, stage, reason,"
-                    " converter, fingerprint, detail, seconds, machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    " converter, fingerprint, detail, seconds, machine, exporter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
                         result.test, result.instance, result.compiler, result.frontend, result.route, result.form, result.seed,
                         result.verdict.value, result.stage.value if result.stage else None, _storable(result.reason),
                         _storable(result.converter),
                         result.fingerprint, json.dumps(result.detail) if result.detail else None, json.dumps(result.seconds),
-                        result.machine,
+                        result.machine, result.exporter,
                     ),
                 )  # fmt: skip
                 database.execute("INSERT OR IGNORE INTO campaign_tests VALUES (?, ?, ?)", (campaign, result.test, place))
@@ -172,7 +192,7 @@ class Campaigns:
         """The results of *campaign* in its order, or of the whole workspace; with *failures*, only those with a fingerprint."""
         columns = (
             "r.test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, r.seconds,"
-            " machine"
+            " machine, exporter"
         )
         where = "WHERE fingerprint IS NOT NULL" if failures else ""
         if campaign is None:
@@ -197,7 +217,7 @@ class Campaigns:
         """The results of tests whose identity begins with *prefix*."""
         columns = (
             "test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, seconds,"
-            " machine"
+            " machine, exporter"
         )
         rows = self._database.execute(f"SELECT {columns} FROM results WHERE test >= ? AND test < ?", (prefix, prefix + "g"))
         return [_result(row) for row in rows]
@@ -262,6 +282,7 @@ def _result(row: tuple[Any, ...]) -> StoredResult:
         detail={} if row[12] is None else json.loads(row[12]),
         seconds=json.loads(row[13]),
         machine=row[14],
+        exporter=row[15],
     )
 
 

@@ -19,10 +19,10 @@ from opera.workers.supervision import working_folder
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
 """From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""
 
-_SAME = "verdict, stage, reason, converter, fingerprint"
+_SAME = "verdict, stage, reason, converter, exporter, fingerprint"
 """What two machines have to agree in."""
-_RESULT = "test, instance, compiler, frontend, route, form, seed, verdict, stage, reason, converter, fingerprint, detail, seconds, finished"
-_ELSEWHERE = "test, machine, verdict, stage, reason, converter, fingerprint, detail, seconds, finished"
+_RESULT = f"test, instance, compiler, frontend, route, form, seed, {_SAME}, detail, seconds, finished"
+_ELSEWHERE = f"test, machine, {_SAME}, detail, seconds, finished"
 _CAMPAIGN = "id, compiler, frontend, settings, versions, known, seconds, complete, stopped_by, started"
 _PLAIN = {
     "instances": "id, library, api, operator, outcome, document, shapes",

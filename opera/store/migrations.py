@@ -73,5 +73,15 @@ def _to_5(database: sqlite3.Connection, blobs: Path) -> None:
     )
 
 
-STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5}
+def _to_6(database: sqlite3.Connection, blobs: Path) -> None:
+    """The exporter that failed is a column; it was a part of the detail."""
+    for table in ("results", "results_elsewhere"):
+        database.execute(f"ALTER TABLE {table} ADD COLUMN exporter TEXT")
+        database.execute(
+            f"UPDATE {table} SET exporter = json_extract(detail, '$.exporter'), detail = json_remove(detail, '$.exporter')"
+            " WHERE json_valid(detail) AND json_type(detail, '$.exporter') = 'text'"
+        )
+
+
+STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
 """From which version each step starts."""

@@ -40,7 +40,7 @@ def newest_results(workspace: Workspace, compiler: str | None = None, library: s
     """The newest result of every instance, subject, route and input form, of one compiler and one library where given."""
     rows = workspace.database.execute(
         "SELECT api, compiler, frontend, route, instance, verdict, exporter FROM (SELECT api, compiler, frontend, route, instance, verdict,"
-        " json_extract(detail, '$.exporter') AS exporter, row_number() OVER (PARTITION BY instance, compiler, frontend, route, form"
+        " exporter, row_number() OVER (PARTITION BY instance, compiler, frontend, route, form"
         " ORDER BY finished DESC, test) AS age FROM results JOIN instances ON id = instance"
         " WHERE (?1 IS NULL OR compiler = ?1) AND (?2 IS NULL OR library = ?2)) WHERE age = 1",
         (compiler, library),

@@ -49,7 +49,6 @@ class Detail(TypedDict, total=False):
     lost: LostDetail
     log: Line
     excuse: Line
-    exporter: Name
     lowest_level: LevelDetail
 
 
@@ -191,6 +190,7 @@ class OutcomeRow(Row, frozen=True, array_like=True):
     stage: Stage | None
     reason: Line | None
     converter: Line | None
+    exporter: Name | None
     fingerprint: Digits | None
     detail: Json | None
     seconds: Json

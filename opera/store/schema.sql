@@ -83,7 +83,8 @@ CREATE TABLE results (
     detail   TEXT,                  -- JSON: failure, difference, log
     seconds  TEXT NOT NULL,         -- JSON: stage to seconds
     finished TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    machine  TEXT                   -- which machine ran it, where that was noted
+    machine  TEXT,                  -- which machine ran it, where that was noted
+    exporter TEXT                   -- the exporter that failed before the compiler
 ) WITHOUT ROWID;
 CREATE INDEX results_by_fingerprint ON results (fingerprint) WHERE fingerprint IS NOT NULL;
 
@@ -103,6 +104,7 @@ CREATE TABLE results_elsewhere (    -- results of tests that have one in results
     detail   TEXT,
     seconds  TEXT NOT NULL,
     finished TEXT NOT NULL,
+    exporter TEXT,
     PRIMARY KEY (test, machine)
 ) WITHOUT ROWID;
 

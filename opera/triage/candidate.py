@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from opera.compilers.registry import noise_of
-from opera.oracles.fingerprint import ELEMENTS, Symptom, symptom_of
+from opera.oracles.fingerprint import ELEMENTS, Symptom
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
@@ -35,9 +35,7 @@ class Candidate:
     @property
     def symptom(self) -> Symptom:
         """What its failure shows."""
-        result = self.representative
-        subject = str(result.detail.get("exporter", f"{result.compiler}/{result.frontend}"))
-        return symptom_of(subject, result.verdict, result.stage, result.converter or "", result.detail, noise_of(result.compiler))
+        return self.representative.symptom
 
     @property
     def trigger(self) -> str:
@@ -75,5 +73,5 @@ class Candidate:
         if result.verdict is not Verdict.CRASH or "failure" not in result.detail:
             return None
         failure = cast("Mapping[str, Any]", result.detail["failure"])
-        project = () if "exporter" in result.detail else project_of(result.compiler)
+        project = () if result.exporter is not None else project_of(result.compiler)
         return origin_of(failure, project, noise_of(result.compiler))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from opera.console import one_line
 from opera.difftest.judge import headline
 from opera.instance import Instance
 from opera.oracles.verdict import Stage, Verdict
-from opera.store import Corpus, StoredResult, Workspace, queries
+from opera.store import Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of
 from opera.triage.causes import Causes
@@ -27,13 +28,15 @@ class Finding:
         route: Of the representative.
         operators: APIs of the failing instances, sorted.
         verdict, stage, converter: As the tests have them.
-        summary: One line that says what goes wrong.
+        summary: One line that says what goes wrong, safe to print.
         representative: The failing test that was reduced, else the one with the smallest instance.
         tests: All failing tests, in the order of their identities.
         fingerprints: Of the tests, that of the representative first.
         members: Findings that were merged into this one, itself first.
         reduction: What reducing the representative came to; None where that was not tried.
         merged_because: Why the members are one.
+        verified: Whether its reproducer reproduced it.
+        reproducer: The script, relative to the workspace; None if none was written.
     """
 
     id: str
@@ -51,11 +54,30 @@ class Finding:
     members: tuple[str, ...]
     reduction: StoredReduction | None = None
     merged_because: tuple[str, ...] = ()
+    verified: bool = False
+    reproducer: str | None = None
 
     @property
     def subject(self) -> str:
         """Who is at fault, and of which models: `tvm/onnx`, `torch.onnx/pytorch`."""
         return f"{self.compiler}/{self.frontend}"
+
+    @property
+    def heading(self) -> str:
+        """The heading of reports for it: `tvm/onnx`, `torch.onnx (exporter)`, `pytorch (library)`."""
+        if not self.is_elsewhere:
+            return self.subject
+        return f"{self.compiler} ({'library' if self.representative.exporter is None else 'exporter'})"
+
+    @property
+    def met_by(self) -> tuple[str, ...]:
+        """Subjects whose campaigns met it: its own, or all those behind the exporter that failed."""
+        return tuple(sorted({test.subject for test in self.tests}))
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether something before the compiler is at fault: an exporter, or the library, against which several compilers agree."""
+        return self.compiler != self.representative.compiler
 
     @property
     def trigger(self) -> str | None:
@@ -107,12 +129,14 @@ class Knowledge:
         sizes: Gives the sizes of instances by their hashes; the smallest represents a finding.
         instance_of: Gives an instance by its hash; None where it or its data are gone.
         causes: What triage has found out.
+        reproductions: Script and whether it reproduced, by finding.
     """
 
     api_of: Callable[[str], str]
     sizes: Callable[[Iterable[str]], Mapping[str, int]]
     instance_of: Callable[[str], Instance | None]
     causes: Causes
+    reproductions: Mapping[str, tuple[str, bool]] = field(default_factory=dict[str, tuple[str, bool]])
 
 
 def group(results: Iterable[StoredResult], known: Knowledge) -> list[Finding]:
@@ -133,20 +157,33 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
     tests = [test for leaf in members for test in leaves[leaf]]
     reduction = known.causes.of(members[0])
     first = _representative(leaves[members[0]], reduction, known)
-    fingerprints = dict.fromkeys(str(test.fingerprint) for test in (first, *tests))
+    script, verified = known.reproductions.get(members[0], (None, False))
     return Finding(
-        members[0], _culprit(first, reduction), first.frontend, first.route,
-        tuple(sorted({known.api_of(test.instance) for test in tests})), first.verdict, first.stage, first.converter,
-        headline(first.verdict, first.detail, first.compiler), first, tuple(sorted(tests, key=lambda test: test.test)),
-        tuple(fingerprints), tuple(members), reduction, known.causes.reasons(members),
-    )  # fmt: skip
+        id=members[0],
+        compiler=_culprit(first, reduction),
+        frontend=first.frontend,
+        route=first.route,
+        operators=tuple(sorted({known.api_of(test.instance) for test in tests})),
+        verdict=first.verdict,
+        stage=first.stage,
+        converter=first.converter,
+        summary=one_line(headline(first.verdict, first.detail, first.compiler)),
+        representative=first,
+        tests=tuple(sorted(tests, key=lambda test: test.test)),
+        fingerprints=tuple(dict.fromkeys(str(test.fingerprint) for test in (first, *tests))),
+        members=tuple(members),
+        reduction=reduction,
+        merged_because=known.causes.reasons(members),
+        verified=verified,
+        reproducer=script,
+    )
 
 
 def _culprit(first: StoredResult, reduction: StoredReduction | None) -> str:
     """Who is at fault, as far as it is known."""
     if reduction is not None and blames_library(reduction):
         return reduction.instance().library
-    return str(first.detail.get("exporter", first.compiler))
+    return first.at_fault
 
 
 def _representative(tests: Sequence[StoredResult], reduction: StoredReduction | None, known: Knowledge) -> StoredResult:
@@ -185,4 +222,10 @@ def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = Non
         except (KeyError, ValueError):
             return None
 
-    return Knowledge(api_of or (lambda key: queries.api_of(workspace, key)), corpus.sizes, instance_of, causes_of(workspace))
+    return Knowledge(
+        api_of=api_of or (lambda key: queries.api_of(workspace, key)),
+        sizes=corpus.sizes,
+        instance_of=instance_of,
+        causes=causes_of(workspace),
+        reproductions=Campaigns(workspace).reproductions(),
+    )

@@ -77,7 +77,7 @@ def failures_of(results: Iterable[StoredResult]) -> list[Failure]:
 def _failure(tests: Sequence[StoredResult]) -> Failure:
     first = min(tests, key=lambda test: test.test)
     return Failure(
-        str(first.fingerprint), str(first.detail.get("exporter", first.compiler)), first.frontend, first.verdict.value,
+        str(first.fingerprint), first.at_fault, first.frontend, first.verdict.value,
         first.stage.value if first.stage else "", first.converter or "", _kind(first.verdict, first.stage, first.detail),
         frozenset(test.instance[:DIGITS] for test in tests), headline(first.verdict, first.detail, first.compiler),
     )  # fmt: skip

@@ -74,7 +74,7 @@ def _parts(alike: Sequence[Candidate]) -> Iterator[Merge]:
 def _blamed_otherwise(candidates: Sequence[Candidate]) -> Iterator[Merge]:
     """One bug may be the exporter's in one test and the compiler's in another: with one converter and parameters that matter to both."""
     known = [
-        (each, frozenset(each.cause.core()), "exporter" in each.representative.detail)
+        (each, frozenset(each.cause.core()), each.representative.exporter is not None)
         for each in candidates
         if each.cause is not None and has_parameters(each.cause) and each.symptom.kind in ELEMENTS
     ]

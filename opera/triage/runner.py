@@ -270,7 +270,7 @@ class Triage:
 
     def _arbitrate(self, failures: Sequence[StoredResult]) -> None:
         """Asks other compilers about the reduced wrong results."""
-        results = {each.test: each for each in failures if each.verdict is Verdict.INCONSISTENT and "exporter" not in each.detail}
+        results = {each.test: each for each in failures if each.verdict is Verdict.INCONSISTENT and each.exporter is None}
         cases: dict[str, list[tuple[str, StoredReduction]]] = defaultdict(list)
         for reduction in self._store.all():
             if reduction.document is not None and reduction.test in results:

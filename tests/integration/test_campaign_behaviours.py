@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from fake.harness import Lab, Outcome, instance
 
+from opera.difftest.protocol import MOST_RUNS
 from opera.store import StoredResult
 
 COMPILER = {
@@ -183,7 +184,9 @@ def test_only_confirmed_failures_have_a_fingerprint(wild: Wild) -> None:
 def test_a_failure_is_confirmed_in_another_process(wild: Wild) -> None:
     for name in ("raise", "abort", "hang-native", "leak-in-run", "lie-value", "sys-exit"):
         runs = [event.pid for event in wild.lab.journal() if (event.what, event.api, event.edge) == ("compile", f"fake.{name}", "begin")]
-        assert len(runs) == len(set(runs)) == 2, name
+        # A busy machine may stop one run by its deadline and another by its memory; then a third run decides.
+        assert len(runs) == len(set(runs)), name
+        assert 2 <= len(runs) <= MOST_RUNS, name
 
 
 def test_a_passing_test_runs_once(wild: Wild) -> None:
@@ -237,8 +240,8 @@ def test_the_same_failure_of_two_processes_has_one_fingerprint_although_addresse
 
 
 def test_a_wrong_result_that_the_librarys_own_capture_gives_is_the_captures(wild: Wild) -> None:
-    assert wild.results["lie-of-the-capture"].detail["exporter"] == "fake.capture"
-    assert "exporter" not in wild.results["lie-value"].detail
+    assert wild.results["lie-of-the-capture"].exporter == "fake.capture"
+    assert wild.results["lie-value"].exporter is None
 
 
 def test_an_excused_failure_says_why(wild: Wild) -> None:
@@ -246,7 +249,7 @@ def test_an_excused_failure_says_why(wild: Wild) -> None:
 
 
 def test_an_exporters_failure_is_the_exporters(wild: Wild) -> None:
-    assert wild.results["library-export-fails"].detail["exporter"] == "fake.exporter"
+    assert wild.results["library-export-fails"].exporter == "fake.exporter"
 
 
 def test_a_test_pays_for_every_stage_it_went_through(wild: Wild) -> None:

@@ -164,6 +164,7 @@ DROP TABLE IF EXISTS reductions;
 DROP TABLE IF EXISTS assignments;
 DROP TABLE IF EXISTS merges;
 ALTER TABLE results DROP COLUMN machine;
+ALTER TABLE results DROP COLUMN exporter;
 DROP TABLE IF EXISTS machines;
 DROP TABLE IF EXISTS results_elsewhere;
 PRAGMA user_version = 1;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -20,11 +19,13 @@ def instance(name: str, size: int) -> Instance:
     return Instance("onnx", f"ai.onnx.{name}", Kind.NODE, call=(Argument("X", Tensor((size,), "float32")),))
 
 
-def result(of: Instance, compiler: str, verdict: Verdict, form: str = "runtime", version: int = 1, **detail: Any) -> StoredResult:
+def result(
+    of: Instance, compiler: str, verdict: Verdict, form: str = "runtime", version: int = 1, exporter: str | None = None
+) -> StoredResult:
     test = f"{digest(of)[:20]}{compiler}{form}{version}"
     fingerprint = "f" * 16 if verdict.is_failure else None
     return StoredResult(
-        test, digest(of), compiler, "onnx", "onnx", form, 0, verdict, Stage.LOAD, None, None, fingerprint, detail, {"load": 0.1}
+        test, digest(of), compiler, "onnx", "onnx", form, 0, verdict, Stage.LOAD, None, None, fingerprint, {}, {"load": 0.1}, None, exporter
     )  # fmt: skip
 
 

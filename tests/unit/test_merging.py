@@ -42,7 +42,7 @@ def unreduced(number: int, kind: str, converter: str = "convert", **shown: str) 
 
 def blamed(candidate: Candidate, exporter: str) -> Candidate:
     result = candidate.representative
-    return replace(candidate, representative=replace(result, detail={**result.detail, "exporter": exporter}))
+    return replace(candidate, representative=replace(result, exporter=exporter))
 
 
 def _candidate(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -291,3 +292,36 @@ def test_the_materialisers_answers_are_kept_and_replaced(space: Workspace) -> No
     campaigns.keep_artefacts([("k", {"status": "ready", "bundle": "x"})])
     assert campaigns.artefact("k") == {"status": "ready", "bundle": "x"}
     assert campaigns.artefact("m") is None
+
+
+def test_a_workspace_that_kept_the_exporter_in_the_detail_says_the_same(tmp_path: Path) -> None:
+    failure = {"failure": {"type": "E", "bases": [], "message": "no", "frames": []}}
+    exported = replace(result("a" * 64, Verdict.CRASH, "f" * 16), detail=failure, exporter="torch.onnx")
+    other = replace(result("b" * 64, Verdict.CRASH, "e" * 16), detail=failure)
+    with open_workspace(tmp_path, write=True) as space:
+        Campaigns(space).begin("c" * 12, "fake", "fake", {}, {})
+        Campaigns(space).write("c" * 12, enumerate([exported, other]))
+        space.database.execute("UPDATE results SET detail = json_set(detail, '$.exporter', exporter) WHERE exporter IS NOT NULL")
+        space.database.executescript(
+            "ALTER TABLE results RENAME COLUMN exporter TO other; ALTER TABLE results_elsewhere DROP COLUMN exporter;"
+            "UPDATE results SET other = NULL; PRAGMA user_version = 5"
+        )
+    with open_workspace(tmp_path, write=False) as space:
+        assert [replace(each, detail=dict(each.detail)) for each in Campaigns(space).results()] == [exported, other]
+
+
+def test_a_new_ranking_replaces_places_that_belong_to_none(space: Workspace) -> None:
+    corpus = Corpus(space)
+    corpus.add([(big(), Occurrence("s", "t"))])
+    number = corpus.add_ranking("onnx", "fake", "opera", 0, 0.1, [(digest(big()), 1.0)])
+    space.database.execute("PRAGMA foreign_keys = OFF")
+    space.database.execute("DELETE FROM rankings")
+    assert corpus.add_ranking("onnx", "fake", "opera", 0, 0.1, [(digest(big()), 2.0)]) == number
+    assert corpus.ranked(number) == [digest(big())]
+
+
+def test_tables_that_contradict_each_other_are_called_damaged(space: Workspace) -> None:
+    with pytest.raises(sqlite3.IntegrityError) as caught:
+        space.database.executemany("INSERT INTO machines VALUES (?, ?)", [("a", "{}"), ("a", "{}")])
+    assert isinstance(known := explain(caught.value), UserError)
+    assert "damaged" in str(known)
