@@ -11,9 +11,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from opera.evaluation.compare import Figures
-from opera.evaluation.metrics import Detection
-from opera.evaluation.recording import Recorded, read_recorded
+from opera import Detection, Figures, Recorded, read_recorded
 
 SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "3"))
 """Orders of each strategy; figures to be published want 30."""

@@ -6,13 +6,14 @@ Runs the commands that a user would type, prints each before it runs, and ends w
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+
+from opera import Pipeline
 
 BROKEN_ENVIRONMENT = 3
 STEPS = [
@@ -40,7 +41,7 @@ def main() -> int:
     opera = Path(sys.executable).with_name("opera")
     report = arguments.workspace / "report.html"
     started = time.monotonic()
-    for step in chain(STEPS, reproductions(opera, arguments.workspace), ("report", f"report --html {report}")):
+    for step in chain(STEPS, reproductions(arguments.workspace), ("report", f"report --html {report}")):
         jobs = f" --jobs {arguments.jobs}" if step.startswith(("run", "extract", "triage")) else ""
         line = f"{step}{jobs} --workspace {arguments.workspace}"
         print(f"\n$ opera {line}", flush=True)
@@ -53,12 +54,11 @@ def main() -> int:
     return 0
 
 
-def reproductions(opera: Path, workspace: Path) -> Iterator[str]:
+def reproductions(workspace: Path) -> Iterator[str]:
     """Commands that reproduce the findings that were reduced, the most frequent first; asked for when the campaigns are over."""
-    report = subprocess.run([str(opera), "report", "--json", "--workspace", str(workspace)], capture_output=True, text=True, check=True)
-    reduced = [finding for finding in json.loads(report.stdout)["findings"] if finding["reduced"]]
-    for finding in sorted(reduced, key=lambda each: -each["tests"])[:SHOWN]:
-        yield f"reproduce {finding['id'][:8]}"
+    reduced = [finding for finding in Pipeline(workspace).findings() if finding.reduced is not None]
+    for finding in sorted(reduced, key=lambda each: -len(each.tests))[:SHOWN]:
+        yield f"reproduce {finding.id[:8]}"
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
 from opera.console import check_outputs, echo, print_json, print_table, say, write
 from opera.errors import Exit, NothingSelected
-from opera.extract import Again, Item, Options, Recorded, SourceSummary, extract
+from opera.extract import Again, ExtractOptions, Item, Recorded, SourceSummary, extract
 from opera.instance import Instance, Tensor, digest
 from opera.workers.supervision import working_folder
 
@@ -52,7 +52,7 @@ def command(
     The command writes nothing into the workspace. Exit with 4 when no test called an operator of the library.
     """
     check_outputs(as_json, output)
-    how = Options(python=load_config().python("library", frontend), jobs=jobs, seed=seed, only=only, suite=suite, timeout=timeout)
+    how = ExtractOptions(python=load_config().python("library", frontend), jobs=jobs, seed=seed, only=only, suite=suite, timeout=timeout)
     counts = _Counts()
     with working_folder("equipped") as scratch:
         items = extract(frontend, scratch=scratch, sources=[SOURCE], how=how)

@@ -8,22 +8,15 @@ from pathlib import Path
 import click
 
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common
-from opera.compilers.adapter import Route
-from opera.compilers.registry import check_level, choose_route, plugin
-from opera.config import load_config
 from opera.console import echo, option, print_json, print_table
-from opera.corpus.selection import selector
 from opera.difftest.settings import Settings, Shard
 from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
-from opera.prioritize import Adaptive, Context, equipped_counts, get_strategy
-from opera.prioritize.ranking import DEFAULT_STRATEGY, rank
-from opera.run.adaptive import Adaptation, all_alike
-from opera.run.campaign import Summary, run_campaign
-from opera.run.plan import nightly_part
+from opera.pipeline import Pipeline
+from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
-from opera.store import Campaigns, Corpus
+from opera.store import Campaigns
 from opera.store.database import open_workspace
 from opera.triage.baseline import Baseline
 from opera.triage.known_failures import failures_of, match
@@ -108,37 +101,22 @@ def command(
     The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and makes
     a ranking if there is none or if the corpus has changed since. Exit with 1 when there are new findings.
     """
-    adapter = plugin(compiler).load()
-    chosen = choose_route(adapter, frontend, route)
-    check_level(adapter, level)
-    selector(keyword)
     if nightly and limit is not None:
         raise UserError("--nightly puts the tests into another order each night, so that a --limit means others each time; use --budget")
     if executor == "local" and (address is not None or shared_folder):
         raise UserError("--address and --shared-folder are of a cluster; add --executor ray")
     known = None if baseline is None else Baseline.existing(baseline)
-    if strategy is not None:
-        get_strategy(strategy)
     settings = Settings(
         compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, cap, budget, 1 if exit_first else maxfail, jobs,
         timeout, memory, chebyshev, level, seeds=seeds, shard=None if shard is None else Shard.parse(shard), build=build,
         cluster=Cluster(address, shared_folder) if executor == "ray" else None,
     )  # fmt: skip
-    with open_workspace(workspace, write=True) as space:
-        corpus = Corpus(space)
-        ranked, order = _ranked(corpus, settings, chosen)
-        part = nightly_part(Campaigns(space), compiler, frontend) if nightly else None
-        if part is not None:
-            order.sort(key=part)
-        chooser = get_strategy(ranked)
-        adaptation = None
-        if isinstance(chooser, Adaptive):
-            adaptation = Adaptation(chooser, Context(equipped_counts(compiler, chosen.frontend), seed), part or all_alike)
-        progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
-        summary = run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress, adaptation)
-        if known is not None:
+    progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
+    summary = Pipeline(workspace).run(settings, nightly=nightly, progress=progress)
+    if known is not None:
+        with open_workspace(workspace, write=False) as space:
             failures = failures_of(Campaigns(space).results(summary.campaign, failures=True))
-            summary = replace(summary, new_findings=len(match(known.failures, failures).new))
+        summary = replace(summary, new_findings=len(match(known.failures, failures).new))
     if as_json:
         print_json({"schema": SCHEMA, **asdict(summary), "seconds": round(summary.seconds, 3)})
     else:
@@ -148,15 +126,6 @@ def command(
     if summary.executed == 0:
         raise NothingSelected("no test was executed before the campaign was stopped; the same command continues")
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
-
-
-def _ranked(corpus: Corpus, settings: Settings, route: Route) -> tuple[str, list[str]]:
-    """Strategy and order of the newest ranking for the subject, made again if the corpus has changed since."""
-    found = corpus.newest_ranking(settings.frontend, settings.compiler, settings.seed, settings.strategy)
-    if found is not None and corpus.is_current(found.id, route.library):
-        return found.strategy, corpus.ranked(found.id)
-    strategy = settings.strategy or (found.strategy if found is not None else DEFAULT_STRATEGY)
-    return strategy, corpus.ranked(rank(corpus, settings.compiler, route, strategy, settings.seed).id)
 
 
 def _print(settings: Settings, summary: Summary, workspace: str) -> None:

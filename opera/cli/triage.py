@@ -20,7 +20,7 @@ from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.reduction.reduce import Budget
 from opera.triage.reduction.trigger import trigger_of
-from opera.triage.runner import Options, Tally, Triage
+from opera.triage.runner import Tally, Triage, TriageOptions
 from opera.workers.cores import usable_cores
 
 SCHEMA = "triage/1"
@@ -49,7 +49,7 @@ def command(
     still needs to fail are its trigger. Then OPERA reduces the tests of the fingerprint without that trigger, and merges findings with
     the same cause. The workspace keeps each finished reduction, and the same command continues.
     """
-    options = Options(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
+    options = TriageOptions(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
     open_workspace(workspace, write=False).close()  # raises where there is none: triage makes no workspace
     with open_workspace(workspace, write=True) as space:
         before = _findings(space)

@@ -1,19 +1,19 @@
 """Where operator instances come from: sources, the hosts that run them, and the recordings that those write."""
 
 from opera.extract.description import Exclusion, LibraryDescription, NoiseRow, SourceDescription, describe, libraries
-from opera.extract.extraction import Options, extract
+from opera.extract.extraction import ExtractOptions, extract
 from opera.extract.items import Again, FailedShard, FileEnded, Item, Progress, Recorded, SourceSummary, Tests
 from opera.extract.source import Request, Source
 
 __all__ = [
     "Again",
     "Exclusion",
+    "ExtractOptions",
     "FailedShard",
     "FileEnded",
     "Item",
     "LibraryDescription",
     "NoiseRow",
-    "Options",
     "Progress",
     "Recorded",
     "Request",

@@ -40,7 +40,7 @@ class Ended(Protocol):
 
 
 @dataclass(frozen=True)
-class Options:
+class ExtractOptions:
     """How sources are run.
 
     Attributes:
@@ -69,7 +69,7 @@ class Options:
 
 
 def extract(
-    library: str, *, scratch: Path, sources: Sequence[str] | None = None, how: Options | None = None, progress: Report | None = None
+    library: str, *, scratch: Path, sources: Sequence[str] | None = None, how: ExtractOptions | None = None, progress: Report | None = None
 ) -> Iterator[Item]:
     """Extracts operator instances from *library*.
 
@@ -88,7 +88,7 @@ def extract(
         UserError: unknown library, source or option; a suite that does not exist.
         EnvironmentBroken: the library is not importable in the interpreter.
     """
-    how = how or Options()
+    how = how or ExtractOptions()
     if how.jobs < 1:
         raise UserError(f"the number of jobs must be at least 1, not {how.jobs}")
     description = describe(library)
@@ -100,7 +100,7 @@ def extract(
     return _run(chosen, how, scratch.resolve(), progress)
 
 
-def _run(chosen: Sequence[Source], how: Options, scratch: Path, progress: Report | None) -> Iterator[Item]:
+def _run(chosen: Sequence[Source], how: ExtractOptions, scratch: Path, progress: Report | None) -> Iterator[Item]:
     known: set[bytes] = set()
     with supervised():
         for source in chosen:
@@ -118,7 +118,7 @@ def _check_options(chosen: Sequence[Source], options: Mapping[str, str]) -> None
 class _Extraction:
     """One source: counts while it turns rows into items."""
 
-    def __init__(self, source: Source, how: Options, known: set[bytes], progress: Report | None) -> None:
+    def __init__(self, source: Source, how: ExtractOptions, known: set[bytes], progress: Report | None) -> None:
         self._source = source
         self._how = how
         self._known = known
@@ -250,7 +250,7 @@ class _Extraction:
         self._progress(Progress(self._source.name, calls, self._entry, done, len(shards.all), self._source.description.suite is not None))
 
 
-def _request_for(source: Source, how: Options, scratch: Path) -> Request:
+def _request_for(source: Source, how: ExtractOptions, scratch: Path) -> Request:
     """The request for one source: a folder of its own, and only the options that it has."""
     folder = scratch / source.name
     folder.mkdir(parents=True, exist_ok=True)

@@ -72,6 +72,22 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
     return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
 
 
+def current_ranking(corpus: Corpus, compiler: str, route: Route, strategy: str | None, seed: int) -> Ranking:
+    """The newest ranking for a subject; a new one if there is none, or if the corpus has changed since.
+
+    Args:
+        corpus: Of a workspace that is open for writing.
+        compiler: The compiler to test.
+        route: Its route.
+        strategy: None means that of the newest ranking, else the default.
+        seed: Of the ranking.
+    """
+    found = corpus.newest_ranking(route.frontend, compiler, seed, strategy)
+    if found is not None and corpus.is_current(found.id, route.library):
+        return found
+    return rank(corpus, compiler, route, strategy or (found.strategy if found is not None else DEFAULT_STRATEGY), seed)
+
+
 @dataclass(frozen=True)
 class Explanation:
     """The place of one instance, from 1, its score, and why."""

@@ -40,7 +40,7 @@ Say = Callable[[StoredReduction, str], None]
 
 
 @dataclass(frozen=True)
-class Options:
+class TriageOptions:
     """What triage is told.
 
     Attributes:
@@ -106,7 +106,7 @@ class _Place:
 class Triage:
     """One run of triage over an open workspace."""
 
-    def __init__(self, workspace: Workspace, config: Config, options: Options, say: Say) -> None:
+    def __init__(self, workspace: Workspace, config: Config, options: TriageOptions, say: Say) -> None:
         self._workspace = workspace
         self._config = config
         self._options = options

@@ -15,9 +15,9 @@ import opera.extract.source as source_module
 from opera.errors import EnvironmentBroken, UserError
 from opera.extract import (
     Again,
+    ExtractOptions,
     Item,
     LibraryDescription,
-    Options,
     Progress,
     Recorded,
     Request,
@@ -35,7 +35,7 @@ LINE = f'{{"instance": {DOCUMENT}, "source": "fake", "test": "t%d"}}'
 
 
 def run(scratch: Path, library: str = "onnx", sources: list[str] | None = None, progress: Any = None, **how: Any) -> list[Item]:
-    return list(extract(library, scratch=scratch, sources=sources, how=Options(**how), progress=progress))
+    return list(extract(library, scratch=scratch, sources=sources, how=ExtractOptions(**how), progress=progress))
 
 
 def recorded(items: list[Item]) -> list[Recorded]:

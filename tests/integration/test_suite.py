@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from opera.errors import UserError
-from opera.extract import Again, FileEnded, Item, Options, Recorded, SourceSummary, extract
+from opera.extract import Again, ExtractOptions, FileEnded, Item, Recorded, SourceSummary, extract
 from opera.extract.host import Host
 
 CONFTEST = """
@@ -107,7 +107,7 @@ STOPS = (
 
 def run(scratch: Path, source: str = "suite", **how: Any) -> list[Item]:
     scratch.mkdir(exist_ok=True)
-    return list(extract("pytorch", scratch=scratch, sources=[source], how=Options(**{"jobs": 2, **how})))
+    return list(extract("pytorch", scratch=scratch, sources=[source], how=ExtractOptions(**{"jobs": 2, **how})))
 
 
 @dataclass

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from fake.harness import marked
 
-from opera.extract import Again, FileEnded, Item, Options, Recorded, SourceSummary, extract
+from opera.extract import Again, ExtractOptions, FileEnded, Item, Recorded, SourceSummary, extract
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -142,7 +142,7 @@ def test_a_suite_stopped_by_hand_keeps_the_files_that_it_has_behind_it(suite: Su
 def items(suite: Suite, scratch: str, ended: dict[str, FileEnded], **how: Any) -> list[Item]:
     folder = suite.folder / scratch
     folder.mkdir()
-    options = Options(suite=suite.folder / "suite", ended=lambda source: ended if source == "suite" else {}, **how)
+    options = ExtractOptions(suite=suite.folder / "suite", ended=lambda source: ended if source == "suite" else {}, **how)
     return list(extract("pytorch", scratch=folder, sources=["suite"], how=options))
 
 

@@ -33,7 +33,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "corpus environments evaluation",
         "run",
         "report",
-        "cli",
+        "pipeline",
+        "api cli",
     )
 )
 """From the bottom to the top; packages of one layer do not import each other."""

@@ -1,0 +1,55 @@
+"""The public names: `import opera` gives each of them. docs/reference/python-api.md shows them at work."""
+
+from __future__ import annotations
+
+from opera.difftest.settings import Settings
+from opera.errors import EnvironmentBroken, NothingSelected, OperaError, UserError
+from opera.evaluation.artifact import read_artifact
+from opera.evaluation.compare import Figures, available, detections, evaluate, figures, spread
+from opera.evaluation.metrics import Detection, apfd, detect, rauc
+from opera.evaluation.recording import Recorded, read_recorded
+from opera.extract import ExtractOptions, SourceSummary
+from opera.instance import Instance
+from opera.models.forms import InputForm
+from opera.oracles.verdict import Stage, Verdict
+from opera.pipeline import Pipeline
+from opera.prioritize import Candidate, Context, get_strategy
+from opera.run.campaign import Summary
+from opera.store.queries import Scope
+from opera.triage.findings import Finding
+from opera.triage.runner import TriageOptions
+
+__all__ = [
+    "Candidate",
+    "Context",
+    "Detection",
+    "EnvironmentBroken",
+    "ExtractOptions",
+    "Figures",
+    "Finding",
+    "InputForm",
+    "Instance",
+    "NothingSelected",
+    "OperaError",
+    "Pipeline",
+    "Recorded",
+    "Scope",
+    "Settings",
+    "SourceSummary",
+    "Stage",
+    "Summary",
+    "TriageOptions",
+    "UserError",
+    "Verdict",
+    "apfd",
+    "available",
+    "detect",
+    "detections",
+    "evaluate",
+    "figures",
+    "get_strategy",
+    "rauc",
+    "read_artifact",
+    "read_recorded",
+    "spread",
+]

@@ -1,0 +1,177 @@
+"""The stages of OPERA on one workspace, for use from Python.
+
+Each method does what the command of its name does. It opens the workspace for as long as it runs, so that other processes can use the
+workspace between two calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from opera.compilers.registry import check_level, choose_route, plugin
+from opera.config import load_config
+from opera.corpus.record import record
+from opera.corpus.selection import selector
+from opera.difftest.settings import Settings
+from opera.extract import ExtractOptions, SourceSummary
+from opera.extract import Progress as ExtractionProgress
+from opera.instance import Instance
+from opera.prioritize import Adaptive, Context, equipped_counts, get_strategy
+from opera.prioritize.ranking import DEFAULT_STRATEGY, current_ranking, failed, rank
+from opera.report.overview import findings_among
+from opera.run.adaptive import Adaptation, all_alike
+from opera.run.campaign import Summary, run_campaign
+from opera.run.observers import Progress
+from opera.run.plan import nightly_part
+from opera.run.progress import CampaignProgress
+from opera.store import Campaigns, Corpus, Workspace, queries
+from opera.store.database import open_workspace
+from opera.store.queries import Scope
+from opera.store.reductions import StoredReduction
+from opera.triage.findings import Finding
+from opera.triage.known_failures import results_in
+from opera.triage.runner import Tally, Triage, TriageOptions
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """The stages on one workspace.
+
+    Attributes:
+        workspace: Its folder; `extract` makes it if it does not exist.
+    """
+
+    workspace: Path = field(default=Path(".opera"))
+
+    def extract(
+        self,
+        library: str,
+        sources: Sequence[str] = (),
+        *,
+        how: ExtractOptions | None = None,
+        constraints: Path | None = None,
+        fresh: bool = False,
+        progress: Callable[[ExtractionProgress], None] | None = None,
+    ) -> tuple[SourceSummary, ...]:
+        """Records the operator instances that a library's own tests use.
+
+        Args:
+            library: `onnx`, `pytorch`, `keras`, `tensorflow` ...
+            sources: Names of sources, e.g. `opinfo`; if empty, all that do not run on request.
+            how: How the sources run: number of processes, patterns, options of sources. The default runs one process of the configured
+                interpreter.
+            constraints: Folder of DocTer's constraint files, for the source `docter`.
+            fresh: Whether to run finished files of a suite again.
+            progress: Called a few times a second.
+
+        Returns:
+            Calls, instances and operators of each source.
+
+        Raises:
+            UserError: an unknown library, source or option.
+            EnvironmentBroken: the workspace cannot be written.
+        """
+        how = how or ExtractOptions(python=load_config().python("library", library))
+        with self._open(write=True) as space:
+            return record(space, library, sources, how, constraints=constraints, fresh=fresh, progress=progress)
+
+    def prioritize(
+        self, compiler: str, frontend: str, *, strategy: str = DEFAULT_STRATEGY, history: bool = False, seed: int = 0
+    ) -> tuple[str, ...]:
+        """Orders the instances for a compiler, those likely to reveal different bugs first, and keeps the ranking.
+
+        Args:
+            compiler: `tvm`, `openvino` ...
+            frontend: Model format: `onnx`, `pytorch`, `keras` ...
+            strategy: Name of the strategy.
+            history: Whether instances that failed in earlier campaigns count twice.
+            seed: Decides between instances that are worth the same.
+
+        Returns:
+            Ids of the instances in ranked order.
+
+        Raises:
+            UserError: an unknown compiler, frontend or strategy.
+            NothingSelected: the workspace has no instance of the library.
+        """
+        route = choose_route(plugin(compiler).load(), frontend, None)
+        get_strategy(strategy)
+        with self._open(write=True) as space:
+            corpus = Corpus(space)
+            ranking = rank(corpus, compiler, route, strategy, seed, failed(space) if history else frozenset[str]())
+            return tuple(corpus.ranked(ranking.id))
+
+    def run(self, settings: Settings, *, nightly: bool = False, progress: Progress | None = None) -> Summary:
+        """Runs the ranked instances through one compiler, or continues that campaign.
+
+        Args:
+            settings: The compiler, the frontend, and everything else that decides which tests run and how.
+            nightly: Whether earlier failures run first, then new instances.
+            progress: Is told how the campaign goes.
+
+        Returns:
+            Counts of the campaign. `stopped_by` is `interrupt` after Ctrl-C.
+
+        Raises:
+            UserError: settings that do not fit the compiler.
+            NothingSelected: no test is selected.
+            EnvironmentBroken: the compiler, the library or the workspace does not work.
+        """
+        adapter = plugin(settings.compiler).load()
+        route = choose_route(adapter, settings.frontend, settings.route)
+        check_level(adapter, settings.level)
+        selector(settings.keyword)
+        if settings.strategy is not None:
+            get_strategy(settings.strategy)
+        with self._open(write=True) as space:
+            corpus = Corpus(space)
+            ranking = current_ranking(corpus, settings.compiler, route, settings.strategy, settings.seed)
+            order = corpus.ranked(ranking.id)
+            part = nightly_part(Campaigns(space), settings.compiler, settings.frontend) if nightly else None
+            if part is not None:
+                order.sort(key=part)
+            strategy, adaptation = get_strategy(ranking.strategy), None
+            if isinstance(strategy, Adaptive):
+                context = Context(equipped_counts(settings.compiler, route.frontend), settings.seed)
+                adaptation = Adaptation(strategy, context, part or all_alike)
+            progress = progress or CampaignProgress(settings.subject, str(self.workspace), quiet=True)
+            return run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress, adaptation)
+
+    def triage(self, options: TriageOptions | None = None, say: Callable[[StoredReduction, str], None] | None = None) -> Tally:
+        """Reduces failing tests, finds their triggers, and merges findings with one root cause.
+
+        Args:
+            options: What to reduce, and for how long.
+            say: Is told each reduction, with the API of its instance.
+
+        Returns:
+            Counts of reductions.
+        """
+        self._open(write=False).close()  # raises if there is no workspace: triage makes none
+        with self._open(write=True) as space:
+            return Triage(space, load_config(), options or TriageOptions(), say or (lambda reduction, api: None)).run()
+
+    def findings(self, scope: Scope | None = None) -> tuple[Finding, ...]:
+        """The findings among the results in *scope*, the most severe and most frequent of each subject first.
+
+        Raises:
+            UserError: there is no workspace, or no such campaign.
+        """
+        with self._open(write=False) as space:
+            failures = [each for each in results_in(space, scope or Scope()) if each.fingerprint is not None]
+            return findings_among(space, failures, queries.apis(space))
+
+    def instances(self, library: str) -> Mapping[str, str]:
+        """The API of each instance of *library* by the instance's id."""
+        with self._open(write=False) as space:
+            return dict(Corpus(space).runnable(library))
+
+    def instance(self, key: str) -> Instance:
+        """The instance with that id; raises KeyError if there is none."""
+        with self._open(write=False) as space:
+            return Corpus(space).get(key)
+
+    def _open(self, *, write: bool) -> Workspace:
+        return open_workspace(Path(self.workspace), write=write)
