@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opera.corpus.selection import selector
+from opera.corpus.selection import at_most, selector
+from opera.instance import Instance, Occurrence, digest
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 
@@ -46,9 +47,32 @@ class Campaign:
         """How many of the tests of *keyword* have which verdict."""
         return dict(Counter(result.verdict.value for result in self.of(keyword)))
 
+    def failures_of(self, instances: Iterable[Instance]) -> list[tuple[str, str, str]]:
+        """API, input form and verdict of each failing test of *instances*, all of which must have been run."""
+        wanted = {digest(each) for each in instances}
+        assert wanted <= {result.instance for _, result in self.results}
+        return [(api, each.form, each.verdict.value) for api, each in self.results if each.instance in wanted and each.fingerprint]
+
     def report(self) -> dict[str, Any]:
         """What `opera report` says of this campaign."""
         return opera("report", "--campaign", self.summary["campaign"], workspace=self.workspace)
+
+
+def filled(workspace: Path, instances: Iterable[Instance]) -> Path:
+    """*workspace*, which now holds *instances*."""
+    with open_workspace(workspace, write=True) as space:
+        Corpus(space).add((each, Occurrence("hand", "test")) for each in instances)
+    return workspace
+
+
+def selected(workspace: Path, library: str, keyword: str, cap: int) -> list[Instance]:
+    """The instances of *workspace* whose API *keyword* names, at most *cap* of each API."""
+    wanted = selector(keyword)
+    with open_workspace(workspace, write=False) as space:
+        corpus = Corpus(space)
+        apis = corpus.runnable(library)
+        names = at_most(((key, api) for key, api in apis.items() if wanted(api)), cap, lambda each: each[1])
+        return [corpus.get(key) for key, _ in names]
 
 
 def run(workspace: Path, compiler: str, frontend: str, keywords: Iterable[str], *more: str) -> Campaign:

@@ -286,7 +286,11 @@ REPLAY = replay("pytorch", "torch.cosh")
 
 @pytest.mark.parametrize(
     ("library", "api", "calls"),
-    [("pytorch", "torch.cosh", 17), ("keras", "keras.ops.cosh", 15), pytest.param("tensorflow", "tf.math.cosh", 9, marks=pytest.mark.slow)],
+    [
+        ("pytorch", "torch.cosh", 17),
+        pytest.param("keras", "keras.ops.cosh", 15, marks=pytest.mark.slow),
+        pytest.param("tensorflow", "tf.math.cosh", 9, marks=pytest.mark.slow),
+    ],
 )
 def test_the_workspaces_own_calls_are_replayed(command: Any, library: str, api: str, calls: int) -> None:
     fill(".opera", *recorded(), *of_keras(), *of_tensorflow())

@@ -13,7 +13,8 @@ FIGURES = {"ablation": 2, "campaigns": 3, "growth": 1, "paper-table": 1}
 
 
 @pytest.mark.parametrize("name", sorted(FIGURES))
-def test_a_notebook_runs_from_top_to_bottom(name: str) -> None:
+def test_a_notebook_runs_from_top_to_bottom(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPERA_NOTEBOOK_SEEDS", "1")
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(NOTEBOOKS)}}).execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
