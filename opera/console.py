@@ -137,7 +137,7 @@ def check_outputs(as_json: bool, *paths: Path | None) -> None:
     """Raises UserError where more than one document would go to standard output."""
     if as_json + sum(path == STDOUT for path in paths) > 1:
         both = "the document of --json and a file named -" if as_json else "several files named -"
-        raise UserError(f"{both} would all go to standard output; name a file")
+        raise UserError(f"{both} cannot all go to standard output; name a file")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic: int | None = None) -> None:

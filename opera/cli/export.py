@@ -78,7 +78,7 @@ def ranking(file: str, compiler: str, frontend: str, strategy: str | None, works
         if found is None:
             named = (("compiler", compiler), ("frontend", frontend), ("seed", str(seed)), ("strategy", strategy))
             options = "".join(f" --{name} {quoted(value)}" for name, value in named if value is not None)
-            raise UserError(f"there is no such ranking; make one with `opera prioritize{options}{option(workspace)}`")
+            raise UserError(f"the workspace has no such ranking; make one with `opera prioritize{options}{option(workspace)}`")
         rows = corpus.placed(found.id)
     head = {
         "schema": RANKING_SCHEMA, "compiler": compiler, "frontend": frontend, "strategy": found.strategy, "seed": seed, "ranked": len(rows),

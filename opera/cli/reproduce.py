@@ -76,7 +76,7 @@ def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
         smaller = reduced(finding)
         return finding.id, [*([smaller] if smaller else []), original(space, finding.representative)]
     if target.test is None:
-        raise UserError(f"{identity!r} is no finding and no failing test; `opera report` lists the findings")
+        raise UserError(f"{identity!r} is neither a finding nor a failing test; `opera report` lists the findings")
     result = result_of(space, target.test)
     if not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
         raise UserError(f"test {result.test[:12]} did not fail: {result.verdict.value}; `opera report` lists the findings")

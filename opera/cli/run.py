@@ -113,9 +113,11 @@ def command(
     check_level(adapter, level)
     selector(keyword)
     if nightly and limit is not None:
-        raise UserError("--nightly puts the tests into another order each night, so that a --limit means others each time; use --budget")
+        raise UserError(
+            "--nightly orders the tests differently each night, so --limit would select different tests each night; use --budget"
+        )
     if executor == "local" and (address is not None or shared_folder):
-        raise UserError("--address and --shared-folder are of a cluster; add --executor ray")
+        raise UserError("--address and --shared-folder need a cluster; add --executor ray")
     known = None if baseline is None else Baseline.existing(baseline)
     if strategy is not None:
         get_strategy(strategy)
@@ -146,7 +148,7 @@ def command(
     if summary.stopped_by == "interrupt":
         raise KeyboardInterrupt
     if summary.executed == 0:
-        raise NothingSelected("no test was executed before the campaign was stopped; the same command continues")
+        raise NothingSelected("the campaign was stopped before its first test; run the same command to continue")
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
 
 

@@ -40,5 +40,5 @@ def canary(library: str) -> Instance:
     except Exception as error:
         raise EnvironmentBroken(f"the canary of {library} ({target}) cannot be imported: {error}{advice(error)}; reinstall it") from error
     if not isinstance(found, Instance):
-        raise EnvironmentBroken(f"the canary of {library} ({target}) is no opera.instance.Instance")
+        raise EnvironmentBroken(f"the canary of {library} ({target}) is not an opera.instance.Instance; correct its entry point")
     return found

@@ -93,10 +93,10 @@ def read_side(path: Path, wanted: Callable[[str, str], bool]) -> Side:
         UserError: *path* is neither.
     """
     if not path.exists():
-        raise UserError(f"there is no {path}; give a workspace folder or a corpus file")
+        raise UserError(f"{path} does not exist; give a workspace folder or a corpus file")
     if path.is_dir():
         if not (path / DATABASE).is_file():
-            raise UserError(f"{path} is no workspace (it has no {DATABASE})")
+            raise UserError(f"{path} is not a workspace, because it has no {DATABASE}; give a workspace folder or a corpus file")
         return _workspace(path, wanted)
     return _file(path, wanted)
 

@@ -151,12 +151,16 @@ def read_header(path: Path) -> Document:
         _, line = next(lines_of(path), (0, b""))
         header = parse(line)
     except ValueError as error:
-        raise UserError(f"{path} is no corpus file: its first line is no header ({error}); `opera export jsonl` writes one") from error
+        raise UserError(
+            f"{path} is not a corpus file: its first line is not a header ({error}); `opera export jsonl` writes a corpus file"
+        ) from error
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     if header.get("schema") != SCHEMA:
         hint = "it holds a recording, not a corpus" if "recording" in header else f"its schema is {str(header.get('schema'))[:80]!r}"
-        raise UserError(f"{path} is no corpus file that this version reads: {hint}, and {SCHEMA!r} is expected")
+        raise UserError(
+            f"{path} is not a corpus file of this version: {hint} instead of {SCHEMA!r}; `opera export jsonl` writes a corpus file"
+        )
     return header
 
 

@@ -59,15 +59,15 @@ def origin(path: Path, format: str, target: Path) -> Origin:
         UserError: it is not there, it is not of that format, or it is the workspace *target* itself.
     """
     if not path.exists():
-        raise UserError(f"there is no {path}")
+        raise UserError(f"{path} does not exist; give a file or a folder")
     if format in (Format.FREEFUZZ.value, Format.DEEPREL.value):
         _recorded_calls(path, Format(format))
         return Origin(path, Format(format))
     if format == Format.WORKSPACE.value or (format == "auto" and path.is_dir()):
         if not (path / DATABASE).is_file():
-            raise UserError(f"{path} is no workspace (it has no {DATABASE}); for records of FreeFuzz, add --format freefuzz")
+            raise UserError(f"{path} is not a workspace, because it has no {DATABASE}; for records of FreeFuzz, add --format freefuzz")
         if path.resolve() == target.resolve():
-            raise UserError(f"{path} is the workspace that would be imported into")
+            raise UserError(f"{path} is the target workspace itself; give another workspace")
         return Origin(path, Format.WORKSPACE)
     read_header(path)
     return Origin(path, Format.JSONL)

@@ -27,10 +27,10 @@ def write_replayable(workspace: Workspace, library: str, source: str, seed: int,
     selection = Selection(library, outcome=Outcome.RETURNED.value, cap=PER_OPERATOR, max_size=MAX_SIZE, besides=source)
     try:
         if library not in Corpus(workspace).libraries():
-            raise NothingSelected("none at all")
+            raise NothingSelected("the workspace has no instance")
         return int(export(workspace, selection, seed, str(path))["instances"])
     except NothingSelected as error:
         raise UserError(
-            f"the source {source} makes recorded calls of {library} again, and the workspace has none; record some first with"
-            f" `opera extract --lib {library}{option(workspace.folder)}`, or name a file of them with --option instances=FILE"
+            f"the source {source} repeats recorded calls of {library}, but the workspace has no such calls; first run"
+            f" `opera extract --lib {library}{option(workspace.folder)}`, or name a file of instances with --option instances=FILE"
         ) from error

@@ -79,7 +79,7 @@ class _Parser:
         if self._accept("("):
             self._depth += 1
             if self._depth > _DEEPEST:
-                raise UserError(f"-k has more than {_DEEPEST} parentheses inside each other; write a simpler expression")
+                raise UserError(f"-k has more than {_DEEPEST} nested parentheses; write a simpler expression")
             inner = self.either()
             if not self._accept(")"):
                 raise self.wrong()
@@ -164,7 +164,7 @@ def choose(workspace: Workspace, selection: Selection, seed: int = 0) -> list[Ch
     if selection.max_size is not None or _leaves_out(rows, selection):
         rows = _first(workspace, rows, selection, seed)
     if not rows:
-        raise NothingSelected("no instance is selected; `opera ls --operators` lists what there is")
+        raise NothingSelected("no instance is selected; `opera ls --operators` lists the operators")
     return sorted(rows, key=lambda row: (row.library, row.api, row.id))
 
 

@@ -194,7 +194,7 @@ class DiffTest:
         assert state.artefact is not None
         if isinstance(event, Done) and isinstance(damaged := from_json(event.result), Damaged):
             if state.remade >= MOST_RUNS:
-                raise EnvironmentBroken(f"files vanish from the cache ({damaged.reason}); look who else writes there")
+                raise EnvironmentBroken(f"files disappear from the cache ({damaged.reason}); check which other program writes there")
             return TestState(state.test, Phase.MODEL, self.library, seconds=state.seconds, remade=state.remade + 1)
         if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is WorkerKind.COMPILER and not state.failures:
             return replace(state, worker=WorkerKind.COMPILER_FRESH)
@@ -253,7 +253,9 @@ def answer_of(event: Event) -> Answer:
         if not isinstance(answer, Made | Rejected | ExporterFailed | Unwritable):
             return LibraryLost("library-abort", REFERENCE, {"cause": "protocol", "detail": "an answer to another request"})
         if isinstance(answer, Unwritable):
-            raise EnvironmentBroken(f"the cache cannot be written ({answer.failure['message']}); mend that and run the same command again")
+            raise EnvironmentBroken(
+                f"the cache cannot be written ({answer.failure['message']}); correct this, and run the same command again"
+            )
         return (
             replace(answer, unsupported=declined_by_exporter(answer.exporter, answer.failure))
             if isinstance(answer, ExporterFailed)

@@ -192,4 +192,4 @@ class TestRunner:
             events = [event for _, _, event in self._workers.pool.wait()]
             if events:
                 return events[0]
-        raise EnvironmentBroken(f"{step.worker.value} does not answer; look at `opera doctor`")
+        raise EnvironmentBroken(f"{step.worker.value} does not answer; run `opera doctor`")

@@ -71,10 +71,10 @@ class SubjectSession:
         if judgement.verdict is not Verdict.PASS:
             why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
             if WorkerKind.COMPILER not in asked:
-                raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; look at `opera doctor`")
+                raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; run `opera doctor`")
             raise EnvironmentBroken(
                 f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
-                " adapter; look at `opera doctor`"
+                " adapter, so run `opera doctor`"
             )
         if self.pool.infos[WorkerKind.LIBRARY]["forkable"]:
             self.pool.set_warmup(WorkerKind.LIBRARY_FRESH, asked[WorkerKind.LIBRARY])
@@ -99,7 +99,7 @@ class SubjectSession:
                 return events[0]
             if self._interrupted():
                 raise KeyboardInterrupt
-        raise EnvironmentBroken(f"{role.value} does not answer; look at `opera doctor`")
+        raise EnvironmentBroken(f"{role.value} does not answer; run `opera doctor`")
 
     def _identity(self) -> Identity:
         library = self.pool.infos[WorkerKind.LIBRARY]

@@ -315,7 +315,7 @@ class Checkup:
         event = worker.ask(to_json(difftest.ask(made).request))
         judgement = difftest.answered(replace(made, worker=WorkerKind.COMPILER_FRESH), event)
         if isinstance(judgement, TestState):
-            raise EnvironmentBroken(f"files vanish from {self._cache}; look who else writes there")
+            raise EnvironmentBroken(f"files disappear from {self._cache}; check which other program writes there")
         if judgement.verdict is Verdict.PASS:
             version, rest = _split(ready.info["versions"])
             settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}

@@ -80,7 +80,7 @@ def inventory(python: str, path: tuple[str, ...] = ()) -> Inventory:
     try:
         run = subprocess.run([python, "-I", "-c", _SCRIPT, *path], capture_output=True, text=True, check=False, timeout=_TIMEOUT)
     except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
-        raise EnvironmentBroken(f"the interpreter {python} does not exist or cannot be run; correct `python` in opera.toml") from error
+        raise EnvironmentBroken(f"the interpreter {python} does not exist or cannot run; correct `python` in opera.toml") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentBroken(f"the interpreter {python} does not answer: {error}") from error
     try:

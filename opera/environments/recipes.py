@@ -83,7 +83,7 @@ def recipe(name: str) -> Recipe:
     if entry is None:
         if name not in plugins():
             known = known_names()
-            raise UserError(f"unknown environment {name!r}{did_you_mean(name, known)}; there are: {', '.join(known)}")
+            raise UserError(f"unknown environment {name!r}{did_you_mean(name, known)}; choose one of: {', '.join(known)}")
         plugin = plugins()[name]
         adapter = plugin.load()
         live = dict.fromkeys(route.library for route in adapter.routes if route.artefact is None)
@@ -125,4 +125,4 @@ def _requirements() -> list[Requirement]:
     try:
         return [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
     except metadata.PackageNotFoundError as error:
-        raise EnvironmentBroken("opera is not installed here, so that its extras are unknown; `pip install .` does it") from error
+        raise EnvironmentBroken("OPERA is not installed here, so its extras are unknown; run `pip install .`") from error

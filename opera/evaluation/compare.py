@@ -112,7 +112,9 @@ def detections(
         UserError: nothing failed, so that nothing can be said; or a strategy is unknown, or cannot rank this campaign.
     """
     if not recorded.failing:
-        raise UserError(f"the campaign of {recorded.subject} has no findings: every order is as good as any other")
+        raise UserError(
+            f"the campaign of {recorded.subject} has no findings, so all orders are equally good; choose a campaign with findings"
+        )
     names = list(dict.fromkeys(strategies))
     parts = [range(part, seeds, jobs) for part in range(min(jobs, seeds))]
     tasks = [(name, part) for name in names for part in parts]

@@ -58,7 +58,7 @@ class RecordedCalls:
         self._source = source
         self._paths = [path] if path.is_file() else sorted(item for item in path.rglob("*") if _is_collection(item))
         if not self._paths:
-            raise UserError(f"{path}: there is no recorded call; expected files named after APIs, such as torch.nn.Conv2d.bson.")
+            raise UserError(f"{path}: no recorded call is here; name files after their APIs, e.g. torch.nn.Conv2d.bson")
 
     def __iter__(self) -> Iterator[tuple[Instance, Occurrence]]:
         for path in self._paths:

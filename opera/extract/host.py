@@ -127,7 +127,7 @@ def start(command: Sequence[str], output: IO[bytes], folder: str | Path, environ
     try:
         return Program(command, output, folder, {**os.environ, **PINNED, **(environment or {})})
     except OSError as error:
-        message = f"cannot start {command[0]}: {error.strerror}; set `python` of this library to an interpreter that has it"
+        message = f"cannot start {command[0]}: {error.strerror}; set `python` of this library to another interpreter"
         raise EnvironmentBroken(message) from error
 
 

@@ -198,7 +198,7 @@ def find_files(source: DeclaredSource, suite: SuiteDescription, request: Request
     """
     named = request.suite if request.suite is not None else _package(request.python, suite.package, request.scratch)
     if named is None:
-        raise UserError(f"{source.library}/{source.name} needs a folder: --suite DIR or --scripts DIR")
+        raise UserError(f"{source.library}/{source.name} needs a folder; add --suite DIR or --scripts DIR")
     if not named.exists():
         raise UserError(f"{named} does not exist; name a folder of tests, or one file")
     root = named.parent if suite.package and request.suite is None else named if named.is_dir() else named.parent
@@ -280,5 +280,5 @@ def _package(python: str, package: str, scratch: Path) -> Path | None:
     lines = answer([python, "-c", _FIND, package], scratch).splitlines()
     path = Path(lines[-1]) if lines else Path()
     if not path.is_absolute() or not path.is_dir():
-        raise EnvironmentBroken(f"{python} has no package {package} with test files in it")
+        raise EnvironmentBroken(f"{python} has no package {package} with test files; install the package there")
     return path

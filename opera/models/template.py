@@ -160,7 +160,7 @@ def template_of(library: str) -> str:
     """`module:attribute` of the template for *library*, to be imported in a worker beside it."""
     known = registered(GROUP)
     if not known:
-        raise EnvironmentBroken("no model template is registered: opera is not installed here; `make setup` or `pip install .` does it")
+        raise EnvironmentBroken("no model template is registered, because OPERA is not installed here; run `make setup` or `pip install .`")
     if library not in known:
         raise UserError(f"no model template for library {library!r}; there are: {', '.join(known)}")
     return known[library]

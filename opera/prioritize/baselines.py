@@ -107,8 +107,8 @@ def _mask(numbers: frozenset[int]) -> int:
 def _statements(context: Context) -> Mapping[str, frozenset[int]]:
     if context.coverage is None:
         raise UserError(
-            "this strategy needs to know which statements of the frontend each test runs: a frontend in Python, and a campaign that"
-            " was recorded with --coverage; a frontend in C++ has none that could be measured"
+            "this strategy needs the statements that each test runs, but the campaign was recorded without them; for a frontend in"
+            " Python, record it with --coverage; a frontend in C++ cannot be measured"
         )
     return context.coverage
 
@@ -155,7 +155,7 @@ def _signatures(candidates: Sequence[Candidate]) -> npt.NDArray[np.uint64]:
     try:
         import datasketch
     except ImportError as error:
-        raise EnvironmentBroken("the strategy fast needs datasketch; pip install 'opera-dl[evaluation]'") from error
+        raise EnvironmentBroken("the strategy fast needs datasketch; install it with `pip install 'opera-dl[evaluation]'`") from error
     texts = [_text(each.instance) for each in candidates]
     shingles = [{text[at : at + SHINGLE].encode() for at in range(max(1, len(text) - SHINGLE + 1))} for text in texts]
     distinct: set[bytes] = set[bytes]().union(*shingles)

@@ -90,10 +90,12 @@ def census(workspace: Workspace, selection: Selection) -> Census:
     stored = Campaigns(workspace)
     ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.library))
     if not Corpus(workspace).libraries() and not ran:
-        raise NothingSelected("the workspace is empty; `opera extract --lib onnx` fills it")
+        raise NothingSelected("the workspace is empty; run e.g. `opera extract --lib onnx`")
     libraries = tuple(_libraries(workspace, selection))
     if not libraries and set(selection.document()) - {"library"}:
-        raise NothingSelected("no instance is selected; `opera ls --operators` lists what there is, `opera show ID` the tests of one")
+        raise NothingSelected(
+            "no instance is selected; `opera ls --operators` lists the operators, and `opera show ID` the tests of an instance"
+        )
     seen = () if selection.test is None else _seen(workspace, selection)
     return Census(libraries, tuple(_sources(workspace, selection)), seen, ran)
 

@@ -152,7 +152,7 @@ def text_of(facts: Facts) -> str:
         template = environment.from_string(form) if _is_text(form) else environment.get_template(f"{form}.md.j2")
         text = template.render(values).strip()
     except jinja2.TemplateError as error:
-        raise UserError(f"the issue form of the adapter {facts.owner} cannot be filled in: {error!r}; correct its `issue_form`") from error
+        raise UserError(f"the issue form of the adapter {facts.owner} cannot be filled in ({error!r}); correct its `issue_form`") from error
     return re.sub(r"\n{3,}(?=[^\n]*\n)", "\n\n", text) + "\n"
 
 

@@ -36,7 +36,7 @@ def resolve(workspace: Workspace, prefix: str) -> Target:
     """
     wanted = prefix.strip().lower()
     if re.fullmatch(r"[0-9a-f]{1,64}", wanted) is None:
-        raise UserError(f"{prefix!r} is no id: ids are hexadecimal digits, as `opera report` prints them")
+        raise UserError(f"{prefix!r} is not an id; give hexadecimal digits, as `opera report` prints them")
     found = queries.matching(workspace, wanted)
     targets = [
         *(Target(finding=each) for each in found.findings),
@@ -44,10 +44,12 @@ def resolve(workspace: Workspace, prefix: str) -> Target:
         *(Target(instance=each) for each in found.instances),
     ]
     if not targets:
-        raise UserError(f"no finding, test or instance begins with {prefix!r}; `opera report` lists findings, `opera ls` the rest")
+        raise UserError(
+            f"no finding, test or instance begins with {prefix!r}; `opera report` lists findings, and `opera ls` campaigns and operators"
+        )
     if len(targets) > 1:
         listed = ", ".join(each.text for each in targets[:_LISTED]) + (", …" if len(targets) > _LISTED else "")
-        raise UserError(f"{prefix!r} is the beginning of several ids: {listed}; give more digits")
+        raise UserError(f"{prefix!r} is a prefix of several ids: {listed}; give more digits")
     return targets[0]
 
 
@@ -63,8 +65,8 @@ def finding_of(workspace: Workspace, identity: str) -> ReportedFinding:
     if not among:
         raise UserError(f"no failing test belongs to the finding {identity} now; `opera report` lists the findings")
     if len(among) > 1:
-        listed = ", ".join(f"{each.finding.id} ({each.finding.trigger or 'the rest'})" for each in among)
-        raise UserError(f"the failures of fingerprint {identity} are several findings: {listed}")
+        listed = ", ".join(f"{each.finding.id} ({each.finding.trigger or 'all other failures'})" for each in among)
+        raise UserError(f"the failures of fingerprint {identity} are several findings; choose one of: {listed}")
     return among[0]
 
 

@@ -195,8 +195,8 @@ def _nothing(campaigns: Campaigns, scope: Scope) -> str:
     if not there:
         return "the workspace has no results; run a campaign first, e.g. `opera run --compiler onnxruntime --frontend onnx`"
     if scope.compiler is None and scope.frontend is None:
-        return "the selected campaign has no results yet; the command that began it continues it"
-    return f"no results for that selection; the workspace has campaigns of {', '.join(there)}"
+        return "the selected campaign has no results yet; run its command again to continue it"
+    return f"no result is selected; the workspace has campaigns of {', '.join(there)}"
 
 
 class _Tally:

@@ -153,7 +153,9 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     try:
         lines = environment.from_string(body).render(values).strip().splitlines()
     except jinja2.TemplateError as error:
-        raise UserError(f"the reproducer of the adapter {adapter.name} cannot be filled in: {error!r}; correct its `reproducer`") from error
+        raise UserError(
+            f"the reproducer of the adapter {adapter.name} cannot be filled in ({error!r}); correct its `reproducer`"
+        ) from error
     imports = [line for line in lines if line.startswith(("import ", "from "))]
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *imports])
     values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
@@ -161,7 +163,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     text = text if re.search(r"\bnp\.", text) else text.replace(f"{_NUMPY}\n", "", 1)
     why = objection(text, f"{values['docstring']}\n", values["library_source"], route.library)
     if why is not None:
-        raise UserError(f"no script was written for {result.test[:12]}, as {why}; `opera show {result.test[:12]}` has the facts")
+        raise UserError(f"no script was written for {result.test[:12]}, because {why}; `opera show {result.test[:12]}` has the facts")
     return text
 
 
@@ -170,7 +172,7 @@ def _compiler_template(adapter: type[Adapter], result: StoredResult) -> str:
     if found is None:
         raise UserError(
             f"the adapter {adapter.name} has no reproducer for {result.frontend}; `opera show {result.test[:12]}` has the facts, and"
-            f" docs/how-to/add-a-compiler.md says how to write `reproducer = {{{result.frontend!r}: ...}}`"
+            f" docs/how-to/add-a-compiler.md explains how to write `reproducer = {{{result.frontend!r}: ...}}`"
         )
     return found
 

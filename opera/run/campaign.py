@@ -239,7 +239,7 @@ class _Campaign:
         plan = self._plan(make_order(), identity, wanted)
         planned = len(plan) if self._draws is None else self._draws.planned
         if not planned:
-            raise NothingSelected(f"no {self._workers.route.library} instance is selected; check -k, or extract more")
+            raise NothingSelected(f"no {self._workers.route.library} instance is selected; check -k, or extract more instances")
         versions = {
             "template": identity.template,
             "library": dict(identity.library),

@@ -38,7 +38,7 @@ class Place:
         """Raises EnvironmentBroken where it does not."""
         if not self.holds:
             raise EnvironmentBroken(
-                f"{self._folder} was moved or removed while the campaign ran; what was finished is kept in it: run the same command with"
+                f"{self._folder} was moved or removed while the campaign ran; finished results are kept in it, so run the same command with"
                 " --workspace and its new place"
             )
 

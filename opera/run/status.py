@@ -91,7 +91,7 @@ def read_status(folder: Path) -> dict[str, Any]:
     except (IsADirectoryError, ValueError, RecursionError) as error:
         raise _damaged(path) from error
     if isinstance(status, dict) and cast("dict[str, Any]", status).get("schema", SCHEMA) != SCHEMA:
-        raise UserError(f"{path} was written by another version of opera")
+        raise UserError(f"{path} was written by another version of OPERA; run `opera run` with this version")
     if not _has_shape(status, _SHAPE):
         raise _damaged(path)
     return cast("dict[str, Any]", status)
@@ -103,7 +103,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _damaged(path: Path) -> UserError:
-    return UserError(f"{path} is damaged; remove it, `opera run` writes it again, and `opera top CAMPAIGN` shows an earlier campaign")
+    return UserError(f"{path} is damaged; remove it: `opera run` writes it again, and `opera top CAMPAIGN` shows an earlier campaign")
 
 
 def _has_shape(value: Any, shape: Any) -> bool:

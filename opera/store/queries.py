@@ -266,5 +266,5 @@ def campaigns_in(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
         among = found or campaigns.all()
         names = ", ".join(each.id for each in among[:8]) or "none"
         what = "several campaigns begin" if found else "no campaign begins"
-        raise UserError(f"{what} with {scope.campaign!r}; there are: {names}. `opera ls` lists them")
+        raise UserError(f"{what} with {scope.campaign!r}; choose one of: {names} (`opera ls` lists all campaigns)")
     return [each for each in found if scope.compiler in (None, each.compiler) and scope.frontend in (None, each.frontend)]

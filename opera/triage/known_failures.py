@@ -169,7 +169,7 @@ def side(text: str, workspace: Path) -> Side:
         found = campaigns_in(campaigns, Scope(campaign or None))
         if len(found) != 1:
             there = ", ".join(f"{each.id} ({each.compiler}/{each.frontend})" for each in found) or "none"
-            raise UserError(f"{text} holds several campaigns, or none: {there}; name one as {quoted(f'{folder or workspace}:ID')}")
+            raise UserError(f"{text} does not have exactly one campaign ({there}); name one as {quoted(f'{folder or workspace}:ID')}")
         versions = dict(found[0].versions.get("compiler", {}))
         label = ", ".join(f"{name} {value}" for name, value in list(versions.items())[:1])
         return Side(f"{found[0].id} ({found[0].compiler}/{found[0].frontend})", label, tuple(campaigns.results(found[0].id)))

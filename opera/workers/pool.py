@@ -243,9 +243,7 @@ class WorkerPool:
             self._failed_starts += 1
         if self._failed_starts >= _START_ATTEMPTS or self._disturbed_starts >= _DISTURBED_STARTS:
             tail = event.log.strip().splitlines()[-1:] or [""]
-            raise EnvironmentBroken(
-                f"{post.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; look at `opera doctor`"
-            )
+            raise EnvironmentBroken(f"{post.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; run `opera doctor`")
 
     def _dismiss(self, desk: _Slot, descriptor: int) -> None:
         with suppress(KeyError, ValueError):

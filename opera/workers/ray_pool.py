@@ -200,7 +200,7 @@ class RayPool:
         for reference in ready:
             yield from self._arrived(pending[reference])
         if not any(desk.machine for desk in self._desks) and time.monotonic() - self._began > _FIRST_WITHIN:
-            raise EnvironmentBroken(f"the cluster has had no free processor for {_FIRST_WITHIN:g} s; `ray status` shows what it has")
+            raise EnvironmentBroken(f"the cluster had no free processor for {_FIRST_WITHIN:g} s; `ray status` shows its processors")
 
     def _arrived(self, desk: _Slot) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         reference, desk.pending = desk.pending, None
@@ -212,7 +212,7 @@ class RayPool:
             if desk.machine is None:
                 self._misfits += 1
             if self._misfits > 3 * self._slots:
-                raise EnvironmentBroken(f"stations do not start: {str(error).strip()[-400:]}") from error
+                raise EnvironmentBroken(f"Ray workers do not start: {str(error).strip()[-400:]}") from error
             yield from self._lose(desk, type(error).__name__)
             return
         order = desk.order
@@ -224,7 +224,7 @@ class RayPool:
         except ProtocolError as error:
             self._misfits += 1
             if self._misfits > 3 * self._slots:
-                raise EnvironmentBroken(f"stations say what no station says: {error}") from error
+                raise EnvironmentBroken(f"a Ray worker sent an invalid message: {error}") from error
             self._ray.kill(desk.actor)
             yield from self._lose(desk, f"protocol: {error}")
             return
@@ -296,7 +296,7 @@ def _started(cluster: Cluster, slots: int) -> Any:
     if cluster.address is None:  # Ray listens on every network of the machine, and runs the code of whoever can talk to it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # before Ray is imported
         if importlib.util.find_spec("ray") is not None and importlib.util.find_spec("ray._private.authentication") is None:
-            raise EnvironmentBroken("this Ray cannot keep strangers out of a cluster that it starts; install ray>=2.52, or give --address")
+            raise EnvironmentBroken("this Ray cannot protect a cluster with a token; install ray>=2.52, or give --address")
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError as error:
