@@ -117,7 +117,7 @@ def _constraints(folder: Path, library: str, path: Path) -> Path:
     """Turns DocTer's files in *folder* into the file at *path*, and counts the constraints that were not understood."""
     found = read_constraints(folder, library)
     found.write(path)
-    say(f"constraints of {len(found.apis)} APIs; {sum(found.ignored.values())} constraints were not understood and are left out")
+    say(f"constraints of {len(found.apis)} APIs; {sum(found.ignored.values())} unknown constraints were left out")
     return path
 
 

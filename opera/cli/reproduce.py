@@ -94,7 +94,7 @@ def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
         with open_workspace(workspace, write=True) as space:
             Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)
     except EnvironmentBroken as error:
-        say(f"the outcome is not kept for reports: {error}")
+        say(f"reports will not show the outcome: {error}")
 
 
 def _say(script: Path, tried: Attempt | None, as_json: bool, *, err: bool) -> None:

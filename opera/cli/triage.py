@@ -119,7 +119,7 @@ def _print(tally: Tally, before: int, found: list[Finding], reductions: list[Sto
         "problems": tally.problems,
     }  # fmt: skip
     for problem in tally.problems:
-        say(f"not looked at: {problem}")
+        say(f"not triaged: {problem}")
     if as_json:
         print_json(document)
         return

@@ -209,15 +209,15 @@ class Detailer:
 
     def _script(self, reported: ReportedFinding) -> tuple[str, str]:
         if reported.reproducer is None:
-            return "", "no reproducer has been written yet"
-        outcome = "reproduced the failure" if reported.verified else "did not reproduce the failure when it was run"
+            return "", "no reproducer exists yet"
+        outcome = "reproduced the failure" if reported.verified else "did not reproduce the failure in its last run"
         path = self._workspace.folder / reported.reproducer
         if path.parent.resolve() != (self._workspace.folder / "reproducers").resolve() or path.is_symlink():
-            return "", f"{reported.reproducer} {outcome}; it lies outside the workspace, and is not shown"
+            return "", f"{reported.reproducer} {outcome}; it is outside the workspace, so its text is not shown"
         try:
             text = read_file(path).decode("utf-8", "replace")
         except (OSError, Malformed):
-            return "", f"{reported.reproducer} is gone from the workspace; `opera reproduce` writes it again"
+            return "", f"{reported.reproducer} is no longer in the workspace; `opera reproduce` writes it again"
         return block(text, _SCRIPT_LIMIT), f"{reported.reproducer} {outcome}"
 
 
@@ -250,7 +250,7 @@ def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
 def version_rows(campaign: Campaign | None) -> tuple[Row, ...]:
     """Versions and pinned settings of both sides of a campaign."""
     if campaign is None:
-        return (Row("versions", "no campaign of this test is in the workspace"),)
+        return (Row("versions", "the workspace has no campaign of this test"),)
     sides = [campaign.versions.get(side) for side in ("library", "compiler")]
     named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
     return tuple(Row(one_line(name), one_line(str(value))) for side in named for name, value in side.items())

@@ -126,7 +126,7 @@ class _Entries:
             command = f"opera show {reported.finding.id}{option(self._name)}"
             yield Entry(
                 row,
-                details.get(reported.finding.id) or Markup("<p>The page has no room for the details: <code>{}</code></p>").format(command),
+                details.get(reported.finding.id) or Markup("<p>The details do not fit on this page: <code>{}</code></p>").format(command),
             )
 
     def _fill(self, shown: Sequence[ReportedFinding]) -> dict[str, Markup]:

@@ -160,14 +160,14 @@ def ruled_out(result: StoredResult) -> list[str]:
     """What the failure is not, as sentences, each backed by something that was run."""
     found: list[str] = []
     if result.verdict.is_failure:
-        found.append("Nondeterminism: the same test failed in the same way again in a fresh process.")
+        found.append("Nondeterminism: the test failed again, in the same way, in a fresh process.")
     if result.verdict is Verdict.INCONSISTENT:
         found += _ruled_out_of_values(result)
     level = result.detail.get("lowest_level")
     if isinstance(level, Mapping):
         known = cast("Mapping[str, Any]", level)
         if known.get("vanishes"):
-            found.append(f"The operator's conversion by itself: at optimisation level {code(str(known['name']))} the failure vanishes.")
+            found.append(f"The conversion of the operator: at optimisation level {code(str(known['name']))} the failure vanishes.")
         else:
             found.append(f"Optimisation: at level {code(str(known['name']))} the test still fails ({inline(str(known['verdict']))}).")
     return found
@@ -185,14 +185,14 @@ def _ruled_out_of_values(result: StoredResult) -> list[str]:
     found: list[str] = []
     if kind in ("values", "nan", "inf"):
         found += [
-            "Ill-conditioning: where the library can compute in double precision, inputs that are off by a rounding error do not give it"
+            "Ill-conditioning: if the library can compute in double precision, inputs that are off by a rounding error do not give"
             " the compiler's result.",
-            "Precision: the compiler was pinned to full precision, and no dtype that it computes as another explains the difference.",
+            "Precision: the compiler ran with full precision, and no declared narrower dtype explains the difference.",
         ]
     if "exporter" not in result.detail:
         found.append(
-            "The exporter: run by the library itself or by ONNX's reference evaluator, where those can run it, the model that the"
-            " compiler was given does not give the compiler's result."
+            "The exporter: the library or ONNX's reference evaluator, if one of them can run the compiler's model, does not give the"
+            " compiler's result."
         )
     return found
 
@@ -222,13 +222,15 @@ def _short(facts: Facts) -> str:
 
 def _warning(facts: Facts) -> str:
     if facts.result.verdict is Verdict.FLAKY:
-        return "This failure did not come again in a fresh process. Find out why before anything is reported."
+        return "This failure did not happen again in a fresh process. Find the reason before you report it."
     if facts.why_none:
-        return f"There is no stand-alone script: {inline(facts.why_none)}. Write one before this is reported."
+        return f"There is no stand-alone script: {inline(facts.why_none)}. Write a script before you report this."
     if facts.tried is None:
-        return "The script below has not been run. Run it before this is reported."
+        return "The script below did not run yet. Run it before you report this."
     if not facts.tried.reproduced:
-        return f"The script below does NOT reproduce the failure here: {inline(facts.tried.message)}. Find out why before this is reported."
+        return (
+            f"The script below does NOT reproduce the failure here: {inline(facts.tried.message)}. Find the reason before you report this."
+        )
     return ""
 
 
@@ -257,7 +259,7 @@ def _actual(result: StoredResult) -> str:
     stage = f" while it was in stage `{result.stage.value}`" if result.stage else ""
     words = {
         Verdict.CRASH: "An exception was raised", Verdict.ABORT: "The process was killed",
-        Verdict.HANG: "The process did not come back", Verdict.OOM: "The process passed its memory cap",
+        Verdict.HANG: "The process did not end", Verdict.OOM: "The process passed its memory cap",
     }.get(result.verdict, "It fails")  # fmt: skip
     return f"{words}{stage}."
 

@@ -238,7 +238,7 @@ def attempt(script: Path, python: str, result: StoredResult, scratch: Path | Non
                 with writing:
                     program = Program([python, "-W", "ignore", str(script.resolve())], writing, folder, environment)
             except OSError as error:
-                reason = f"the interpreter {python} cannot be run ({error.strerror})"
+                reason = f"the interpreter {python} cannot run ({error.strerror})"
                 raise EnvironmentBroken(f"{reason}; correct `python` in opera.toml") from error
             printed = _Printed(reading.fileno())
             try:
@@ -277,7 +277,7 @@ def _followed(program: Program, printed: _Printed) -> int | tuple[Verdict, str]:
     deadline = clock.now() + _TIMEOUT
     while (code := program.wait(LOOK_SECONDS)) is None:
         if clock.now() > deadline:
-            return Verdict.HANG, f"no end within {_TIMEOUT:g} s"
+            return Verdict.HANG, f"the script did not end within {_TIMEOUT:g} s"
         if program.resident() > _MEMORY:
             return Verdict.OOM, f"more than {_MEMORY / 2**30:g} GiB of memory"
         printed.take()
@@ -291,7 +291,7 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
         wanted = result.detail.get("lost", {}).get("detail")
         return Attempt(result.verdict is Verdict.ABORT and name == wanted, f"the process ended with {name}", tail)
     if code == 0:
-        return Attempt(False, "the script ran to its end without a failure", tail)
+        return Attempt(False, "the script ended without a failure", tail)
     last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
     if result.verdict is Verdict.INCONSISTENT:
         return _judge_difference(output, str(result.detail["difference"]["kind"]), tail)

@@ -53,4 +53,4 @@ def check_room(judgement: Judgement, folder: Path) -> None:
         return
     room = os.statvfs(folder)
     if room.f_bavail * room.f_frsize < LEAST_FREE or any(sign in json.dumps(judgement.detail) for sign in _SIGNS):
-        raise NoRoom("no space left on the device, so that failures say nothing; free some and run the same command again")
+        raise NoRoom("no space left on the device, so failures are meaningless; free some space, and run the same command again")

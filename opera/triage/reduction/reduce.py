@@ -131,7 +131,7 @@ class Reducer:
             plain = with_open_outputs(plain, instance.expected or ())
             probe = self._probe(View(plain, self._form))
         if not self._shows_otherwise(probe):
-            reason = "the outputs that the test declares" if instance.expected is not None else "random numbers that the model itself holds"
+            reason = "the outputs that the test declares" if instance.expected is not None else "random numbers inside the model"
             raise NotReduced(f"fails only with {reason} ({_said(probe)} otherwise)")
         return plain
 
@@ -241,7 +241,7 @@ class Reducer:
         for place, roles in enumerate(CONFIRMATIONS):
             probe = self._runner.run(trial, self._wanted, roles)
             if not self._shows_otherwise(probe):
-                raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then came to {_said(probe)}")
+                raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then gave {_said(probe)}")
             evidence = probe.judgement.detail
         return evidence
 
