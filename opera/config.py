@@ -1,4 +1,4 @@
-"""`opera.toml`: which interpreter each library and each compiler lives in.
+"""`opera.toml`: the interpreter of each library and each compiler.
 
     [library.pytorch]
     python = "envs/torch/bin/python"
@@ -71,7 +71,7 @@ class Config:
 
 
 def config_file(start: Path | None = None) -> Path | None:
-    """The nearest `opera.toml`, from *start* (the current folder) upwards; None where there is none.
+    """The nearest `opera.toml`, from *start* (the current folder) upwards; None if no folder has the file.
 
     It names programs that are run, so a file that another user could have written is passed over, with a message.
     """

@@ -1,4 +1,4 @@
-"""Everything that a person is shown passes through here, and comes out safe to show. No other module prints.
+"""Prints all output of OPERA, and makes foreign text safe first. No other module prints.
 
 Names of APIs and messages of compilers come from elsewhere: they may be huge, or hold what a terminal obeys.
 """
@@ -30,7 +30,7 @@ _UNSAFE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _INVISIBLE = frozenset(
     [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]
 )
-"""Letters and marks by their category, of which nothing is seen."""
+"""Invisible characters whose category is letter or mark."""
 _MARKS = 4
 """Most combining marks on one letter."""
 _LINE = 10_000

@@ -1,4 +1,4 @@
-"""What ends a command before its end: Ctrl-C, and SIGTERM and SIGHUP in the same way."""
+"""Interruption of a command: Ctrl-C, SIGTERM and SIGHUP, all in the same way."""
 
 from __future__ import annotations
 

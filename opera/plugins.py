@@ -1,4 +1,4 @@
-"""Entry points: how third parties add compilers, libraries and canaries. Nothing is imported until it is asked for."""
+"""Entry points: how third parties add compilers, libraries and canaries. A plug-in is imported only when a command needs it."""
 
 from __future__ import annotations
 

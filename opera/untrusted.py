@@ -1,4 +1,4 @@
-"""Reads what comes from outside: bounded in size and depth, typed, and never executed.
+"""Reads foreign data: bounded in size and depth, typed, and never executed.
 
 Every file, row and message that this process did not write itself passes one of these functions. What does not fit raises
 `Malformed`, which says what is wrong; the caller adds the place, and leaves the part out or ends with a message.
@@ -125,7 +125,7 @@ def parsed_json(text: str | bytes) -> object:
     """The JSON value that *text* is. NaN and infinite numbers are no JSON.
 
     Raises:
-        Malformed: it is none, is nested too deep, or has more than `MOST_VALUES` values, each of which takes up to 75 bytes of memory.
+        Malformed: it is not JSON, is nested too deep, or has more than `MOST_VALUES` values (a value takes up to 75 bytes of memory).
     """
     signs = ("[", "{", ",") if isinstance(text, str) else (b"[", b"{", b",")
     if len(text) > MOST_VALUES and sum(text.count(cast(Any, sign)) for sign in signs) > MOST_VALUES:
@@ -142,7 +142,7 @@ def parsed_toml(data: bytes) -> Document:
     """The TOML document that *data* is.
 
     Raises:
-        Malformed: it is none, or is nested too deep.
+        Malformed: it is not valid, or is nested too deep.
     """
     try:
         return cast(Document, tomllib.loads(data.decode("utf-8")))

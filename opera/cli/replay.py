@@ -1,4 +1,4 @@
-"""`opera replay`: calls recorded instances again, and counts those that do again what was recorded."""
+"""`opera replay`: calls recorded instances again, and counts those with the recorded outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`opera reproduce ID`: writes a stand-alone script for a finding, runs it, and says whether it reproduced."""
+"""`opera reproduce ID`: writes a stand-alone script for a finding, runs it, and says whether it failed in the same way."""
 
 from __future__ import annotations
 

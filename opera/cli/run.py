@@ -106,7 +106,7 @@ def command(
     """Run the extracted instances through a compiler, and report the tests that fail.
 
     The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and makes
-    a ranking if there is none or if the corpus has changed since. Exit with 1 when there are new findings.
+    a ranking if the workspace has none or if the corpus has changed since. Exit with 1 when there are new findings.
     """
     adapter = plugin(compiler).load()
     chosen = choose_route(adapter, frontend, route)

@@ -50,7 +50,7 @@ def command(
     the same cause. The workspace keeps each finished reduction, and the same command continues.
     """
     options = Options(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
-    open_workspace(workspace, write=False).close()  # raises where there is none: triage makes no workspace
+    open_workspace(workspace, write=False).close()  # raises without a workspace: triage makes none
     with open_workspace(workspace, write=True) as space:
         before = _findings(space)
         if not before:

@@ -64,7 +64,7 @@ def culprits() -> tuple[str, ...]:
 
 
 def is_exporter(name: str) -> bool:
-    """Whether *name* is that of an exporter, and not of a library's own capture."""
+    """Whether *name* is that of an exporter, not of a library's own capture."""
     return name in _RULES
 
 

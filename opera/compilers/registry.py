@@ -1,4 +1,4 @@
-"""Finds adapters by entry point. A broken one is reported where it is asked for, and breaks nothing else."""
+"""Finds adapters by entry point. A broken adapter is reported when a command asks for it, and affects no other adapter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two corpora side by side: which operators and instances are new, gone and common, and which defaults have changed."""
+"""Compares two corpora: new, gone and common operators and instances, and changed defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Corpus files, `corpus/1`: JSON Lines, a header first, then one instance per line; compressed where the name ends in `.gz`.
+"""Corpus files, `corpus/1`: JSON Lines, a header first, then one instance per line; compressed if the name ends in `.gz`.
 
 Reading a line trusts nothing in it.
 """
@@ -90,7 +90,7 @@ class _Provenance(msgspec.Struct):
 
 
 def check_instance(instance: Instance) -> None:
-    """Raises ValueError for what the format allows to be written and nobody can call or store."""
+    """Raises ValueError for a valid value that OPERA cannot call or store."""
     for text in (instance.api, *(argument.name for argument in instance.arguments())):
         wire.text(text)
     for value in (*(argument.value for argument in instance.arguments()), *(value for _, value in instance.context)):
@@ -146,7 +146,7 @@ def _documents(header: dict[str, Any], entries: Iterable[Entry]) -> Iterator[dic
 
 
 def read_header(path: Path) -> Document:
-    """The header of a corpus file; raises UserError where *path* is none."""
+    """The header of a corpus file; raises UserError if *path* is not a corpus file."""
     try:
         _, line = next(lines_of(path), (0, b""))
         header = parse(line)

@@ -1,4 +1,4 @@
-"""Where instances can be imported from: corpus files, other workspaces, records of other tools."""
+"""Readers for `opera import`: corpus files, other workspaces, records of other tools."""
 
 from __future__ import annotations
 

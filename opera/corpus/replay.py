@@ -1,4 +1,4 @@
-"""Calls recorded instances again in workers of their own library, and counts how many do again what was recorded."""
+"""Calls recorded instances again in workers of their own library, and counts those with the recorded outcome."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recorded calls that the source `deeprel` makes again, where the user names no file of such."""
+"""The recorded calls that the source `deeprel` repeats, if the user names no file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Selects a part of a corpus: `-k` expressions, limits, and the instances that a command is about."""
+"""Selects a part of a corpus: `-k` expressions, limits, and the instances that a command uses."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Selection:
         cap: Most instances per API.
         limit: Most instances.
         max_size: Most bytes of an instance's document.
-        besides: Only instances that a source other than this one has given.
+        besides: Select only instances that another source than this one has.
     """
 
     library: str | None = None

@@ -1,4 +1,4 @@
-"""What the two workers of a test are asked, and what they answer: one class for each message.
+"""The requests to the two workers of a test, and their replies: one class for each message.
 
 A worker imports this module where neither OPERA's driver nor msgspec is installed: only the standard library is used here. The driver
 checks each answer by the types of these classes, see `opera.workers.messages`.
@@ -95,7 +95,7 @@ class WriteSource:
 
 @dataclass(frozen=True)
 class Review:
-    """Look at a confirmed failure beside the library.
+    """Asks the library's worker to review a confirmed failure.
 
     Attributes:
         instance, key, seed, kind: As the model was made.
@@ -278,7 +278,7 @@ class LibraryLost:
 Answer = Made | Rejected | ExporterFailed | LibraryLost
 """What becomes of a request for a model."""
 Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
-"""What is kept of an answer: under the key of the reference, and under that of the model."""
+"""The stored parts of a reply: one under the key of the reference, one under the key of the model."""
 
 
 # Answers of the compiler's worker.

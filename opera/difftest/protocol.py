@@ -1,4 +1,4 @@
-"""The steps of one differential test: ask this worker for that, or: this is the verdict.
+"""The steps of one differential test: each step is a request to a worker, or the verdict.
 
 Pure: nothing here waits, starts or stores. Campaigns, reduction, `opera doctor` and the canary all take a test through these steps:
 
@@ -125,7 +125,7 @@ class DiffTest:
     reviewed: Callable[[Judgement, Test], bool] = needs_review
 
     def begin(self, test: Test, reference: Kept | None = None, artefact: Kept | None = None) -> TestState | Judgement:
-        """The first step of *test*, of which *reference* and *artefact* are known already."""
+        """The first step of *test*, with a known *reference* and *artefact*."""
         state = TestState(test, Phase.MODEL, self.library)
         if self.kind is None:
             artefact = KeptModel() if isinstance(reference, KeptReference) else reference
@@ -234,7 +234,7 @@ class DiffTest:
         return replace(state, phase=Phase.LOWEST, worker=WorkerKind.COMPILER_FRESH, confirmed=judgement)
 
     def is_same(self, one: Judgement, other: Judgement) -> bool:
-        """Whether two runs failed in the same way. A result that is read from memory nobody wrote is another one each time."""
+        """Whether two runs failed in the same way. A result from uninitialised memory differs in each run."""
         return one.symptom(self.subject).fingerprint in other.symptom(self.subject).equivalent_fingerprints
 
 

@@ -1,4 +1,4 @@
-"""Runs one instance after another as a campaign would, in workers that stay warm, and says what each comes to."""
+"""Runs one instance after another as a campaign would, in workers that stay warm, and gives the outcome of each."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ class TestRunner:
             roles: The workers of library and compiler that do it.
 
         Raises:
-            Cancelled: nobody waits any more.
+            Cancelled: the caller has stopped waiting.
         """
         if self.cancelled:
             raise Cancelled

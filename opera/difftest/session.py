@@ -1,4 +1,4 @@
-"""A subject ready to be tested: its workers, and proof on the canary that they work."""
+"""A subject that is ready for tests: its workers have passed the canary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one test is, and what identifies it."""
+"""A test, and its identity."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything a test's identity covers besides its instance, its seed and its input form.
+    """All parts of a test's identity except its instance, its seed and its input form.
 
     Attributes:
         compiler: Name of the compiler.

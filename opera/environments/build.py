@@ -1,4 +1,4 @@
-"""Makes and removes virtual environments. One that is not finished carries a mark, and nothing in OPERA uses it."""
+"""Makes and removes virtual environments. An unfinished environment has a mark, and OPERA does not use it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = ".opera-envs"
 _RECORD = "opera-environment.json"
 _LOG = "install.log"
 _SPARE = 2.0
-"""How much free space is asked for, in multiples of what the environment takes: archives are unpacked beside it."""
+"""The required free space, in multiples of the environment's size: pip also unpacks archives there."""
 _LAST = 10
 """Lines of pip that are shown when it fails."""
 _LOOK_SECONDS = 0.2
@@ -67,7 +67,7 @@ class Place:
 
 
 def home() -> Path:
-    """The folder that environments go into: beside the nearest opera.toml, else in the current folder."""
+    """The folder of environments: next to the nearest opera.toml, otherwise in the current folder."""
     file = config_file()
     return (Path.cwd() if file is None else file.parent) / FOLDER
 
@@ -92,7 +92,7 @@ def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tel
         recipe: What is installed.
         where: The folder; it must not exist, unless it is an environment of ours that is not finished.
         python: The interpreter that it is made from; None means the one that runs this.
-        again: Whether a finished environment is removed and made anew.
+        again: Whether to remove a finished environment and make it again.
         tell: Takes lines that say how it goes.
 
     Raises:
@@ -193,7 +193,7 @@ def _venv(where: Place, python: str | None, lock: int) -> None:
 
 
 def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None]) -> None:
-    """Runs pip in the new environment; what it prints goes into a file beside the interpreter."""
+    """Runs pip in the new environment; its output goes into a file of the environment."""
     pins = [] if recipe.pins is None else ["--constraint", str(recipe.pins)]
     command = [
         str(where.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", *pins,

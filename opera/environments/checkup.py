@@ -1,4 +1,4 @@
-"""Takes the canary model through every route of the adapters, and says what to do where one does not work."""
+"""Runs the canary model on every route of the adapters, and gives the remedy for each route that does not work."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ def of_library(name: str, held: Inventory, event: Broken | Lost) -> str:
 
 
 def _own(name: str, python: str) -> str:
-    """What an environment of its own would do; for one that lives in such an environment already, what making it anew would."""
+    """The advice to make a separate environment; if the subject already has one, the advice to make it again."""
     needs = needs_of(name)
     besides = f"; it needs {needs}" if needs else ""
     if record_of(Path(python).parent.parent) is not None:
         return f"`opera env create {name} --again` creates its environment again{besides}"
-    return f"`opera env create {name}` gives it an environment of its own{besides}"
+    return f"`opera env create {name}` gives it a separate environment{besides}"
 
 
 def _last_line(log: str) -> str:

@@ -1,4 +1,4 @@
-"""What `opera env create` knows how to make: the environments of `environments.toml`, and one for every other adapter."""
+"""The environments that `opera env create` can make: those of `environments.toml`, and one for every other adapter."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Recipe:
         serves: Sections and names of opera.toml whose interpreter it becomes.
         requirements: What is installed, as pip takes it.
         pins: The constraints file; None for a third party's compiler, whose newest versions are installed.
-        gigabytes: What it takes on the disk, 10^9 bytes each; 0 where nobody has measured it.
+        gigabytes: Its size on the disk, in units of 10^9 bytes; 0 if it was not measured.
         summary: One line.
-        needs: What has to be on the machine besides; may be empty.
+        needs: Other requirements on the machine; may be empty.
         unknown: Extras that it is made of and that the installed metadata of OPERA does not have: those of an older version.
     """
 

@@ -1,4 +1,4 @@
-"""Strategies side by side: each orders a recorded corpus under many seeds, and the faults say how good that was."""
+"""Compares strategies: each orders a recorded corpus under many seeds, and metrics rate the order by its faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STUDENT = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
     2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
-"""97.5 % points of Student's t with 1 degree of freedom and more; beyond the last, that of the normal distribution is near enough."""
+"""97.5 % points of Student's t with 1 degree of freedom and more; beyond the last, the point of the normal distribution is close enough."""
 
 
 @dataclass(frozen=True)

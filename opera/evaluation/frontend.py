@@ -94,7 +94,7 @@ def measure(workspace: Workspace, config: Config, campaign: Campaign, timeout: f
 
     Raises:
         UserError: the frontend is not in Python, or the campaign's models are gone from the cache.
-        EnvironmentBroken: the compiler does not work here, or coverage.py is not installed beside it.
+        EnvironmentBroken: the compiler does not work here, or coverage.py is not installed in its environment.
     """
     packages = plugin(campaign.compiler).load().python_frontend
     if not packages:

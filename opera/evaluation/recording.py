@@ -1,4 +1,4 @@
-"""Campaigns over a whole corpus, as an evaluation of strategies sees them: from a workspace, or from a recorded file.
+"""Campaigns over a whole corpus, in the form for the evaluation of strategies: from a workspace, or from a recorded file.
 
 A file is gzipped JSON Lines: the first line says what the file is; each other line is one instance with its document, seconds and faults.
 """

@@ -122,7 +122,7 @@ def describe(library: str, folder: Path = CORPORA) -> LibraryDescription:
     """Reads the description of *library*.
 
     Raises:
-        UserError: there is none, or it is malformed; the message names file and row.
+        UserError: the library has no description, or it is malformed; the message names file and row.
     """
     if library not in libraries(folder):
         raise unknown("unknown library", library, libraries(folder))

@@ -1,4 +1,4 @@
-"""Reads what FreeFuzz and DeepREL recorded: calls of PyTorch and TensorFlow APIs, as MongoDB dumps or exports of them.
+"""Reads the records of FreeFuzz and DeepREL: calls of PyTorch and TensorFlow APIs, as MongoDB dumps or exports.
 
 One document is one call. Parameters have their names, or `parameter:0` where they were passed by position; `input_signature` has the
 inputs of a layer. Tensors have a shape and a dtype and no values, which are drawn when a model is made. Two forms are known:

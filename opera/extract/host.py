@@ -1,4 +1,4 @@
-"""A host as a child process: started apart, watched, and killed with everything that it started."""
+"""A host as a child process: started in its own session, watched, and killed with all its child processes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Host:
             recording: The file that it writes; the log gets its name.
             timeout: Seconds that it may take.
             stall: Seconds for which the recording may stay as it is.
-            environment: Added to that of this process.
+            environment: Variables in addition to the environment of this process.
             memory: Resident bytes that it and all its children may take.
 
         Raises:

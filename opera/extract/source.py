@@ -35,7 +35,7 @@ class Request:
         options: Arguments of the host, overriding its defaults.
         suite: The folder or file that the user named, for a source whose entries are files.
         runner: What runs such files, in place of what the description says; empty for that.
-        arguments: Of pytest, beside those of the description.
+        arguments: Arguments of pytest, in addition to the description's arguments.
         timeout: Seconds that one host may take, in place of what the description says.
     """
 
@@ -97,7 +97,7 @@ class DeclaredSource:
         return self.description.name
 
     def command(self, request: Request) -> list[str]:
-        """The command line of the host; writes its filters beside the recording."""
+        """The command line of the host; writes its filters next to the recording."""
         options = {**self.description.options, **(request.options or {})}
         filters = request.recording.with_suffix(".filters.json")
         filters.write_text(json.dumps(self.filters()), encoding="utf-8")
@@ -213,7 +213,7 @@ def find_files(source: DeclaredSource, suite: SuiteDescription, request: Request
 
 @dataclass(frozen=True)
 class FileSource:
-    """A source as a row of files: the number of a shard is that of a file."""
+    """A source as a list of files: the number of a shard is the number of a file."""
 
     base: DeclaredSource
     suite: SuiteDescription

@@ -1,4 +1,4 @@
-"""What a library's model template provides. Templates live in `templates/` and run in a worker, beside their library."""
+"""The interface of a library's model template. Templates are in `templates/`, and run in the library's worker."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ class Source:
     """A model as Python source.
 
     Attributes:
-        imports: Import lines that *text* needs besides numpy.
+        imports: Import lines that *text* needs in addition to numpy.
         text: Defines `model` and `inputs`.
         expected: Defines `expected`, for scripts that compare.
     """
@@ -157,7 +157,7 @@ GROUP = "opera.templates"
 
 
 def template_of(library: str) -> str:
-    """`module:attribute` of the template for *library*, to be imported in a worker beside it."""
+    """`module:attribute` of the template for *library*, which the library's worker imports."""
     known = registered(GROUP)
     if not known:
         raise EnvironmentBroken("no model template is registered, because OPERA is not installed here; run `make setup` or `pip install .`")

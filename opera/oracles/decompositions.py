@@ -1,4 +1,4 @@
-"""Decompositions of matrices are unique only up to signs, phases, and the basis of equal eigenvalues: what must hold is their product."""
+"""Decompositions of matrices are unique only up to signs, phases, and the basis of equal eigenvalues: only their product must be equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fingerprints: what a raw failure says, normalised, as a short hash.
+"""Fingerprints: the normalised content of a failure, as a short hash.
 
 A message loses addresses, numbers, dtypes and paths first; frames tell where the compiler raised. A fingerprint guides grouping, and never
 changes afterwards.
@@ -49,7 +49,7 @@ _LIMIT = 2000
 
 @dataclass(frozen=True)
 class Noise:
-    """What means nothing in the messages of one compiler, besides what means nothing in any.
+    """The noise in the messages of one compiler, in addition to the noise of all compilers.
 
     Attributes:
         lines: Regular expressions; a line that one of them matches as a whole is dropped.
@@ -192,14 +192,14 @@ class Symptom:
 
     @property
     def equivalent_fingerprints(self) -> frozenset[str]:
-        """The fingerprints in which this failure may show another time: a result read from memory that nobody wrote is never the same."""
+        """The fingerprints that this failure may have in another run: a result from uninitialised memory differs in each run."""
         if self.verdict is Verdict.INCONSISTENT and self.kind in ELEMENTS:
             return frozenset(replace(self, kind=kind).fingerprint for kind in ELEMENTS)
         return frozenset((self.fingerprint,))
 
 
 def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any], noise: Noise) -> Symptom:
-    """What a failing test shows; *noise* is that of the compiler that it ran on."""
+    """The evidence of a failing test; *noise* is the noise of the compiler's messages."""
     if verdict is Verdict.INCONSISTENT:
         difference = detail["difference"]
         kind = str(difference["kind"])

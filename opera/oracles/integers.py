@@ -1,4 +1,4 @@
-"""Integers that their type cannot hold: the result is computed again without bounds, and held against the library's."""
+"""Integers that their type cannot hold: computes the result again without bounds, and compares it with the library's result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read of the instances of one operator, and which operators are alike: enough to rank without the instances."""
+"""The features of all instances of one operator, and the families of operators: enough to rank without the instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ranks the instances of a workspace, keeps the ranking there, and explains a place in it."""
+"""Ranks the instances of a workspace, stores the ranking there, and explains a rank."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def explain(strategy: str, candidates: Sequence[Candidate], context: Context, pr
     """The explanation for the only candidate whose id begins with *prefix*.
 
     Raises:
-        UserError: there is none, or several; or another strategy than the default ranks.
+        UserError: no candidate, or several candidates, begin with it; or the strategy is not the default.
     """
     if strategy != StrategyName.OPERA.value:
         raise UserError(f"rankings of {strategy} cannot be explained; use --strategy {StrategyName.OPERA.value}")

@@ -31,7 +31,7 @@ def get_strategy(name: str) -> Strategy:
     """The strategy called *name*.
 
     Raises:
-        UserError: there is none; the message lists those there are.
+        UserError: the strategy is unknown; the message lists all strategies.
     """
     names = [member.value for member in StrategyName]
     if name not in names:

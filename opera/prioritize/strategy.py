@@ -1,4 +1,4 @@
-"""What every prioritisation strategy takes and gives."""
+"""The interface of every prioritisation strategy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _no_counts() -> Mapping[str, int]:
 
 @dataclass(frozen=True)
 class Context:
-    """What a ranking depends on besides the corpus.
+    """The facts that a ranking depends on, in addition to the corpus.
 
     Attributes:
         equipped: Number of equipped tests per operator (`Instance.operator`) of the subject; none for others.

@@ -1,4 +1,4 @@
-"""What a workspace holds: sources, operators and how unevenly instances fall on them, campaigns."""
+"""The content of a workspace: sources, operators and the distribution of their instances, campaigns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The findings in forms that CI systems read: JUnit XML, SARIF, and a Markdown summary."""
+"""The findings in formats of CI systems: JUnit XML, SARIF, and a Markdown summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything about one finding, and what its failing test left behind, gathered for a reader."""
+"""All facts of one finding, with the evidence of its failing test, for a reader."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ class Details:
         tests: The failing tests, the first of them.
         versions: Of the library's and the compiler's side.
         commands: What to type to go on.
-        reduced: The reduced instance and what it took, line by line, or why there is none; empty where it was not tried.
-        script: Text of the reproducer; empty where there is none.
+        reduced: The reduced instance and what it took, line by line, or the reason for a missing reduction; empty if it was not tried.
+        script: Text of the reproducer; empty without a reproducer.
         script_note: Why the script is not here, or what running it came to.
     """
 
@@ -222,7 +222,7 @@ class Detailer:
 
 
 def reduced_lines(finding: Finding) -> tuple[str, ...]:
-    """The reduced instance of *finding* and what it took, or why there is none; nothing where that was not tried."""
+    """The reduced instance of *finding* and its cost, or the reason for a missing reduction; nothing if it was not tried."""
     reduction = finding.reduction
     if reduction is None:
         return ()

@@ -1,4 +1,4 @@
-"""What an extraction came to: the JSON document, and the tables for a person."""
+"""The result of an extraction: the JSON document, and the tables for a person."""
 
 from __future__ import annotations
 

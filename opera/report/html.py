@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else. The same results give the same bytes."""
+"""The report as one HTML file without other files. The same results give the same bytes."""
 
 from __future__ import annotations
 

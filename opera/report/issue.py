@@ -52,8 +52,8 @@ class Facts:
         call: The operator's call, readable.
         provenance: Library tests that the instance came from, the first of them.
         tests: How many tests fail in this way.
-        script: The reproducer; empty where there is none.
-        why_none: Why there is none.
+        script: The reproducer; empty without a reproducer.
+        why_none: The reason for a missing script.
         tried: What running it came to; None when it was not run.
         opinions: What other compilers make of the reduced instance.
     """
@@ -78,7 +78,7 @@ class Facts:
 
     @property
     def form(self) -> str:
-        """Name of the project's form; that of the owner where the adapter has the text."""
+        """Name of the project's form; the owner's name if the adapter has the text."""
         declared = _declared_form(self.owner)
         return self.owner if _is_text(declared) else declared
 

@@ -1,4 +1,4 @@
-"""From the beginning of an identity to the one thing that it names: a finding, a test or an instance."""
+"""Finds the finding, test or instance that a prefix of an id names."""
 
 from __future__ import annotations
 

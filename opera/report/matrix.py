@@ -1,4 +1,4 @@
-"""The operator support table: what every subject makes of every operator."""
+"""The operator support table: the outcome of every operator on every subject."""
 
 from __future__ import annotations
 

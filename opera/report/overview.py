@@ -1,4 +1,4 @@
-"""What a workspace's results come to: verdicts per subject, findings, and why the other tests are none."""
+"""A summary of a workspace's results: verdicts per subject, findings, and the reasons of all other tests."""
 
 from __future__ import annotations
 

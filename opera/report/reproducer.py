@@ -1,4 +1,4 @@
-"""Stand-alone scripts that show a finding with nothing but numpy, the library and the compiler; and whether running one shows it."""
+"""Writes stand-alone scripts that show a finding, and runs them. They need only numpy, the library and the compiler."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def original(workspace: Workspace, result: StoredResult) -> Case:
 
 
 def reduced(finding: Finding) -> Case | None:
-    """The case of a finding's reduced instance; None where there is none."""
+    """The case of a finding's reduced instance; None without a reduction."""
     reduction = finding.reduction
     if reduction is None or reduction.document is None:
         return None
@@ -223,8 +223,8 @@ def _library_source(workspace: Workspace, config: Config, case: Case, route: Rou
 def attempt(script: Path, python: str, result: StoredResult, scratch: Path | None = None) -> Attempt:
     """Runs *script* with *python* in an empty folder, below *scratch* if possible, and says whether it fails as *result* did.
 
-    It has the limits of a worker and, but for what may decide a result, its environment. Its end is that of its own process, whatever goes
-    on with its output.
+    The script has the limits of a worker, and its environment without variables that may decide a result. It ends when its process ends, even
+    if another process keeps its output open.
     """
     environment = {**passed_on(), **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)

@@ -1,4 +1,4 @@
-"""A script that is about to be written, read as Python reads it: it says what it is to say, and names nothing but listed operators.
+"""Checks a script before it is written: it has the intended docstring, and names only listed operators.
 
 Texts of a corpus or a campaign stand in scripts as literals. This finds out where one of them has become anything else.
 """
@@ -23,7 +23,7 @@ _KNOWN = frozenset(
         "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ",
     ]
 )  # fmt: skip
-"""What the model templates themselves write, besides data types."""
+"""The names that the model templates themselves write, in addition to data types."""
 _DATA_TYPES = re.compile(rf"(torch|tf|np|ml_dtypes)\.({'|'.join(DTYPE_BITS)})|onnx\.TensorProto\.[A-Z0-9]+")
 _METHODS = frozenset(
     ["__init__", "as_strided", "clone", "copy", "copy_", "dtype", "numpy", "operator", "reshape", "shape", "to", "train", "view"]

@@ -1,4 +1,4 @@
-"""What `opera show` says of a finding, a test or an instance: as lines for a person, and as `show/1` for scripts."""
+"""The output of `opera show` for a finding, a test or an instance: lines for a person, and `show/1` for scripts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests of a campaign whose order is made while it runs."""
+"""The tests of a campaign that a strategy orders while the campaign runs."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class Draws:
             self._next_place += self._shard.count * (1 + course[-1].place // self._shard.count)
 
     def observe(self, test: Test, fingerprint: str | None) -> None:
-        """Tells what *test* came to; *fingerprint* is that of a failure."""
+        """Tells the outcome of *test*, with the *fingerprint* of a failure."""
         if test.seed == self._seed:
             self._observe(test.instance, fingerprint)
 

@@ -1,4 +1,4 @@
-"""Runs a campaign against the store: what is done is skipped, what comes is written, and stopping loses nothing."""
+"""Runs a campaign: skips tests with a result, stores each new result, and loses nothing when it stops."""
 
 from __future__ import annotations
 
@@ -279,7 +279,7 @@ class _Campaign:
         return self._summary(campaign.id, planned, complete, stopped_by, versions)
 
     def _plan(self, order: Iterable[tuple[str, Instance]], identity: Identity, wanted: Predicate) -> Plan:
-        """The tests there are; where somebody chooses among them while the campaign runs, makes `_draws`."""
+        """All tests of the campaign; makes `_draws` if an adaptive strategy chooses among them while the campaign runs."""
         settings, instances = self._settings, dict[str, Instance]()
         seeds = range(settings.seed, settings.seed + settings.seeds)
         if self._adaptation is None:

@@ -1,4 +1,4 @@
-"""Whether the workspace is still where it was, and whether there was room on its disk. Where not, what fails says nothing."""
+"""Checks that the workspace was not moved and that its disk is not full: otherwise failures are meaningless."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state of a campaign: `status.json` in the workspace, and the journal `log.jsonl` of what happened."""
+"""The state of a campaign: `status.json` in the workspace, and the journal of events `log.jsonl`."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def read_status(folder: Path) -> dict[str, Any]:
     """The status in the workspace *folder*.
 
     Raises:
-        UserError: there is none, another version wrote it, or it is damaged.
+        UserError: the file does not exist, another version wrote it, or it is damaged.
     """
     path = folder / NAME
     try:

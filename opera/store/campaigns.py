@@ -27,7 +27,7 @@ class StoredResult:
         fingerprint: Of a confirmed failure.
         detail: `failure` (as `opera.workers.failure.describe` makes it), `difference`, `log`.
         seconds: Wall time per stage.
-        machine: Identity of the machine that ran it; None where nobody noted it.
+        machine: Identity of the machine that ran it; None if it is unknown.
     """
 
     test: str

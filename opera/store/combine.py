@@ -1,4 +1,4 @@
-"""Workspaces of several machines as one: instances, results and campaigns, each once, whatever the order in which they come."""
+"""Workspaces of several machines as one: instances, results and campaigns, each once, in any order of the workspaces."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ class ExtractionProgress:
         self._workspace.database.execute("INSERT OR REPLACE INTO extraction_progress VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def finish(self) -> None:
-        """Forgets all of them: the extraction is complete, and the next one starts anew."""
+        """Forgets all finished files: the extraction is complete, and the next one starts from the beginning."""
         with self._workspace.transaction() as database:
             database.execute("DELETE FROM extraction_progress WHERE library = ? AND source = ?", self._place)
 

@@ -94,7 +94,7 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
         checked: Whether rows that are not sound are an error; otherwise the caller reads it by `opera.store.rows.checked_rows`.
 
     Raises:
-        UserError: there is none, it is of a newer version, or its database is damaged.
+        UserError: the folder has no workspace, a newer version wrote it, or its database is damaged.
         EnvironmentBroken: another process is writing to it, or the disk refuses.
     """
     path = folder / DATABASE
@@ -137,7 +137,7 @@ def _refuse_journal(path: Path) -> None:
 
 
 def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, foreign: bool, rows: bool) -> None:
-    """Checks the whole database, unless this very file was made or checked here: nobody else knows the number that it has on this disk.
+    """Checks the whole database, unless this file was made or checked here: only this machine knows the file's number on this disk.
 
     Raises:
         UserError: it is damaged, or, where *rows* is set, a row is not what this version writes.

@@ -1,4 +1,4 @@
-"""What commands and reports ask of a workspace. Nothing here writes."""
+"""The queries of commands and reports to a workspace. This module does not write."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ class Wanted:
         library, outcome: Of the instance.
         source: That the instance comes from.
         test: A shell pattern of the test that the instance comes from.
-        besides: A source that is not the only one the instance comes from.
+        besides: Select only instances that also come from another source than this one.
     """
 
     library: str | None = None

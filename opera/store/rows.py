@@ -1,4 +1,4 @@
-"""What each table of a workspace may hold. A database that was made elsewhere is held against this before anything reads it.
+"""The valid content of each table of a workspace. OPERA checks a database from elsewhere against it before it reads the database.
 
 Each class has the columns of one table, and `check` looks into the JSON that some columns hold.
 """
@@ -75,7 +75,7 @@ class TriggerDocument(TypedDict):
 
 
 class Settings(TypedDict, total=False):
-    """What selects a campaign's tests; further keys stand beside these."""
+    """The settings that select a campaign's tests; other keys are allowed too."""
 
     shard: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}\Z")]
     level: str | None

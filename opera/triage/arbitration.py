@@ -95,15 +95,15 @@ class Opinion:
 
 
 def opinions_of(reduction: StoredReduction | None) -> tuple[Opinion, ...]:
-    """What was asked about *reduction* before."""
+    """The stored opinions about *reduction*."""
     rows: Any = () if reduction is None else reduction.detail.get(_KEY, ())
     return tuple(Opinion(str(subject), str(side)) for subject, side in rows)
 
 
 def blames_library(reduction: StoredReduction | None) -> bool:
-    """Whether the library stands alone: all arbiters, of which there must be several, give what the compiler gives.
+    """Whether all arbiters, at least two, give the compiler's result.
 
-    They do so as well where all of them ignore a parameter that is new, or rare: then nobody but the library is right.
+    All arbiters also agree if all of them ignore a new or rare parameter: then only the library is right.
     """
     if reduction is None or reduction.document is None or reduction.trigger is None or has_parameters(trigger_of(reduction.trigger)):
         return False

@@ -1,4 +1,4 @@
-"""Baselines: failures that are known, in a TOML file that people edit. What they wrote there, and in which order, stays.
+"""Baselines: known failures, in a TOML file that people edit. OPERA keeps their text and order.
 
 # opera baseline update known.toml
 
@@ -93,7 +93,7 @@ class Baseline:
 
     @classmethod
     def existing(cls, path: Path) -> Self:
-        """The one in *path*; raises UserError where there is none."""
+        """The baseline in *path*; raises UserError if the file does not exist."""
         if not path.is_file():
             raise UserError(f"{path} does not exist; `opera baseline update {quoted(str(path))}` writes it")
         return cls(path)
@@ -141,7 +141,7 @@ class Check:
     Attributes:
         matching: Known, changed and new failures.
         gone: Known failures whose instances were tested and did not fail that way.
-        untested: Known failures of which nothing was tested.
+        untested: Known failures without a tested instance.
     """
 
     matching: Matching

@@ -1,4 +1,4 @@
-"""Groups failing tests into findings: by fingerprint, and by root cause as far as triage has gone."""
+"""Groups failing tests into findings: by fingerprint, and by root cause after triage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Finding:
         summary: One line that says what goes wrong.
         representative: The failing test that was reduced, else the one with the smallest instance.
         tests: All failing tests, in the order of their identities.
-        fingerprints: Of the tests, that of the representative first.
+        fingerprints: The fingerprints of the tests, the representative's fingerprint first.
         members: Findings that were merged into this one, itself first.
         reduction: What reducing the representative came to; None where that was not tried.
         merged_because: Why the members are one.
@@ -54,7 +54,7 @@ class Finding:
 
     @property
     def subject(self) -> str:
-        """Who is at fault, and of which models: `tvm/onnx`, `torch.onnx/pytorch`."""
+        """The project at fault and the kind of models: `tvm/onnx`, `torch.onnx/pytorch`."""
         return f"{self.compiler}/{self.frontend}"
 
     @property
@@ -65,7 +65,7 @@ class Finding:
 
     @property
     def reduced(self) -> Instance | None:
-        """The reduced instance of the representative; None where there is none."""
+        """The reduced instance of the representative; None without a reduction."""
         return None if self.reduction is None or self.reduction.document is None else self.reduction.instance()
 
     @property
@@ -100,7 +100,7 @@ class LowestLevel:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What grouping needs to know besides results.
+    """The facts that grouping needs in addition to the results.
 
     Attributes:
         api_of: Gives the API of an instance by its hash.
@@ -175,7 +175,7 @@ def causes_of(workspace: Workspace) -> Causes:
 
 
 def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = None) -> Knowledge:
-    """Everything about the workspace; *api_of* where somebody has read the APIs of all instances already."""
+    """The knowledge in the workspace; pass *api_of* if the APIs of all instances are already known."""
     corpus = Corpus(workspace)
 
     @functools.lru_cache(_CACHED)

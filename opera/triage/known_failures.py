@@ -1,4 +1,4 @@
-"""Failures of a campaign in a form in which two campaigns can be matched: fingerprint, what identifies the bug, failing instances."""
+"""Failures of a campaign in a form for matching two campaigns: fingerprint, identity of the bug, failing instances."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class Side:
         return frozenset(_case(each) for each in self.results if each.verdict not in _SAYS_NOTHING)
 
     def flaky(self) -> frozenset[str]:
-        """Instances of which a test was flaky."""
+        """Instances with a flaky test."""
         return frozenset(each.instance for each in self.results if each.verdict is Verdict.FLAKY)
 
 

@@ -1,4 +1,4 @@
-"""Reduces what fails, splits fingerprints by trigger, and merges findings with one root cause. What is done is kept at once."""
+"""Reduces failing tests, splits fingerprints by trigger, and merges findings with one root cause. Stores each result at once."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ class Triage:
                 self._store.keep(asked)
 
     def merge(self) -> None:
-        """Works out anew which findings of the workspace have one root cause."""
+        """Computes again which findings of the workspace have one root cause."""
         known = self._knowledge()
         leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
         order = {each.finding: place for place, each in enumerate(known.causes.reductions)}

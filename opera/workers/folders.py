@@ -1,4 +1,4 @@
-"""Folders that OPERA empties: they are its own, and nothing outside of them is removed or changed."""
+"""Folders that OPERA empties. They belong to OPERA, and OPERA changes nothing outside them."""
 
 from __future__ import annotations
 

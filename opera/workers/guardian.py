@@ -1,4 +1,4 @@
-"""Ends every process that a driver has left behind, once that driver is gone, however it went.
+"""Ends the processes that a driver left behind, after the driver ended in any way.
 
 Run as a script of its own, `python -I -S guardian.py PID MARK`, with a pipe as standard input of which only the driver holds the other
 end. What the driver writes there are folders to remove at the end, each followed by a zero byte.

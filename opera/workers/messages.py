@@ -1,4 +1,4 @@
-"""What a worker may say, by type. The driver takes nothing from a worker that is not one of these: the compiler in it may say anything.
+"""The messages that a worker may send, by type. The driver accepts no other message, because the compiler in a worker may send anything.
 
 A worker can run where neither OPERA nor msgspec is installed; what it sends is written down in `opera.workers.child`.
 """
@@ -154,7 +154,7 @@ def check_answer(answer: Message, role: str) -> None:
 
 
 def checked(document: Any, form: Any) -> Any:
-    """*document* as an object of the type *form*; raises ProtocolError where it is none."""
+    """*document* as an object of the type *form*; raises ProtocolError if it is not one."""
     try:
         return typed(document, form)
     except Malformed as error:

@@ -1,4 +1,4 @@
-"""The workers of a campaign on this machine: who is idle, who is busy with what, and who has overstepped a limit."""
+"""The workers of a campaign on this machine: idle workers, busy workers and their tasks, and workers beyond a limit."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SLOTS_PER_ORIGINAL = 4
 """Slots for each warm process that fresh ones are copied from: few tests need a fresh one, and each original has to be started."""
 _START_ATTEMPTS = 3
 _DISTURBED_STARTS = 20
-"""Starts in a row that may fail because somebody kills the process."""
+"""Largest number of starts in a row that may fail because the process is killed from outside."""
 
 
 @dataclass(frozen=True)
 class _Pending:
-    """A task that somebody waits for; *disturbed* counts how often its process was killed from outside."""
+    """A task whose caller waits for the result; *disturbed* counts how often its process was killed from outside."""
 
     role: WorkerKind
     job: Any
@@ -112,7 +112,7 @@ class WorkerPool:
         self._posts[role] = replace(self._posts[role], warmup=task)
 
     def never_copy(self, role: WorkerKind) -> None:
-        """From now on every task of *role* gets a newly started process."""
+        """Makes every later task of *role* run in a newly started process."""
         self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
 
     def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:

@@ -1,4 +1,4 @@
-"""Runs child processes that are no workers (a suite, a script, an installer), and chooses the environment of all children."""
+"""Runs child processes that are not workers (a suite, a script, an installer), and chooses the environment of all children."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 LOOK_SECONDS = 0.02
-"""Between two looks at a program that somebody waits for."""
+"""Seconds between two checks of a running program."""
 _LAUNCH = str(Path(__file__).with_name("launch.py"))
 
 

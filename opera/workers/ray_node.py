@@ -1,4 +1,4 @@
-"""One slot of a cluster: a pool of its own beside whatever started it, and a folder for the files of the task that it does.
+"""One slot of a cluster: a worker pool with one slot, and a folder for the files of its current task.
 
 Knows nothing of the cluster. What comes in and goes out is JSON and named files, so that nothing that a compiler says is unpickled.
 """
@@ -214,7 +214,7 @@ class RayWorkerNode:
         return made
 
     def _forget(self, names: set[str]) -> None:
-        """Removes what was there for one task only: whoever gave the task has it."""
+        """Removes the files of one task; the driver has copies."""
         for each in () if self._shared else names - self._kept:
             folder, _, name = each.partition("/")
             bundle.path_of(self._workspace / folder, name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The workers of a campaign on the machines of a Ray cluster. Ray is imported when such a pool is made, and not before.
+"""The workers of a campaign on the machines of a Ray cluster. Ray is imported only when such a pool is made.
 
 Each slot is a station (`opera.workers.ray_node`) in an actor of its own, with the same workers as on one machine. A station that is lost,
 with its machine or alone, costs nothing but time: its task goes to another one. What a compiler does to its process the station has seen
@@ -131,7 +131,7 @@ class RayPool:
         self._tell("set_warmup", role.value, text, self._files(task, text))
 
     def never_copy(self, role: WorkerKind) -> None:
-        """From now on every task of *role* gets a newly started process."""
+        """Makes every later task of *role* run in a newly started process."""
         self._tell("never_copy", role.value)
 
     def _tell(self, method: str, *arguments: Any) -> None:
@@ -293,7 +293,7 @@ def _nobody(event: str, **fields: Any) -> None:
 
 def _started(cluster: Cluster, slots: int) -> Any:
     """Ray, connected; the signal handlers of this process stay as they are."""
-    if cluster.address is None:  # Ray listens on every network of the machine, and runs the code of whoever can talk to it
+    if cluster.address is None:  # Ray listens on every network of the machine, and runs the code of everyone who can connect to it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # before Ray is imported
         if importlib.util.find_spec("ray") is not None and importlib.util.find_spec("ray._private.authentication") is None:
             raise EnvironmentBroken("this Ray cannot protect a cluster with a token; install ray>=2.52, or give --address")

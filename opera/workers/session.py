@@ -1,4 +1,4 @@
-"""A worker for commands that need a few answers and no campaign."""
+"""A worker for commands that need a few replies without a campaign."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Session:
 
 @contextmanager
 def session(spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> Generator[Session]:
-    """A session that is closed at the end; *stop* makes whoever waits raise KeyboardInterrupt."""
+    """A session that is closed at the end; *stop* makes a waiting caller raise KeyboardInterrupt."""
     opened = Session(spec, limits, scratch, stop)
     try:
         yield opened

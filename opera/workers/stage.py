@@ -1,4 +1,4 @@
-"""The stage that a process is in, kept in memory that it shares with its driver: saying it wakes nobody, and outlives the process."""
+"""The current stage of a process, in memory shared with its driver: the driver can read it at any time, also after the process died."""
 
 from __future__ import annotations
 

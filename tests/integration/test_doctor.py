@@ -81,7 +81,7 @@ def test_what_is_wrong_is_named_with_what_to_do(adapters: dict[str, list[dict[st
         for words in says:
             assert words in entry["reason"]
         if name not in ("fake-missing", "fake-nonsense"):
-            assert f"`opera env create {name}` gives it an environment of its own" in entry["reason"]
+            assert f"`opera env create {name}` gives it a separate environment" in entry["reason"]
 
 
 def test_a_person_reads_every_reason_once(lab: Lab) -> None:

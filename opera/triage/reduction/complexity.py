@@ -1,4 +1,4 @@
-"""How complicated an instance is: one number, so that a reduction is what makes it smaller. Specified in docs/reference/reduction.md."""
+"""The complexity of an instance: one number, which a reduction must lower. docs/reference/reduction.md specifies it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The triggering condition of a failure: the properties without which it vanishes."""
+"""The trigger of a failure: the properties that an instance needs to fail."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALWAYS = "any call"
 
 @dataclass(frozen=True)
 class Trigger:
-    """A set of properties, each of which is needed.
+    """A set of properties that the failure needs.
 
     Attributes:
         properties: In canonical order.
