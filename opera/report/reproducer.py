@@ -223,7 +223,7 @@ def _library_source(workspace: Workspace, config: Config, case: Case, route: Rou
 def attempt(script: Path, python: str, result: StoredResult, scratch: Path | None = None) -> Attempt:
     """Runs *script* with *python* in an empty folder, below *scratch* if possible, and says whether it fails as *result* did.
 
-    The script has the limits of a worker, and its environment without variables that may decide a result. It ends when its process ends, even
+    It has the limits of a worker, and its environment without variables that may decide a result. It ends when its process ends, even
     if another process keeps its output open.
     """
     environment = {**passed_on(), **PINNED_ENVIRONMENT}

@@ -131,4 +131,4 @@ def test_only_failures_have_issues(place: Path) -> None:
         key = next(iter(Campaigns(space).results())).instance
     written = opera("issue", key[:16], cwd=place)
     assert written.returncode == 2
-    assert "no finding" in written.stderr
+    assert "neither a finding nor a failing test" in written.stderr

@@ -1,4 +1,4 @@
-"""Corpora in files and beside each other: what export, import and diff promise."""
+"""The promises of export, import and diff: corpora in files, and comparisons of two corpora."""
 
 from __future__ import annotations
 

@@ -352,7 +352,7 @@ def many() -> list[Candidate]:
 
 @pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in ("fast", "additional")])
 def test_an_operator_with_many_instances_is_ranked_whole(strategy: str, many: list[Candidate]) -> None:
-    """FAST compares each with each, and `additional` begins anew thousands of times: they are for smaller corpora."""
+    """FAST compares each with each, and `additional` starts again thousands of times: they are for smaller corpora."""
     context = Context(coverage={each.id: frozenset({int(each.id) % 9}) for each in many})
     assert len({each.id for each in get_strategy(strategy).rank(many, context)}) == 50_000
 
