@@ -22,9 +22,9 @@ from opera.atomic import replacing
 from opera.errors import UserError
 
 STDOUT = Path("-")
-"""As the name of a file that a command writes: standard output."""
+"""The file name that stands for standard output."""
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|[ -/]+[0-~])")
-"""What a terminal obeys: CSI, OSC, DCS, SOS, PM, APC and the short ones. What is cut off keeps its text and loses its ESC."""
+"""Escape sequences of terminals: CSI, OSC, DCS, SOS, PM, APC and short ones. An incomplete sequence keeps its text and loses its ESC."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNSAFE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _INVISIBLE = frozenset(
@@ -38,7 +38,7 @@ _CELL = 400
 
 
 class _Shown(dict[int, int]):
-    """What each character is shown as, looked up once."""
+    """The shown form of each character, computed once."""
 
     def __missing__(self, code: int) -> int:
         unsafe = code in _INVISIBLE or (code not in (0x09, 0x0A) and unicodedata.category(chr(code)) in _UNSAFE)
@@ -93,7 +93,7 @@ def quoted(text: str) -> str:
 
 
 def option(workspace: Path | str) -> str:
-    """What commands that are printed need to find *workspace* again."""
+    """The option by which printed commands find *workspace*."""
     return "" if str(workspace) == ".opera" else f" --workspace {quoted(str(workspace))}"
 
 

@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What ends a command as Ctrl-C does."""
+"""Signals that end a command like Ctrl-C."""
 
 
 @contextmanager

@@ -25,7 +25,7 @@ import msgspec
 T = TypeVar("T")
 
 MOST_BYTES = 256 * 2**20
-"""Of a file that is read whole, and of a compressed value once it is unpacked."""
+"""Largest size of a file that is read whole, and of an unpacked value."""
 MAX_LINE = 64 * 2**20
 """Bytes of a line: a longer one is nothing that can be used."""
 MOST_VALUES = 2_000_000
@@ -43,7 +43,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 """A duration."""
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
-"""A SHA-256 in hexadecimal digits, the name of whatever has that content."""
+"""A SHA-256 in hexadecimal digits: the name of a file with that content."""
 Document = dict[str, object]
 """A JSON object whose content the caller looks at part by part."""
 

@@ -68,7 +68,7 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
     if combined.apart or combined.disagreements:
         echo(
             f"{plural(combined.apart, 'test')} have results of machines of several kinds, kept apart;"
-            f" {len(set(combined.disagreements)):,} of the tests that were run twice came to something else"
+            f" {len(set(combined.disagreements)):,} of the tests that ran twice had another result"
         )
     return Exit.CLEAN
 

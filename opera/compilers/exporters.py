@@ -59,7 +59,7 @@ def issue_form(name: str) -> str:
 
 
 def culprits() -> tuple[str, ...]:
-    """All that may be at fault for what a model computes, besides a compiler."""
+    """The names of all projects, except compilers, that may be at fault for a model's result."""
     return (*_RULES, *CAPTURES)
 
 

@@ -75,7 +75,7 @@ def known_adapter(name: str) -> type[Adapter] | None:
 
 @cache
 def noise_of(name: str) -> Noise:
-    """What means nothing in the messages of the compiler called *name*."""
+    """The message noise of the compiler called *name*."""
     adapter = known_adapter(name)
     return NO_NOISE if adapter is None else _noise(adapter)
 

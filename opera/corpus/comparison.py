@@ -24,7 +24,7 @@ Operator = tuple[str, str]
 
 @dataclass
 class Side:
-    """What one of the two corpora holds.
+    """The content of one of the two corpora.
 
     Attributes:
         path: Where it lies.
@@ -138,7 +138,7 @@ def _defaults(api: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[
 
 
 class _SourceVersion(msgspec.Struct):
-    """What a header says of a source."""
+    """A header's entry for a source."""
 
     library: Name
     source: Name

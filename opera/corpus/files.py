@@ -106,7 +106,7 @@ STDOUT = "-"
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong, and where. *line* counts from 1; None where the whole is meant."""
+    """A problem and its place. *line* counts from 1; None for the whole file."""
 
     file: str
     line: int | None

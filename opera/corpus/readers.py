@@ -30,7 +30,7 @@ class RecordedCalls(Protocol):
 
 
 class Format(enum.Enum):
-    """What a file or folder holds."""
+    """The content of a file or folder."""
 
     JSONL = "jsonl"
     WORKSPACE = "workspace"
@@ -46,14 +46,14 @@ class Origin:
     format: Format
 
     def entries(self) -> Iterator[Entry | Problem]:
-        """What is there, with a problem in place of everything that is no instance."""
+        """The entries, with a problem in place of every invalid one."""
         if self.format is Format.JSONL:
             return read_corpus(self.path)
         return _workspace(self.path) if self.format is Format.WORKSPACE else _records(self.path, self.format)
 
 
 def origin(path: Path, format: str, target: Path) -> Origin:
-    """What *path* is, by *format* or by its content where that is `auto`.
+    """The reader for *path*, by *format*, or by its content for `auto`.
 
     Raises:
         UserError: it is not there, it is not of that format, or it is the workspace *target* itself.

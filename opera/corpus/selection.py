@@ -106,7 +106,7 @@ def at_most(items: Iterable[Item], cap: int | None, kind: Callable[[Item], Hasha
 
 @dataclass(frozen=True)
 class Selection:
-    """What a command was told to select.
+    """The selection of a command.
 
     Attributes:
         library: Only this library.
@@ -135,7 +135,7 @@ class Selection:
         return queries.Wanted(self.library, self.outcome, self.source, self.test, self.besides)
 
     def document(self) -> dict[str, Any]:
-        """What was asked for, by name."""
+        """The given options, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 

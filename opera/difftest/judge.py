@@ -43,7 +43,7 @@ class Judgement:
     outputs: str | None = None
 
     def symptom(self, subject: str) -> Symptom:
-        """What a failure shows; *subject* is `compiler/frontend`, unless an exporter failed."""
+        """The evidence of a failure; *subject* is `compiler/frontend`, unless an exporter failed."""
         noise = noise_of(subject.partition("/")[0])
         return symptom_of(self.exporter or subject, self.verdict, self.stage, self.converter or "", self.detail, noise)
 

@@ -26,7 +26,7 @@ def to_json(message: Any) -> dict[str, Any]:
 
 
 def tag_of(kind: type[Any]) -> str:
-    """What stands under `is` in messages of this class."""
+    """The value of the key `is` in messages of this class."""
     return _TAGS[kind]
 
 
@@ -235,7 +235,7 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What excuses the failure and why, or who is at fault instead of the compiler; None where nothing is."""
+    """The excuse of the failure, or the project at fault instead of the compiler; None without either."""
 
     reason: str | None = None
     why: str | None = None
@@ -276,7 +276,7 @@ class LibraryLost:
 
 
 Answer = Made | Rejected | ExporterFailed | LibraryLost
-"""What becomes of a request for a model."""
+"""The reply to a request for a model."""
 Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
 """The stored parts of a reply: one under the key of the reference, one under the key of the model."""
 
@@ -285,7 +285,7 @@ Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
 
 
 class DifferenceFacts(TypedDict):
-    """As `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
+    """In the form of `opera.oracles.compare.Difference`: numbers that are not finite are text."""
 
     kind: str
     output: int

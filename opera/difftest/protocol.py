@@ -52,7 +52,7 @@ _FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: Wor
 
 
 class Phase(enum.Enum):
-    """What is done next."""
+    """The next step."""
 
     MODEL = "model"
     COMPILE = "compile"
@@ -140,7 +140,7 @@ class DiffTest:
         return state if state.reference is None or state.artefact is None else replace(state, phase=Phase.COMPILE, worker=self.compiler)
 
     def ask(self, state: TestState) -> Ask:
-        """What is done next."""
+        """The next step."""
         test = state.test
         what = self.document(test.instance), test.instance, test.seed
         if state.phase is Phase.MODEL:
@@ -156,7 +156,7 @@ class DiffTest:
         return Ask(state.worker, Compile(*what, self.route, bundle, model, level))
 
     def answered(self, state: TestState, event: Event) -> TestState | Judgement:
-        """What comes after *event*, the answer to what `ask` says of *state*.
+        """The next step after *event*, the reply to the request that `ask` gives for *state*.
 
         Raises:
             EnvironmentBroken: the cache takes no files, or loses them.
@@ -243,7 +243,7 @@ def _flaky(first: Judgement, then: Verdict) -> Judgement:
 
 
 def answer_of(event: Event) -> Answer:
-    """What the library's worker answered to `Materialise`, or what its loss says.
+    """The reply of the library's worker to `Materialise`, or the meaning of its loss.
 
     Raises:
         EnvironmentBroken: the cache takes no files.

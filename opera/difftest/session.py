@@ -85,7 +85,7 @@ class SubjectSession:
         return self._identity()
 
     def _one(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
-        """What became of *task*. It is tried twice where it takes too long: a compiler's first model does on a busy machine."""
+        """The outcome of *task*. A task that takes too long runs twice, because a compiler's first model is slow on a busy machine."""
         event = self._once(role, task)
         return self._once(role, task) if isinstance(event, Lost) and event.cause == "deadline" else event
 

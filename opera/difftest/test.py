@@ -60,15 +60,15 @@ class Identity:
     policy: Mapping[str, Any]
 
     def reference_key(self, instance: str, seed: int) -> str:
-        """Of the inputs and reference outputs."""
+        """The key of the inputs and reference outputs."""
         return _key(instance, seed, self.template, dict(self.library))
 
     def artefact_key(self, instance: str, seed: int, form: InputForm) -> str:
-        """Of the model."""
+        """The key of the model."""
         return _key(instance, seed, self.template, dict(self.library), self.route.artefact, form.value)
 
     def test(self, instance: str, seed: int, form: InputForm) -> str:
-        """Of the test."""
+        """The identity of the test."""
         return _key(
             instance, seed, self.template, dict(self.library), self.compiler, self.route.frontend, self.route.name, form.value,
             dict(self.versions), dict(self.policy),

@@ -231,7 +231,7 @@ def _run(command: Sequence[str], where: Place, lock: int, environment: Mapping[s
 
 
 def _failure(what: str, output: str) -> EnvironmentBroken:
-    """What went wrong in words, from what a tool has printed."""
+    """The error for a failed tool, from its output."""
     errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR:")] or output.strip().splitlines()[-1:]
     detail = (errors or ["it printed nothing"])[0][:400]
     if any(sign in output for sign in _NO_SPACE):

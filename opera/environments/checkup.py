@@ -118,7 +118,7 @@ Environment = tuple[tuple[str, str], ...]
 
 
 class State(enum.Enum):
-    """What became of a check."""
+    """The state of a check."""
 
     PASS = "pass"
     ABSENT = "absent"
@@ -130,7 +130,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """What became of one route of an adapter, or of one library.
+    """The result of the check of one route of an adapter, or of one library.
 
     Attributes:
         name: Of the adapter or the library.
@@ -160,7 +160,7 @@ class Check:
 
 @dataclass(frozen=True)
 class _Library:
-    """What the materialiser of one library in one environment gave."""
+    """The result of the materialiser of one library in one environment."""
 
     python: str
     trouble: str = ""
@@ -241,7 +241,7 @@ class Checkup:
                 raise
 
     def _missing(self, each: Plugin, adapter: type[Adapter]) -> Trouble | None:
-        """What the adapter declares to need and its environment has not."""
+        """The requirements of the adapter that its environment does not meet."""
         held = self._held(each)
         found = lacks(adapter.packages, held)
         return of_lacks(each.name, held.python, found) if found else None

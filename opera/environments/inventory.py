@@ -72,7 +72,7 @@ class Inventory:
 
 @cache
 def inventory(python: str, path: tuple[str, ...] = ()) -> Inventory:
-    """What *python*, a path or a name on PATH, has installed; the folders of *path* count as well, as they do in its workers.
+    """The packages of *python*, a path or a name on PATH; the folders of *path* count too, as in its workers.
 
     Raises:
         EnvironmentBroken: there is no such interpreter, or it does not work.

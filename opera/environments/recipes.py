@@ -67,7 +67,7 @@ def own_only(name: str) -> bool:
 
 
 def needs_of(name: str) -> str:
-    """What has to be on the machine before the environment *name* is of use; empty where nothing has."""
+    """The requirements of the environment *name* on the machine; may be empty."""
     return _data()["environments"][name].get("needs", "") if described(name) else ""
 
 

@@ -37,7 +37,7 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Of *values*, one for each seed."""
+    """Mean, standard deviation and interval of *values*, one value for each seed."""
     mean = statistics.fmean(values)
     sd = statistics.stdev(values) if len(values) > 1 else 0.0
     point = _STUDENT[len(values) - 2] if 2 <= len(values) <= len(_STUDENT) + 1 else 1.96
@@ -143,7 +143,7 @@ def as_run(recorded: Recorded) -> Figures | None:
 
 _Task = tuple[str, Sequence[int]]
 _SHARED: list[Callable[[_Task], list[Detection]]] = []
-"""What the processes of a pool have in common: they are copies, so that a campaign need not be sent to them."""
+"""Data that the processes of a pool share: they are copies of this process, so the campaign need not be sent."""
 
 
 def _shared(task: _Task) -> list[Detection]:

@@ -74,7 +74,7 @@ class Recorded:
 
     @cached_property
     def candidates(self) -> Sequence[Candidate]:
-        """What a strategy is to rank."""
+        """The candidates for a strategy."""
         return [Candidate(test.id, test.instance) for test in self.tests]
 
     @cached_property

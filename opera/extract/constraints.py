@@ -113,7 +113,7 @@ class _Reader:
         self._ignored = ignored
 
     def parameters(self, table: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """What the file says of each parameter."""
+        """The file's constraints of each parameter."""
         constraints = self._mapping(table, "constraints")
         return {str(name): self._row(str(name), row) for name, row in constraints.items()}
 

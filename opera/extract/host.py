@@ -132,7 +132,7 @@ def start(command: Sequence[str], output: IO[bytes], folder: str | Path, environ
 
 
 def answer(command: Sequence[str], scratch: Path) -> str:
-    """What *command* prints, the end of it; it has a minute."""
+    """The end of the output of *command*, which has a minute of time."""
     with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryFile(dir=scratch) as output:
         program = start(command, output, folder)
         try:
@@ -147,7 +147,7 @@ def check_modules(python: str, modules: Sequence[str], install: str, scratch: Pa
     """Checks that *python* can find *modules*.
 
     Raises:
-        EnvironmentBroken: it cannot; the message has *install*, the command to mend it.
+        EnvironmentBroken: *python* does not work, or a module is missing; the message has *install*, the command that installs it.
     """
     text = answer([python, "-c", _PROBE, *modules], scratch)
     try:

@@ -209,7 +209,7 @@ class Tally:
 
 
 class _Facts(msgspec.Struct):
-    """What `Tally.facts` writes."""
+    """The document of `Tally.facts`."""
 
     calls: Count
     operators: list[str]

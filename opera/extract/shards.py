@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 class FileDone(NamedTuple):
-    """All that a file has given was read."""
+    """OPERA has read all lines of a file."""
 
 
 class Shard:

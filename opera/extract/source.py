@@ -21,7 +21,7 @@ GROUP = "opera.sources"
 
 @dataclass(frozen=True)
 class Request:
-    """What a host is asked for.
+    """The request to a host.
 
     Attributes:
         python: The library's interpreter.
@@ -168,7 +168,7 @@ def _plugins() -> list[tuple[str, Source | Exception]]:
 
 
 _NOT_RUN = ("__init__.py", "conftest.py")
-"""What Python and pytest load by themselves."""
+"""Files that Python and pytest load by themselves."""
 _FIND = "import importlib.util, sys; print('\\n' + (importlib.util.find_spec(sys.argv[1]).submodule_search_locations or [''])[0])"
 
 
@@ -249,7 +249,7 @@ class FileSource:
 
 
 def settings_of(request: Request) -> str:
-    """Everything that decides what a file gives, as text."""
+    """All settings that decide the instances of a file, as text."""
     parts = [request.python, request.seed, request.runner, list(request.arguments), sorted((request.options or {}).items())]
     return json.dumps(parts)
 

@@ -24,7 +24,7 @@ class Kind(enum.Enum):
 
 
 class Outcome(enum.Enum):
-    """What the recorded call did."""
+    """The outcome of the recorded call."""
 
     RETURNED = "returned"
     RAISED = "raised"

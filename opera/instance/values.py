@@ -26,14 +26,14 @@ STRUCTURES = frozenset(
 LAYOUTS = frozenset(["strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged", "_mkldnn"])
 """How a tensor's elements may lie in memory."""
 MOST_DIMS = 64
-"""As many dimensions as numpy and PyTorch allow."""
+"""The largest number of dimensions that numpy and PyTorch allow."""
 _WORD = 2**63
 """Sizes and strides are smaller in absolute value."""
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """What is known of a tensor's values when they were not kept: enough to draw others that the operator accepts.
+    """The known properties of a tensor's unrecorded values: enough to draw others that the operator accepts.
 
     Attributes:
         low: Smallest finite value; None without a finite value.

@@ -72,7 +72,7 @@ _MOSTLY = 0.5
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs, first in the order of comparison.
+    """A difference, the first in the order of comparison.
 
     Attributes:
         kind: `structure`, `count`, `shape`, `dtype`, `nan`, `inf` or `values`.
@@ -97,7 +97,7 @@ class Difference:
     dtype: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """As JSON; non-finite numbers become text."""
+        """The difference as JSON; non-finite numbers become text."""
         return {
             name: (str(value) if isinstance(value, float) and not np.isfinite(value) else value)
             for name, value in asdict(self).items()

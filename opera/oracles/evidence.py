@@ -14,7 +14,7 @@ from opera.instance import Instance
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a condition looks at.
+    """The data for a condition.
 
     Attributes:
         instance: What the model was made from.

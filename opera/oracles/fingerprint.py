@@ -44,7 +44,7 @@ _LINES = (
 _PREFIXES = (r"\S+\.(?:cc|cpp|h):\d+ ", r"<(?:stdin|unknown)>:\d+(?::\d+)?: error: ")
 """How C++ and MLIR begin a message with a place."""
 _LIMIT = 2000
-"""Characters of a message that are looked at; a failure that is kept is shorter."""
+"""Largest number of characters of a message that count; a stored failure is shorter."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Noise:
 
 
 NO_NOISE = Noise()
-"""Of a message that no compiler wrote."""
+"""The noise of a message that no compiler wrote."""
 
 
 def _any_of(patterns: Iterable[str]) -> str:
@@ -79,7 +79,7 @@ def _any_of(patterns: Iterable[str]) -> str:
 
 
 def template(message: str, noise: Noise = NO_NOISE, limit: int = _LIMIT) -> str:
-    """What *message* says, whatever the instance: at most *limit* characters on one line.
+    """The normalised *message*, without parts that depend on the instance: at most *limit* characters on one line.
 
     A list of names is sorted, because compilers print sets in varying order. Lines that are *noise* are dropped, unless nothing else is
     there.
@@ -109,7 +109,7 @@ def _sorted_names(match: re.Match[str]) -> str:
 
 
 TOP = 2
-"""Frames of each kind that are looked at."""
+"""Largest number of frames of each kind that count."""
 _OURS = frozenset({"opera", "__main__"})
 _CPP = re.compile(r"([\w+-]+\.(?:cc|cpp|cxx|cu|h|hpp|pxi)):\d+")
 _GENERATED = re.compile(r"(?=\w*\d)\w{32,}")

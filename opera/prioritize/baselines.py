@@ -116,7 +116,7 @@ def _statements(context: Context) -> Mapping[str, frozenset[int]]:
 SHINGLE = 5
 """Characters in a row that make one shingle."""
 _HASHES = 10
-"""Of a signature; each is a band of its own, as FAST has it: two tests that agree in one hash are candidates for being alike."""
+"""Number of hashes of a signature; each is one band, as in FAST: two tests with one equal hash are candidates for similarity."""
 
 
 class FastStrategy:

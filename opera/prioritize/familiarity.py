@@ -16,7 +16,7 @@ _NAME = re.compile(r"[:\[~]")
 
 
 def aspect(key: str) -> str:
-    """What a key is about, without the names of parameters: `:dtype` of `input:dtype`, `~axis` of `dim~input:axis`."""
+    """The aspect of a key, without the names of parameters: `:dtype` of `input:dtype`, `~axis` of `dim~input:axis`."""
     if key.startswith(("arguments ", "context ", "output ")):
         return key
     if "~" in key:

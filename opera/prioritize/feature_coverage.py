@@ -99,7 +99,7 @@ class Ranker:
 
     @property
     def known(self) -> Mapping[tuple[str, str], OperatorFeatures]:
-        """What is read of each operator, by library and API."""
+        """The features of each operator, by library and API."""
         return self._operators
 
     @property

@@ -126,7 +126,7 @@ def same_value(value: Any, other: Any) -> bool:
 
 
 def _identity(value: Any) -> tuple[Hashable, ...] | None:
-    """What the features of *value* depend on; None where that is not worth keeping."""
+    """The cache key of the features of *value*; None if the features are not worth keeping."""
     if isinstance(value, Tensor):
         small = value.data if value.size <= _SMALL_TENSOR else None
         return ("tensor", value.shape, value.dtype, value.layout, value.strides, _values_class(value.constraint), small)

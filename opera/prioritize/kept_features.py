@@ -34,7 +34,7 @@ Operators = Mapping[tuple[str, str], OperatorFeatures]
 
 
 def load(path: Path) -> dict[tuple[str, str], OperatorFeatures]:
-    """What `keep` wrote to *path*, by library and API; nothing where that is missing, damaged, another user's, or of another version."""
+    """The content that `keep` wrote to *path*, by library and API; empty if it is missing, damaged, another user's or another version's."""
     try:
         data = read_file(path)
         code, length = _HEAD.unpack_from(data)

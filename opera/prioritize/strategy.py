@@ -92,7 +92,7 @@ class Strategy(Protocol):
 
 
 class Observation(enum.Enum):
-    """What running a test came to, as far as an adaptive strategy asks."""
+    """The outcome of a test, as an adaptive strategy sees it."""
 
     NOTHING = "nothing"
     NEW = "new"
@@ -134,7 +134,7 @@ class Prepared(Generic[T]):
         self._last: tuple[Sequence[Candidate], T] | None = None
 
     def of(self, candidates: Sequence[Candidate]) -> T:
-        """What *candidates* come to; the same object gives the same answer, made once."""
+        """The prepared form of *candidates*, made once for each object."""
         if self._last is None or self._last[0] is not candidates:
             self._last = candidates, self._prepare(candidates)
         return self._last[1]

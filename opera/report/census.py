@@ -14,7 +14,7 @@ _TOPS = (1, 5, 10)
 
 @dataclass(frozen=True)
 class Source:
-    """What one source has given: *calls* seen by its newest extraction, None when it was imported; *dropped* of them.
+    """The counts of one source: *calls* seen by its newest extraction, None for an import; *dropped* of them.
 
     *shapes* counts instances that differ in more than dtypes and tensor values.
     """
@@ -71,7 +71,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Census:
-    """Everything that a workspace holds. *seen* is filled only where tests were asked for."""
+    """The content of a workspace. *seen* is filled only if the command selects tests."""
 
     libraries: tuple[Library, ...]
     sources: tuple[Source, ...]

@@ -43,7 +43,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What there is; parts that do not apply are empty.
+    """The facts of a finding; parts that do not apply are empty.
 
     Attributes:
         difference: Expected and actual.

@@ -103,7 +103,7 @@ def render(workspace: Workspace, name: str, view: Overview) -> str:
 
 
 def _printable(value: Any) -> Any:
-    """What the templates print: any text but our own markup may come from a compiler."""
+    """The text that templates print: all text except OPERA's own markup may come from a compiler."""
     return block(value, _TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 

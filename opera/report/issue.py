@@ -41,7 +41,7 @@ _LOG = 60
 
 @dataclass(frozen=True)
 class Facts:
-    """What an issue is written from.
+    """The facts for an issue.
 
     Attributes:
         finding: Identity of the finding.
@@ -157,7 +157,7 @@ def text_of(facts: Facts) -> str:
 
 
 def ruled_out(result: StoredResult) -> list[str]:
-    """What the failure is not, as sentences, each backed by something that was run."""
+    """The causes that were ruled out, as sentences; a run backs each one."""
     found: list[str] = []
     if result.verdict.is_failure:
         found.append("Nondeterminism: the test failed again, in the same way, in a fresh process.")
@@ -174,7 +174,7 @@ def ruled_out(result: StoredResult) -> list[str]:
 
 
 def _third_opinions(facts: Facts) -> list[str]:
-    """What other compilers say, where that speaks against the owner of the failure."""
+    """The opinions of other compilers against the owner of the failure."""
     if facts.owner != facts.result.compiler:
         return [f"One compiler alone: {inline(str(each))}." for each in facts.opinions if each.side == COMPILER]
     return [f"The library: {inline(str(each))} as well." for each in facts.opinions if each.side == LIBRARY]
@@ -235,7 +235,7 @@ def _warning(facts: Facts) -> str:
 
 
 def _what(difference: Mapping[str, Any]) -> str:
-    """What is wrong, where it is not elements."""
+    """The part that is wrong, if it is not the elements."""
     kind = str(difference.get("kind"))
     return "" if kind in ELEMENTS else f"{inline(kind, 40)} "
 

@@ -14,7 +14,7 @@ _LISTED = 8
 
 @dataclass(frozen=True)
 class Target:
-    """What an identity names; exactly one is set."""
+    """The object that an identity names; exactly one field is set."""
 
     finding: str | None = None
     test: str | None = None
@@ -29,7 +29,7 @@ class Target:
 
 
 def resolve(workspace: Workspace, prefix: str) -> Target:
-    """What *prefix* names.
+    """The object that *prefix* names.
 
     Raises:
         UserError: nothing, or more than one thing.

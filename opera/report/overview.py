@@ -125,7 +125,7 @@ class OperatorTally:
 
 @dataclass(frozen=True)
 class Overview:
-    """Everything that a report says about a scope.
+    """The data of a report about a scope.
 
     Attributes:
         scope: Which results these are.
@@ -178,7 +178,7 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
 
 
 def reported(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[ReportedFinding, ...]:
-    """The findings among *failures*, with what their reproducers came to."""
+    """The findings among *failures*, with the outcomes of their reproducers."""
     known = Campaigns(workspace).reproductions()
     knowledge = knowledge_of(workspace, lambda key: apis.get(key, UNKNOWN_API))
     return tuple(_reported(finding, known.get(finding.id)) for finding in group(failures, knowledge))
@@ -243,7 +243,7 @@ class _Tally:
             self._filtered[result.verdict, reason, subject] += 1
 
     def overview(self, scope: Scope, findings: Sequence[ReportedFinding]) -> Overview:
-        """What was counted."""
+        """The counts."""
         subjects = sorted({(compiler, frontend) for compiler, frontend, _ in self.verdicts})
         return Overview(
             scope,

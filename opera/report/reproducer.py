@@ -37,7 +37,7 @@ _TIMEOUT = 240.0
 _MEMORY = 2 * _LIMITS.memory
 """Resident bytes of a script, which has library and compiler in one process."""
 _READ = 2**20
-"""Bytes of the end of a script's output that are looked at; a pipe can hold as much."""
+"""Bytes at the end of a script's output that OPERA reads; a pipe can hold this many."""
 _SHOWN = 4000
 _SEARCHED = 60_000
 _NUMPY = "import numpy as np"
@@ -48,14 +48,14 @@ _SIGNS = {
     "structure": "expected <class",
     "values": "AssertionError",
 }
-"""What a script's assertion says of each kind of difference; the first that occurs counts."""
+"""The assertion message for each kind of difference; the first one in the output counts."""
 _TELLING = ("AssertionError: expected", "Mismatched elements", "Max absolute difference")
 _SIGN_OF = {"nan": "values", "inf": "values"}
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What running a script came to.
+    """The outcome of a script.
 
     Attributes:
         reproduced: Whether it failed in the way of the finding.
@@ -70,7 +70,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Case:
-    """What a script shows.
+    """The facts that a script shows.
 
     Attributes:
         result: The failing test, with the detail of the instance that the script uses.

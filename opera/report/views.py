@@ -69,7 +69,7 @@ class FindingView:
         return [*text, *_section("next steps", _facts(details.commands))]
 
     def _reduction(self) -> dict[str, Any] | None:
-        """What reducing came to, as JSON; None where that was not tried."""
+        """The outcome of the reduction, as JSON; None if it was not tried."""
         found = self._reported.finding.reduction
         if found is None:
             return None

@@ -20,10 +20,10 @@ def all_alike(_: str) -> int:
 
 @dataclass(frozen=True)
 class Adaptation:
-    """Who chooses the tests of a campaign while it runs.
+    """The strategy that chooses the tests of a campaign while it runs.
 
     Attributes:
-        strategy: Is asked for each next instance, and told what its tests came to.
+        strategy: Gives each next instance, and learns the outcomes of its tests.
         context: Of its ranking.
         part: Of an instance: those of a lower part are all run before those of a higher one.
     """

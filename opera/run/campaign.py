@@ -67,7 +67,7 @@ _FLUSH_RESULTS = 500
 
 @dataclass(frozen=True)
 class Summary:
-    """What a campaign came to, parts of earlier runs included.
+    """The outcome of a campaign, with the parts of earlier runs.
 
     Attributes:
         campaign: Its identity.

@@ -44,7 +44,7 @@ class Place:
 
 
 class NoRoom(EnvironmentBroken):
-    """The disk is full: whatever fails now may be the disk's fault."""
+    """The disk is full: a failure may have this cause."""
 
 
 def check_room(judgement: Judgement, folder: Path) -> None:

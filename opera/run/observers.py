@@ -31,7 +31,7 @@ class Progress(Protocol):
         ...
 
     def ended(self) -> None:
-        """The campaign has ended, for whatever reason."""
+        """The campaign has ended, for any reason."""
         ...
 
 

@@ -57,7 +57,7 @@ class Backlog:
 
 
 class Cache:
-    """What is known of models: what the store has, and what it does not have yet. Each is asked for several times.
+    """The known models: stored ones, and ones that are not stored yet. The scheduler reads each several times.
 
     Args:
         stored: Gives a document of the store by its key. One that an earlier version of OPERA wrote counts as absent.
@@ -69,7 +69,7 @@ class Cache:
         self._fresh: dict[str, Kept] = {}
 
     def get(self, key: str) -> Kept | None:
-        """What is kept under *key*."""
+        """The stored value of *key*."""
         known = self._recent.get(key) or self._fresh.get(key)
         if known is None:
             known = kept_of(self._stored(key))

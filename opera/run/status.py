@@ -73,7 +73,7 @@ _SHAPE: dict[str, Any] = {
     ],
     "cost": {"stages": {"*": _NUMBER}, "operators": [{"api": _TEXT, "seconds": _NUMBER, "tests": _NUMBER}]},
 }  # fmt: skip
-"""What readers of the file rely on; `*` is any key."""
+"""The keys that readers of the file use; `*` is any key."""
 
 
 def read_status(folder: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from opera.store.signing import is_signed, signature
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What happened to one test.
+    """The result of one test.
 
     Attributes:
         test: Its identity.
@@ -222,11 +222,11 @@ class Campaigns:
             database.execute("INSERT OR IGNORE INTO machines VALUES (?, ?)", (key, json.dumps(document)))
 
     def machines(self) -> dict[str, dict[str, Any]]:
-        """What is known of each machine that results come from."""
+        """The known facts of each machine that results come from."""
         return {key: json.loads(document) for key, document in self._database.execute("SELECT id, document FROM machines ORDER BY id")}
 
     def keep_reproduction(self, finding: str, script: str, message: str, *, reproduced: bool) -> None:
-        """Keeps what running a finding's reproducer came to."""
+        """Stores the outcome of a finding's reproducer."""
         with self._workspace.transaction() as database:
             database.execute("INSERT OR REPLACE INTO reproductions VALUES (?, ?, ?, ?)", (finding, script, reproduced, message))
 

@@ -29,7 +29,7 @@ _TESTS = "SELECT test FROM occurrences WHERE instance = ? AND source = ?"
 
 @dataclass(frozen=True)
 class Extraction:
-    """What one source gave. *dropped* maps a reason to the number of calls lost to it; *seconds* is wall time."""
+    """The counts of one source. *dropped* maps a reason to the number of calls lost to it; *seconds* is wall time."""
 
     library: str
     source: str
@@ -153,7 +153,7 @@ class Corpus:
         return dict(self._database.execute(f"SELECT id, api {_RUNNABLE} ORDER BY id", {"library": library}))
 
     def features_file(self, library: str) -> Path:
-        """Where what prioritisation has read of *library*'s instances is kept; can be deleted at any time."""
+        """The file with the features of *library*'s instances; it can be deleted at any time."""
         return self._workspace.cache / f"features-{library}"
 
     def get(self, key: str) -> Instance:

@@ -16,7 +16,7 @@ from opera.store.database import Workspace
 
 @dataclass(frozen=True)
 class Matches:
-    """What begins with a prefix, each by its whole identity, at most a handful of each kind."""
+    """The objects that begin with a prefix, each by its whole identity, at most a few of each kind."""
 
     findings: tuple[str, ...]
     tests: tuple[str, ...]
@@ -25,7 +25,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class NewestResult:
-    """What the newest test of an instance came to on a subject, by one route and input form."""
+    """The outcome of an instance's newest test on a subject, by one route and input form."""
 
     api: str
     compiler: str
@@ -246,7 +246,7 @@ def cost_of(workspace: Workspace, campaign: str, operators: int) -> Cost:
 
 @dataclass(frozen=True)
 class Scope:
-    """Which results to look at; None does not restrict. *campaign* is the beginning of an identity."""
+    """The selected results; None does not restrict. *campaign* is a prefix of an identity."""
 
     campaign: str | None = None
     compiler: str | None = None

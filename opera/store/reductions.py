@@ -18,7 +18,7 @@ GONE = "its instance, or data of it, is gone"
 
 @dataclass(frozen=True)
 class StoredReduction:
-    """What reducing a failing test came to.
+    """The outcome of the reduction of a failing test.
 
     Attributes:
         fingerprint: Of the failure.

@@ -34,7 +34,7 @@ class LostDetail(TypedDict, total=False):
 
 
 class LevelDetail(TypedDict):
-    """What the lowest optimisation level gave."""
+    """The result at the lowest optimisation level."""
 
     name: Name
     verdict: Verdict
@@ -42,7 +42,7 @@ class LevelDetail(TypedDict):
 
 
 class Detail(TypedDict, total=False):
-    """What a test left behind."""
+    """The evidence of a test."""
 
     failure: Failure
     difference: DifferenceFacts
@@ -83,7 +83,7 @@ class Settings(TypedDict, total=False):
 
 
 class Versions(TypedDict, total=False):
-    """Of everything that a campaign ran on."""
+    """The versions of all parts of a campaign."""
 
     template: Name
     library: dict[str, str]
@@ -184,7 +184,7 @@ class CampaignRow(Row, frozen=True, array_like=True):
 
 
 class OutcomeRow(Row, frozen=True, array_like=True):
-    """What a test came to, on whatever machine."""
+    """The result of a test, on any machine."""
 
     test: Hash
     verdict: Verdict
@@ -235,7 +235,7 @@ class MachineRow(Row, frozen=True, array_like=True):
 
 
 class ReproductionRow(Row, frozen=True, array_like=True):
-    """What a script came to."""
+    """The outcome of a script."""
 
     finding: Digits
     script: Line
@@ -306,7 +306,7 @@ class ProgressRow(Row, frozen=True, array_like=True):
 
 
 class ArtefactRow(Row, frozen=True, array_like=True):
-    """An answer of the materialiser. It counts only where this user's key has signed it, so its content is not looked at."""
+    """An answer of the materialiser. It counts only where this user's key has signed it, so its content is not checked."""
 
     key: Name
     document: Json
@@ -323,7 +323,7 @@ TABLES: Mapping[str, type[Row]] = {
 
 _OF_SQLITE = ("sqlite_sequence", "sqlite_stat1", "sqlite_stat4")
 _COMPUTES = re.compile(r"\b(CHECK|GENERATED|VIRTUAL|AS)\s*\(|^\s*CREATE\s+VIRTUAL\b|\bGENERATED\s+ALWAYS\b", re.IGNORECASE)
-"""What lets a table run expressions, or code."""
+"""Schema features that let a table run expressions or code."""
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,7 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Check:
-    """What became of a baseline.
+    """The outcome of a comparison with a baseline.
 
     Attributes:
         matching: Known, changed and new failures.

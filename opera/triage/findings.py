@@ -32,7 +32,7 @@ class Finding:
         tests: All failing tests, in the order of their identities.
         fingerprints: The fingerprints of the tests, the representative's fingerprint first.
         members: Findings that were merged into this one, itself first.
-        reduction: What reducing the representative came to; None where that was not tried.
+        reduction: The outcome of the representative's reduction; None if it was not tried.
         merged_because: Why the members are one.
     """
 
@@ -70,19 +70,19 @@ class Finding:
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
-        """What other compilers make of the reduced instance."""
+        """The opinions of other compilers on the reduced instance."""
         return opinions_of(self.reduction)
 
     @property
     def lowest_level(self) -> LowestLevel | None:
-        """What became of the first test that was run at the lowest optimisation level too; None where none was."""
+        """The outcome of the first test that also ran at the lowest optimisation level; None without such a test."""
         found = next((test.detail["lowest_level"] for test in (self.representative, *self.tests) if "lowest_level" in test.detail), None)
         return None if found is None else LowestLevel(str(found["name"]), Verdict(found["verdict"]))
 
 
 @dataclass(frozen=True)
 class LowestLevel:
-    """What a compiler made of a failing test at its lowest optimisation level, *name*."""
+    """The outcome of a failing test at the compiler's lowest optimisation level, *name*."""
 
     name: str
     verdict: Verdict
@@ -143,7 +143,7 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
 
 
 def _culprit(first: StoredResult, reduction: StoredReduction | None) -> str:
-    """Who is at fault, as far as it is known."""
+    """The project at fault, as far as known."""
     if reduction is not None and blames_library(reduction):
         return reduction.instance().library
     return str(first.detail.get("exporter", first.compiler))
@@ -169,7 +169,7 @@ _CACHED = 4096
 
 
 def causes_of(workspace: Workspace) -> Causes:
-    """What triage has found out so far."""
+    """The results of triage so far."""
     stored = Reductions(workspace)
     return Causes(stored.all(), stored.assignments(), stored.merges())
 

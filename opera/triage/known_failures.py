@@ -54,7 +54,7 @@ class Failure:
 
     @property
     def bug(self) -> tuple[str, str, str, str]:
-        """What stays the same between versions of the compiler, whose messages and frames do not."""
+        """The parts of a failure that are equal in all versions of the compiler; messages and frames are not."""
         return self.subject, self.verdict, self.converter, self.kind
 
     def is_that_of(self, other: Failure) -> bool:

@@ -33,7 +33,7 @@ _STAGE_SECONDS = 15.0
 """Deadline of each stage of a probe: a variation that takes longer says nothing, except where the failure itself is a hang."""
 
 _Walk = Generator[tuple[StoredResult, Instance], StoredReduction, None]
-"""What goes through the tests of a fingerprint: gives tests to reduce, and is given their reductions."""
+"""A generator over the tests of a fingerprint: yields tests to reduce, and receives their reductions."""
 
 Say = Callable[[StoredReduction, str], None]
 """Is told each reduction, with the API of its instance."""
@@ -41,7 +41,7 @@ Say = Callable[[StoredReduction, str], None]
 
 @dataclass(frozen=True)
 class Options:
-    """What triage is told.
+    """The settings of triage.
 
     Attributes:
         compiler, frontend: Only failures of these, where given.
@@ -65,7 +65,7 @@ class Options:
 
 @dataclass
 class Tally:
-    """What came of it. *problems* are subjects that could not be looked at, and why; *seconds* is wall time."""
+    """The outcome of a triage. *problems* are subjects that could not be triaged, with the reasons; *seconds* is wall time."""
 
     reduced: int = 0
     not_reduced: int = 0
@@ -308,7 +308,7 @@ def _bench(result: StoredResult, campaign: Campaign | None) -> _Bench:
 
 
 def _project(compiler: str) -> Sequence[str]:
-    """What belongs to a compiler; nothing where its adapter is gone."""
+    """The adapter's `project` for a compiler; empty if its adapter cannot be loaded."""
     try:
         return plugin(compiler).load().project
     except OperaError:

@@ -75,7 +75,7 @@ Said = Ready | Broken | Forked | Done | Raised | Died
 
 @dataclass(frozen=True)
 class Answers:
-    """What workers of a role may say, as types that msgspec understands.
+    """The messages that workers of a kind may send, as types of msgspec.
 
     Attributes:
         info: Of itself, when it is ready.
@@ -124,7 +124,7 @@ def _depth(value: Any) -> int:
 
 
 def said(message: Message, role: str) -> Said:
-    """What *message* of a worker says, whose role is called *role*.
+    """The decoded *message* of a worker whose kind is called *role*.
 
     Raises:
         ProtocolError: a worker never says that.

@@ -78,7 +78,7 @@ class WorkerPool:
         self._again: deque[_Pending] = deque()
         self.infos: dict[WorkerKind, Message] = {}
         self.machine = this_machine()
-        """Where what `wait` yielded last was done."""
+        """The machine of the last event that `wait` yielded."""
         self._block = ExitStack()
         self._block.enter_context(supervised())
 
@@ -96,7 +96,7 @@ class WorkerPool:
         return [(desk.order.role, desk.order.job, desk.worker.stage) for desk in self._desks if desk.order is not None]
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each worker is, has and does, as a document; `seconds` are those it has been in its stage."""
+        """The state of each worker, as a document; `seconds` is its time in the current stage."""
         return [
             {
                 "label": desk.worker.spec.label, "role": desk.role.value, "pid": desk.worker.pid, "state": _state(desk),

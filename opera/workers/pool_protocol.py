@@ -13,7 +13,7 @@ from opera.workers.protocol import Message
 
 
 class WorkerKind(enum.Enum):
-    """What a worker is for. A *fresh* one gives every task a process of its own, copied from a warm one where that is allowed."""
+    """The purpose of a worker. A *fresh* one runs every task in a separate process, copied from a warm one if that is allowed."""
 
     LIBRARY = "library"
     LIBRARY_FRESH = "library-fresh"
@@ -54,9 +54,9 @@ class PoolProtocol(Protocol):
     """Workers by kind, with a limit on busy workers."""
 
     infos: dict[WorkerKind, Message]
-    """What a worker of each role has said of itself."""
+    """The information that a worker of each kind has sent about itself."""
     machine: Machine
-    """Where what `wait` yielded last was done."""
+    """The machine of the last event that `wait` yielded."""
     listener: Callable[..., None]
     """Is told what becomes of workers: the name of an event, and fields by name."""
 
@@ -74,7 +74,7 @@ class PoolProtocol(Protocol):
         ...
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each worker is, has and does, as a document."""
+        """The state of each worker, as a document."""
         ...
 
     def set_warmup(self, role: WorkerKind, task: Message) -> None:

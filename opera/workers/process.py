@@ -60,7 +60,7 @@ class WorkerSpec:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use: seconds per stage, seconds to start, resident bytes of its whole process tree."""
+    """The limits of a worker: seconds per stage, seconds to start, resident bytes of its whole process tree."""
 
     stage: float = 60.0
     start: float = 180.0
@@ -181,7 +181,7 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Of the worker itself, which is also its process group."""
+        """The process id of the worker itself, which is also its process group."""
         return self._process.pid
 
     def fileno(self) -> int:
@@ -348,12 +348,12 @@ class Worker:
 
     @property
     def log(self) -> Path:
-        """What the process prints, while it lives."""
+        """The file with the output of the process, while the process lives."""
         return self._log
 
     @property
     def stage(self) -> str:
-        """Of the task that it works on; empty before the first."""
+        """The stage of its current task; empty before the first task."""
         return self._watch.stage if self.busy else ""
 
     def waiting(self) -> float:

@@ -70,7 +70,7 @@ class _Broken(_Answer, frozen=True, tag="broken"):
 
 
 def hello_of(text: object) -> Hello:
-    """What a station has said first; raises ProtocolError where it is something else."""
+    """The first message of a station; raises ProtocolError for any other message."""
     return messages.checked(_document(text), Hello)
 
 
@@ -155,12 +155,12 @@ class RayWorkerNode:
         return json.dumps({"machine": machine.id, "document": dict(machine.document), "host": os.uname().nodename, "pid": os.getpid()})
 
     def set_warmup(self, role: str, task: str, files: Files) -> None:
-        """As `WorkerPool.set_warmup`; the files of the task stay here."""
+        """Like `WorkerPool.set_warmup`; the files of the task stay here."""
         self._kept.update(self._take(files))
         self._pool.set_warmup(WorkerKind(role), json.loads(task))
 
     def never_copy(self, role: str) -> None:
-        """As `WorkerPool.never_copy`."""
+        """Like `WorkerPool.never_copy`."""
         self._pool.never_copy(WorkerKind(role))
 
     def do(self, role: str, task: str, files: Files) -> tuple[str, dict[str, bytes]]:
@@ -188,7 +188,7 @@ class RayWorkerNode:
             return {"event": "broken", "message": str(error)}
 
     def _info(self, role: WorkerKind) -> Any:
-        """What a worker of *role* has said of itself, the first time that there is one."""
+        """The information that the first worker of *role* has sent about itself."""
         if role in self._told or role not in self._pool.infos:
             return None
         self._told.add(role)

@@ -113,7 +113,7 @@ class RayPool:
         return [(desk.order.role, desk.order.job, "") for desk in self._desks if desk.order is not None]
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each station is and does, as a document."""
+        """The state of each station, as a document."""
         now = time.monotonic()
         return [
             {
@@ -161,7 +161,7 @@ class RayPool:
         return True
 
     def _files(self, task: Message, text: str) -> dict[str, dict[str, bytes]]:
-        """What a station needs to have for *task*. What is gone here is left out: the worker will say so."""
+        """The files that a station needs for *task*. Missing files are left out: the worker reports them."""
         if self._cluster.shared:
             return {}
         wanted = {CACHE: {str(task[key]) for key in _INPUTS if task.get(key)}, BLOBS: set(_BLOB.findall(text))}

@@ -35,7 +35,7 @@ class Session:
         return event
 
     def ask(self, task: Message) -> Done | Raised | Lost:
-        """What comes of *task*; after `Lost`, the session is over."""
+        """The outcome of *task*; after `Lost`, the session is over."""
         self._worker.submit(task)
         event = self._next()
         assert isinstance(event, Done | Raised | Lost)

@@ -76,7 +76,7 @@ class StageWatch:
 
     @property
     def stage(self) -> str:
-        """Of the task; empty before the first."""
+        """The stage of the task; empty before the first task."""
         count, name, _ = self._cell.read()
         return name if count != self._before else ""
 

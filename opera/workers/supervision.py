@@ -32,7 +32,7 @@ _depth = 0
 
 @contextmanager
 def supervised() -> Generator[None]:
-    """Ends, with the outermost of these blocks, whatever processes this one has started, however the block ends."""
+    """Ends all processes that this process has started when the outermost of these blocks ends, in any way."""
     global _depth
     _enter()
     try:

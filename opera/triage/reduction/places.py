@@ -137,7 +137,7 @@ def _inside(value: Any, way: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, 
 
 
 def _items(value: Any) -> list[Any]:
-    """What *value* directly contains; keys of dictionaries and names of arguments do not count."""
+    """The values that *value* directly contains; keys of dictionaries and names of arguments do not count."""
     if isinstance(value, (list, tuple)):
         return list(cast("list[Any]", value))
     if isinstance(value, dict):

@@ -13,7 +13,7 @@ from opera.triage.reduction.properties import Property, View, dtype_class, prope
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
 ALWAYS = "any call"
-"""Text of the trigger without a property: whatever is asked of the operator, it fails."""
+"""Text of the trigger without a property: every call of the operator fails."""
 
 
 @dataclass(frozen=True)
