@@ -63,7 +63,7 @@ def jsonl(
 @click.argument("file", metavar="FILE|-")
 @click.option("--compiler", metavar="NAME", required=True, help="Compiler of the ranking.")
 @click.option("--frontend", metavar="NAME", required=True, help="Model format of the ranking.")
-@click.option("--strategy", metavar="NAME", help="Strategy of the ranking; by default that of the newest ranking.")
+@click.option("--strategy", metavar="NAME", help="Strategy of the ranking; by default the strategy of the newest ranking.")
 @common
 def ranking(file: str, compiler: str, frontend: str, strategy: str | None, workspace: Path, seed: int, as_json: bool) -> int:
     """Write the newest ranking of a subject as JSON Lines.

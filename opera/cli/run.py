@@ -48,7 +48,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option(
     "--strategy",
     metavar="NAME",
-    help="Strategy of the ranking; by default that of the newest ranking, or opera.",
+    help="Strategy of the ranking; by default the strategy of the newest ranking, or opera.",
 )
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--limit", type=Count(), metavar="N", help="Run at most N tests.")
@@ -86,7 +86,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
     "--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker, with all processes that it starts."
 )
 @click.option("--chebyshev", type=Distance(), metavar="D", help="Use the paper's oracle: one threshold on the largest absolute difference.")
-@click.option("--level", metavar="NAME", help="Optimisation level of the compiler; by default that of the adapter.")
+@click.option("--level", metavar="NAME", help="Optimisation level of the compiler; by default the adapter's default level.")
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),

@@ -75,7 +75,7 @@ def recipe(name: str) -> Recipe:
     """The recipe called *name*: one of OPERA's own, else what the adapter of that name declares, with the libraries of its live routes.
 
     Raises:
-        UserError: there is none.
+        UserError: the environment is unknown.
         EnvironmentBroken: the adapter cannot be imported, or opera is not installed.
     """
     worker: list[str] = _data()["worker"]

@@ -51,7 +51,7 @@ class RecordedCalls:
         """*path* is a `.bson`, `.json` or `.jsonl` file, named after its API, or a folder of such.
 
         Raises:
-            UserError: there is none.
+            UserError: *path* has no recorded call.
         """
         self.dropped: Counter[str] = Counter()
         self.calls = 0

@@ -66,7 +66,7 @@ class Ranked:
 
     Attributes:
         id: Of the candidate.
-        score: What the strategy gave it when it was picked, without unit; never greater than that of the place before. 0 where
+        score: The strategy's score of the instance, without unit; never greater than the score of the rank before. 0 where
             nothing but turn or chance decided.
     """
 

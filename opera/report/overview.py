@@ -164,7 +164,7 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
     """Reads the results in *scope*.
 
     Raises:
-        NothingSelected: there is none.
+        NothingSelected: the scope has no result.
         UserError: no campaign, or more than one, begins with the scope's prefix.
     """
     tally = _Tally(queries.apis(workspace))
