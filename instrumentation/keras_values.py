@@ -28,7 +28,7 @@ class Values:
 
     Attributes:
         loose: The tensors of random values.
-        symbolic: Whether a tensor was seen of which shape and dtype are all there is.
+        symbolic: Whether a call had a tensor with only a shape and a dtype.
     """
 
     def __init__(self, nested: Nested) -> None:

@@ -17,7 +17,7 @@ STRUCTURE_LIMIT = 1 << 22
 
 
 def constraint(array: Any) -> Document:
-    """The constraint of a contiguous array; of a complex one that of its parts, without structure."""
+    """The constraint of a contiguous array; for a complex array, the constraint of its parts, without structure."""
     with np.errstate(all="ignore"):
         return _constraint(array)
 

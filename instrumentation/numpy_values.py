@@ -49,7 +49,7 @@ def tensor(array: Any) -> Tuple[Document, Optional[Loose]]:
 
 
 def symbolic(shape: Tuple[Any, ...], dtype: str) -> Tuple[Document, Optional[Loose]]:
-    """The content of a tensor of which shape and dtype are all that is known: its values are drawn around zero.
+    """The content of a tensor with only a shape and a dtype: its values are drawn around zero.
 
     Raises:
         Unrecordable: a dimension is not known, or the elements have meaning that no draw can give them.

@@ -180,7 +180,7 @@ class Recorder:
             return False
 
     def _quick_key(self, name: str, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Optional[Hashable]:
-        """The key of a call where a quick look tells it; nobody else may be looking on."""
+        """The key of a call, if a quick check finds it; no other recorder may be active."""
         if depth() or observed_elsewhere():
             return None
         try:

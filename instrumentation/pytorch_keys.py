@@ -28,7 +28,7 @@ class NoKey(Exception):
 
 
 class Keys:
-    """Makes the keys of arguments; *nested* gives that of a module."""
+    """Makes the keys of arguments; *nested* gives the key of a module."""
 
     def __init__(self, nested: Nested, natures: Natures, contents: Contents) -> None:
         self._nested = nested

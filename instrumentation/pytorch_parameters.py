@@ -1,4 +1,4 @@
-"""Parameter names and defaults of PyTorch's functions, most of which are builtins without a signature.
+"""Parameter names and defaults of PyTorch's functions. Most of these functions are builtins without a signature.
 
 Names come from `inspect.signature`, else from the stand-ins that `torch.overrides.get_testing_overrides()` has for every overridable
 function, else from the ATen schemas. Defaults come from a real signature, else from the schemas, else from the stand-ins: where both

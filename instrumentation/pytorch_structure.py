@@ -27,7 +27,7 @@ STRUCTURE_LIMIT = 1 << 18
 REMEMBERED = 1000
 """Tensors whose nature is remembered."""
 EDGE = 64
-"""Bytes at either end of a storage that tell whether somebody has written into it behind PyTorch's back."""
+"""Bytes at either end of a storage that show whether code outside PyTorch wrote into it."""
 _CODES = {torch.float16: "e", torch.float32: "f", torch.float64: "d"}
 _NATIVE = (torch.float32, torch.float64)
 
@@ -91,7 +91,7 @@ class Natures:
 
 
 def nature(tensor: Any) -> Nature:
-    """The nature of a contiguous, detached tensor; of a complex one that of its parts, without structure."""
+    """The nature of a contiguous, detached tensor; for a complex tensor, the nature of its parts, without structure."""
     real = torch.view_as_real(tensor) if tensor.is_complex() else tensor
     size = real.numel()
     if not size:

@@ -16,7 +16,7 @@ REMEMBERED = 20_000
 FLOODED = 100
 """Surplus calls after which those of the same function from the same place in the same test are not looked at any more."""
 LOOK = 512
-"""Of such calls one in so many is looked at nevertheless: it may be another kind of call by now."""
+"""One in this many of such calls is still checked, because it may have become another kind of call."""
 
 _template: Call = lambda function, args, kwargs: function(*args, **kwargs)  # noqa: E731
 

@@ -1,4 +1,4 @@
-"""Watches a Python function by exchanging its code, so that whoever holds the function, and since whenever, calls the watcher.
+"""Watches a Python function by exchanging its code, so that all references to the function, also early ones, call the watcher.
 
 The function stays the object that it was: names bound early, tables keyed by functions, closures, class attributes and identity tests
 are not disturbed, and signature, name, defaults, source position and free variables stay what they were. The new code finds what it
@@ -108,10 +108,10 @@ def _redirected(code: types.CodeType, names: Dict[str, str]) -> types.CodeType:
 
 @functools.cache
 def _template(variables: int) -> types.CodeType:
-    """The code of a function that has so many free variables.
+    """The code of a function with this number of free variables.
 
     It needs to be compiled with them: the interpreter takes for granted that code begins by filling them in, and looks them up
-    without another thought when somebody asks for the local variables of a frame, as a debugger and pytest do.
+    without a check when a debugger or pytest asks for the local variables of a frame.
     """
     names = ", ".join(f"free_{number}" for number in range(variables))
     code = compile(_TEMPLATE.format(variables=names), __name__, "exec")

@@ -1,4 +1,4 @@
-"""Tensors as numpy arrays, one dtype name for each, and the bytes that they are kept in.
+"""Tensors as numpy arrays: one name for each dtype, and the bytes of the elements.
 
 `ml_dtypes` is needed only for the dtypes that numpy lacks; a worker whose tests have none need not have it installed.
 """

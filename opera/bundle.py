@@ -25,7 +25,7 @@ _LENGTH = struct.Struct("<Q")
 _ALIGN = 64
 _HASH = re.compile(r"[0-9a-f]{64}", re.ASCII)
 MOST_BYTES = 2**31
-"""Of a file: no model of one operator is as large."""
+"""Largest size of a file in bytes: every model of one operator is smaller."""
 PART = ".part-"
 """How the name of a file begins that is being written. It lies in the folder of all hashes, and stays there when its writer is killed."""
 
@@ -140,7 +140,7 @@ def fetch(folder: Path, name: str) -> bytes:
 
 
 def fetch_made(cache: Path, name: str) -> bytes:
-    """As `fetch`, from this process' own cache: a damaged file is removed, so that it is made again."""
+    """Like `fetch`, from this process' own cache: removes a damaged file, so that it is made again."""
     try:
         return fetch(cache, name)
     except DamagedArtefact:

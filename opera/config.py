@@ -1,4 +1,4 @@
-"""`opera.toml`: which interpreter each library and each compiler lives in.
+"""`opera.toml`: the interpreter of each library and each compiler.
 
     [library.pytorch]
     python = "envs/torch/bin/python"
@@ -71,7 +71,7 @@ class Config:
 
 
 def config_file(start: Path | None = None) -> Path | None:
-    """The nearest `opera.toml`, from *start* (the current folder) upwards; None where there is none.
+    """The nearest `opera.toml`, from *start* (the current folder) upwards; None if no folder has the file.
 
     It names programs that are run, so a file that another user could have written is passed over, with a message.
     """
@@ -117,7 +117,7 @@ def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> N
     except UserError:
         faithful = False
     if not faithful:
-        raise UserError(f"{path} is written in a way that is not changed by machine; change it by hand: {_by_hand(entries)}")
+        raise UserError(f"{path} has a form that OPERA cannot edit; edit it by hand: {_by_hand(entries)}")
     _replace(path.resolve(), after)
 
 
@@ -188,9 +188,9 @@ def _parsed(path: Path, data: bytes) -> Config:
 def _tables(path: Path, document: Document) -> list[tuple[str, str, Any]]:
     for section in document:
         if section not in _SECTIONS:
-            raise UserError(f"{path}: unknown section [{section}]; there are [library.NAME] and [compiler.NAME]")
+            raise UserError(f"{path}: unknown section [{section}]; write [library.NAME] or [compiler.NAME]")
         if not isinstance(document[section], dict):
-            raise UserError(f"{path}: [{section}] needs a name, as in [{section}.tvm]")
+            raise UserError(f"{path}: [{section}] needs a name; write e.g. [{section}.tvm]")
     return [(section, name, table) for section, tables in document.items() for name, table in cast("dict[str, Any]", tables).items()]
 
 
@@ -198,7 +198,7 @@ def _entry(path: Path, section: str, name: str, table: Any) -> tuple[tuple[str, 
     entries = cast("dict[str, Any]", table) if isinstance(table, dict) else {}
     unknown = [key for key in entries if key not in _KEYS]
     if unknown or not isinstance(entries.get("python"), str):
-        raise UserError(f'{path}: [{section}.{name}] takes exactly one key, python = "path of an interpreter"')
+        raise UserError(f'{path}: [{section}.{name}] takes exactly one key; write python = "path of an interpreter"')
     python = entries["python"]
     value = str((path.parent / python).absolute()) if os.sep in python else python
     return (section, name, "python"), Setting(value, str(path))

@@ -1,4 +1,4 @@
-"""Everything that a person is shown passes through here, and comes out safe to show. No other module prints.
+"""Prints all output of OPERA, and makes foreign text safe first. No other module prints.
 
 Names of APIs and messages of compilers come from elsewhere: they may be huge, or hold what a terminal obeys.
 """
@@ -22,15 +22,15 @@ from opera.atomic import replacing
 from opera.errors import UserError
 
 STDOUT = Path("-")
-"""As the name of a file that a command writes: standard output."""
+"""The file name that stands for standard output."""
 _SEQUENCES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)|[ -/]+[0-~])")
-"""What a terminal obeys: CSI, OSC, DCS, SOS, PM, APC and the short ones. What is cut off keeps its text and loses its ESC."""
+"""Escape sequences of terminals: CSI, OSC, DCS, SOS, PM, APC and short ones. An incomplete sequence keeps its text and loses its ESC."""
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _UNSAFE = frozenset({"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"})
 _INVISIBLE = frozenset(
     [0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)]
 )
-"""Letters and marks by their category, of which nothing is seen."""
+"""Invisible characters whose category is letter or mark."""
 _MARKS = 4
 """Most combining marks on one letter."""
 _LINE = 10_000
@@ -38,7 +38,7 @@ _CELL = 400
 
 
 class _Shown(dict[int, int]):
-    """What each character is shown as, looked up once."""
+    """The shown form of each character, computed once."""
 
     def __missing__(self, code: int) -> int:
         unsafe = code in _INVISIBLE or (code not in (0x09, 0x0A) and unicodedata.category(chr(code)) in _UNSAFE)
@@ -93,7 +93,7 @@ def quoted(text: str) -> str:
 
 
 def option(workspace: Path | str) -> str:
-    """What commands that are printed need to find *workspace* again."""
+    """The option by which printed commands find *workspace*."""
     return "" if str(workspace) == ".opera" else f" --workspace {quoted(str(workspace))}"
 
 
@@ -137,7 +137,7 @@ def check_outputs(as_json: bool, *paths: Path | None) -> None:
     """Raises UserError where more than one document would go to standard output."""
     if as_json + sum(path == STDOUT for path in paths) > 1:
         both = "the document of --json and a file named -" if as_json else "several files named -"
-        raise UserError(f"{both} would all go to standard output; name a file")
+        raise UserError(f"{both} cannot all go to standard output; name a file")
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic: int | None = None) -> None:

@@ -1,7 +1,7 @@
 """The three kinds of error, and the exit codes that every command keeps.
 
-A `UserError` is the user's to mend, an `EnvironmentBroken` the machine's; both are printed as one message without a traceback.
-Anything else that reaches the top is ours: traceback, exit 70.
+The user can correct a `UserError`; an `EnvironmentBroken` needs a change on the machine. Both print one message without a traceback.
+Every other exception is a bug of OPERA: traceback, exit code 70.
 """
 
 from __future__ import annotations

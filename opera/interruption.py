@@ -1,4 +1,4 @@
-"""What ends a command before its end: Ctrl-C, and SIGTERM and SIGHUP in the same way."""
+"""Interruption of a command: Ctrl-C, SIGTERM and SIGHUP, all in the same way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import FrameType
 from typing import Any
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""What ends a command as Ctrl-C does."""
+"""Signals that end a command like Ctrl-C."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Entry points: how third parties add compilers, libraries and canaries. Nothing is imported until it is asked for."""
+"""Entry points: how third parties add compilers, libraries and canaries. A plug-in is imported only when a command needs it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def search_path(target: str) -> tuple[str, ...]:
 
 
 def advice(error: Exception) -> str:
-    """What the author of an entry point that raised *error* when it was loaded has to write instead; empty where nothing is known."""
+    """The correction of an entry point that raised *error* while it was loaded; empty if it is unknown."""
     name = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
     old = next((old for old in _MOVED if name == old or name.startswith(f"{old}.")), None)
     return "" if old is None else f" (write {_MOVED[old]}{name[len(old) :]})"

@@ -1,4 +1,4 @@
-"""Reads what comes from outside: bounded in size and depth, typed, and never executed.
+"""Reads foreign data: bounded in size and depth, typed, and never executed.
 
 Every file, row and message that this process did not write itself passes one of these functions. What does not fit raises
 `Malformed`, which says what is wrong; the caller adds the place, and leaves the part out or ends with a message.
@@ -25,7 +25,7 @@ import msgspec
 T = TypeVar("T")
 
 MOST_BYTES = 256 * 2**20
-"""Of a file that is read whole, and of a compressed value once it is unpacked."""
+"""Largest size of a file that is read whole, and of an unpacked value."""
 MAX_LINE = 64 * 2**20
 """Bytes of a line: a longer one is nothing that can be used."""
 MOST_VALUES = 2_000_000
@@ -43,7 +43,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 """A duration."""
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
-"""A SHA-256 in hexadecimal digits, the name of whatever has that content."""
+"""A SHA-256 in hexadecimal digits: the name of a file with that content."""
 Document = dict[str, object]
 """A JSON object whose content the caller looks at part by part."""
 
@@ -125,7 +125,7 @@ def parsed_json(text: str | bytes) -> object:
     """The JSON value that *text* is. NaN and infinite numbers are no JSON.
 
     Raises:
-        Malformed: it is none, is nested too deep, or has more than `MOST_VALUES` values, each of which takes up to 75 bytes of memory.
+        Malformed: it is not JSON, is nested too deep, or has more than `MOST_VALUES` values (a value takes up to 75 bytes of memory).
     """
     signs = ("[", "{", ",") if isinstance(text, str) else (b"[", b"{", b",")
     if len(text) > MOST_VALUES and sum(text.count(cast(Any, sign)) for sign in signs) > MOST_VALUES:
@@ -142,7 +142,7 @@ def parsed_toml(data: bytes) -> Document:
     """The TOML document that *data* is.
 
     Raises:
-        Malformed: it is none, or is nested too deep.
+        Malformed: it is not valid, or is nested too deep.
     """
     try:
         return cast(Document, tomllib.loads(data.decode("utf-8")))

@@ -1,6 +1,6 @@
 """Benchmarks of the pipeline. Each line gives a figure and how it was measured; `make bench` runs all.
 
-python scripts/bench.py worker     warm worker on the ONNX node tests, beside a bare loop over the same tests
+python scripts/bench.py worker     warm worker on the ONNX node tests, and a bare loop over the same tests
 python scripts/bench.py cli        `opera --help`
 python scripts/bench.py extract    extraction of every shipped source
 """
@@ -92,7 +92,7 @@ def bench_extract() -> None:
 
 
 def bench_worker(compilers: tuple[str, ...] | list[str], repeat: int) -> None:
-    """Tests per second of a campaign with one busy process and a filled cache, beside a bare loop, alternately, in one run."""
+    """Tests per second of a campaign with one busy process and a filled cache, and of a bare loop, alternately, in one run."""
     with tempfile.TemporaryDirectory() as folder:
         extract_command.main(["--lib", "onnx", "-q", "--workspace", folder], standalone_mode=False)
         for compiler in compilers:

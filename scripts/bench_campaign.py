@@ -1,6 +1,6 @@
 """Figures of the machinery around compilers. Each line gives a figure, its limit, and the command that measures it again.
 
-python scripts/bench_campaign.py overhead   what a test costs beside library and compiler
+python scripts/bench_campaign.py overhead   time of a test outside library and compiler
 python scripts/bench_campaign.py scaling    tests per second with one and with two busy processes on two cores, empty and filled cache
 python scripts/bench_campaign.py recovery   from the death of a worker to the next one that is ready
 python scripts/bench_campaign.py store      results written per second
@@ -44,7 +44,7 @@ KILLS = 3
 
 @dataclass(frozen=True)
 class Scaled:
-    """A subject, so many tests of it that one process takes half a minute or more, the same of a filled cache, and where they are from."""
+    """A subject, a number of tests that take one process half a minute or more, the same for a filled cache, and their source."""
 
     compiler: str
     frontend: str
@@ -247,7 +247,7 @@ def pace_of(workspace: Path, subject: Scaled, jobs: int, cores: str, limit: int)
 
 
 def recovery(arguments: argparse.Namespace) -> None:
-    """Seconds from the loss of a compiler's worker that is killed at work until the next is ready, beside what a first start takes."""
+    """Seconds from the loss of a compiler's worker that is killed at work until the next is ready, and the time of a first start."""
     for subject in (ONNXRUNTIME, *SCALED[1:]):
         with tempfile.TemporaryDirectory() as folder:
             workspace = Path(folder) / "ws"

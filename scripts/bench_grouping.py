@@ -42,10 +42,10 @@ FALSE = ("false-alarm", "library-bug")
 class Score:
     """Counts of one subject or several.
 
-    *excused* are tests that were found to be nobody's fault, by reason and whether they are labelled bugs; *within* are labelled bugs of
+    *excused* are tests that a reason excuses, by reason and whether they are labelled bugs; *within* are labelled bugs of
     the operators that the filters of a reason are about. *together*, *cause* and *shared* are sets of pairs of labelled failures: those
     that are one finding, those whose causes are the same, and those that share a cause. The last two differ where a test has several:
-    which of them its failure shows, nobody said.
+    which of them its failure shows was not labelled.
     """
 
     bugs: int = 0

@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def measure(name: str, size: int, operators: int) -> dict[str, float]:
-    """Seconds to the first and the last place, memory above that of the corpus, and seconds after 1% more instances."""
+    """Seconds to the first and the last rank, memory in addition to the corpus, and seconds after 1% more instances."""
     candidates = corpus(size, operators or max(1, size // 200))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()

@@ -1,4 +1,4 @@
-"""What the simulation says of campaigns that can be run as well: seconds that it predicts at -j 1 and at -j 2, beside the real ones.
+"""Compares the simulation with real campaigns: predicted and measured seconds at -j 1 and at -j 2.
 
     python scripts/bench_simulation.py
 

@@ -1,4 +1,4 @@
-"""Findings of OPERA beside those of NNSmith (ASPLOS 2023) in the same wall time, for each of several compilers.
+"""Compares the findings of OPERA with those of NNSmith (ASPLOS 2023) in the same wall time, for each of several compilers.
 
 python scripts/compare_nnsmith.py [--compiler tvm ...] [--minutes 10] [-j 2] [--workspaces DIR] [--output FILE]
 
@@ -121,7 +121,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", action="append", help="repeatable; by default tvm, openvino and onnxruntime")
     parser.add_argument("--minutes", type=float, default=10.0, help="for each side and compiler")
-    parser.add_argument("-j", "--jobs", type=int, default=2, help="busy processes, beside the generator")
+    parser.add_argument("-j", "--jobs", type=int, default=2, help="busy processes, without the generator")
     parser.add_argument("--nodes", type=int, default=10, help="most operators of a model of NNSmith's")
     parser.add_argument("--seed", type=int, default=0, help="of both")
     parser.add_argument("--reduction", default="20s", help="longest time for one reduction of triage")

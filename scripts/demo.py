@@ -50,7 +50,7 @@ def main() -> int:
             print("Inductor needs a C++ compiler, which this machine lacks; the demo goes on without it.")
         elif code and not step.startswith("reproduce"):
             return code
-    print(f"\nThe demo took {time.monotonic() - started:.0f} s. Open {report} in a browser, or reproduce a finding as shown beside it.")
+    print(f"\nThe demo took {time.monotonic() - started:.0f} s. Open {report} in a browser, or reproduce findings with the commands above.")
     return 0
 
 

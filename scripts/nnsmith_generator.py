@@ -2,7 +2,7 @@
 
 python scripts/nnsmith_generator.py FOLDER [--seed N] [--nodes N] [--first N] [--most N]
 
-FOLDER gets `batch-0000.jsonl`, `batch-0001.jsonl` ..., corpus files of which each is complete as soon as it has its name. The first holds
+FOLDER gets `batch-0000.jsonl`, `batch-0001.jsonl` ..., corpus files; each file is complete as soon as it has its name. The first holds
 `--first` models, every other one twice as many as the one before, up to `--largest`. Without `--most` it goes on until it is ended.
 
 Models, weights, inputs and expected outputs are NNSmith's own: the method, the search for inputs without NaN and infinity, and the
@@ -94,7 +94,7 @@ def generator(nodes: int, seed: int) -> Callable[[int], tuple[Any, list[Any], li
 
 
 def usable(kind: Any, seed: int) -> list[Any]:
-    """NNSmith's operators at the dtypes that PyTorch exports. It tries each at random shapes, of which some break its own rules."""
+    """NNSmith's operators at the dtypes that PyTorch exports. It tries each at random shapes, and some of them break its own rules."""
     set_seed = importlib.import_module("nnsmith.util").set_seed
     for attempt in range(ATTEMPTS):
         try:

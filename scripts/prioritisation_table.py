@@ -3,7 +3,7 @@
 python scripts/prioritisation_table.py             prints them
 python scripts/prioritisation_table.py --write     puts them into the page, between its two marks
 
-Several minutes on two processes; run it whenever a campaign was recorded anew or a strategy has changed.
+Several minutes on two processes; run it after each new recording of a campaign and each change of a strategy.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ again in a fresh process, and one that loses its process costs a new start. One 
 time, in the order in which workers become free. What comes out: the time to the last result, how busy the workers are, and from how
 many workers on the driver is what everything waits for.
 
-The driver's time per test is that of the campaign recorded last in the workspace, unless --driver gives it. Runs of more than --exact
+The driver's time per test comes from the last recorded campaign of the workspace, unless --driver gives it. Runs of more than --exact
 tests are simulated for that many, and prolonged at the rate of their second half.
 """
 

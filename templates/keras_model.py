@@ -257,7 +257,7 @@ class _Operator:
         return [] if self.layer is None else [_array(weight.value) for weight in self.layer.weights]
 
     def restore(self, weights: Sequence[Array]) -> None:
-        """Sets the weights, where there are as many, and starts a stateful layer anew."""
+        """Sets the weights, if their number fits, and resets a stateful layer."""
         if self.layer is None:
             return
         if len(self.layer.weights) == len(weights):

@@ -23,7 +23,7 @@ class Operator(Protocol):
         ...
 
     def restore(self, weights: Sequence[Array]) -> None:
-        """Sets the weights, and starts a stateful layer anew."""
+        """Sets the weights, and resets a stateful layer."""
         ...
 
     def seeds(self) -> list[Array]:

@@ -336,7 +336,7 @@ def _bake(proto: Any, values: Mapping[str, Array]) -> Any:
 
 
 def _check_types(proto: Any) -> None:
-    """A constant can contradict what a graph says of shapes, which nobody could know as long as it was an input."""
+    """A constant can contradict the shapes that a graph declares; this was unknown while the value was an input."""
     try:
         onnx.shape_inference.infer_shapes(proto, check_type=True, strict_mode=True, data_prop=True)
     except Exception as error:

@@ -13,7 +13,7 @@ from opera.templates.python_text import array_text, listed, number_text, packed,
 _TAKEN = frozenset({"op_type", "inputs", "outputs", "name", "doc_string", "domain", "overload"})
 """What `helper.make_node` takes itself: an attribute of such a name it would not make."""
 _MANY_LINES = 8
-"""Of calls: from so many on, ONNX's own syntax is tried."""
+"""Number of calls from which on ONNX's own syntax is tried."""
 _READ_LINES = 14
 """Of ONNX's own syntax: longer models are packed."""
 _INFO = "helper.make_tensor_value_info"

@@ -15,7 +15,7 @@ from opera.templates.python_text import WIDTH
 
 _INDENT = 4
 _ONE_A_LINE = 14
-"""Up to so many statements have a line each; more share lines."""
+"""Largest number of statements with a line each; more statements share lines."""
 
 onnx: Any = importlib.import_module("onnx")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")

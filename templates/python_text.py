@@ -17,7 +17,7 @@ from opera.models.operators import is_name
 _LITERAL_CHARACTERS = 900
 """Of elements that are written out; longer ones are packed."""
 _UNIFORM_ELEMENTS = 3
-"""From so many equal elements on, an array is written as one number and a shape."""
+"""Number of equal elements from which on an array is written as one number and a shape."""
 WIDTH = 120
 _PARTS = re.compile(r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[^,'"])*(?:, *|$|,)""", re.DOTALL)
 """The parts of an expression that commas outside of its strings end."""

@@ -54,7 +54,7 @@ class Graph:
 
         def serve(*values: Any) -> dict[str, Any]:
             outputs = list(call(*values))
-            digits = len(str(len(outputs) - 1))  # so that the order of the names is that of the outputs
+            digits = len(str(len(outputs) - 1))  # so the names sort in the order of the outputs
             return {f"output_{place:0{digits}}": tf.identity(value) for place, value in enumerate(outputs)}
 
         self.function = tf.function(serve, input_signature=signature, autograph=False)

@@ -1,4 +1,4 @@
-"""Campaigns of real compilers, by the real command: one for each subject, of which every test reads its part."""
+"""Campaigns of real compilers, by the real command: one for each subject; every test reads its part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second look at a failure that is written out in a test."""
+"""Runs the review of a failure that a test writes out."""
 
 from __future__ import annotations
 

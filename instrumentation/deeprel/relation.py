@@ -19,7 +19,7 @@ class Library(Protocol):
         ...
 
     def arguments(self, document: Document) -> Any:
-        """The arguments of a recorded call, made anew."""
+        """The rebuilt arguments of a recorded call."""
         ...
 
     def built(self, factory: Any, positional: List[Any], keywords: Dict[str, Any], context: Dict[str, Any]) -> Any:
@@ -68,7 +68,7 @@ class Pair:
     def verify(self, documents: List[Document], least: int) -> Optional[Relation]:
         """The relation that *documents* show.
 
-        None where there is none, where fewer than *least* of them can be made with both, and where both do nothing but raise.
+        None without a call, if both can make fewer than *least* calls, and if both raise at every call.
         """
         values = made = returned = 0
         for document in documents:

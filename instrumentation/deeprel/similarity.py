@@ -21,7 +21,7 @@ class Subject:
     Attributes:
         name: Of the API.
         shape: Names and kinds of its parameters.
-        behaviour: Of its recorded calls; empty where there is none.
+        behaviour: Of its recorded calls; empty without a recorded call.
     """
 
     def __init__(self, name: str, slots: Sequence[Slot], behaviour: Counter[Tuple[int, str]]) -> None:

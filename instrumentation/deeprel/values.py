@@ -1,4 +1,4 @@
-"""Recorded calls made anew, and whether two results are equal: what all libraries share in that.
+"""Rebuilds recorded calls, and compares two results: the parts that all libraries share.
 
 Unlike a recorder this runs in no test's process, and it needs the driver's own reading of instances: it imports `opera`.
 """
@@ -20,7 +20,7 @@ RELATIVE, ABSOLUTE = 1e-3, 1e-4
 
 
 class Arguments(NamedTuple):
-    """Arguments of one recorded call, made anew: (part, name, value, by keyword), and the call's context."""
+    """Rebuilt arguments of one recorded call: (part, name, value, by keyword), and the call's context."""
 
     items: List[Tuple[str, str, Any, bool]]
     context: Dict[str, Any]

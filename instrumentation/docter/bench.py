@@ -22,7 +22,7 @@ class Bench(Protocol):
         ...
 
     def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[Api]:
-        """The API called *name* with all that is known of its parameters, and *given* beside; None where that is not enough."""
+        """The API called *name* with all known constraints of its parameters, and also *given*; None if that is not enough."""
         ...
 
     def tensor(self, recipe: TensorRecipe, seed: int) -> Any:

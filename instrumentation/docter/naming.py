@@ -44,7 +44,7 @@ def is_mask(name: str) -> bool:
 
 
 def likely_kinds(constraint: Constraint) -> Tuple[Kind, ...]:
-    """The kinds to try for a parameter of which only the name is known."""
+    """The kinds to try for a parameter if only its name is known."""
     if "dtype" in constraint.name:
         return (Kind(DTYPE),)
     if number(constraint.name) != PLAIN and not _TENSORS.fullmatch(constraint.name):

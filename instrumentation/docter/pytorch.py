@@ -178,7 +178,7 @@ def _resolve(name: str) -> Any:
 
 
 def _doc(name: str, target: Any) -> str:
-    """The documentation of *target*; for a method also that of the function which it refers to."""
+    """The documentation of *target*; for a method, also the documentation of the function that it refers to."""
     own = getattr(target, "__doc__", None) or ""
     function = getattr(torch, name.rpartition(".")[2].rstrip("_"), None) if name.startswith("torch.Tensor.") else None
     return own + "\n" + (getattr(function, "__doc__", None) or "")

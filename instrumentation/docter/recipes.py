@@ -1,4 +1,4 @@
-"""Recipes: calls as plain data, from which a library's values are made anew for each try."""
+"""Recipes: calls as plain data, from which each try makes new values of the library."""
 
 from __future__ import annotations
 

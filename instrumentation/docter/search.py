@@ -30,7 +30,7 @@ class Found(NamedTuple):
     Attributes:
         calls: Different calls that returned.
         tries: How many calls were made.
-        reason: Why there is none, where there is none.
+        reason: The reason for a missing sample; empty or None for a sample.
     """
 
     calls: List[CallRecipe]

@@ -34,7 +34,7 @@ def alarm() -> Generator[None]:
 
 
 def limit_memory() -> None:
-    """Makes allocations fail that add more than `MEMORY` to what there is now, where the system can; a later call sets the limit anew."""
+    """Makes allocations of more than `MEMORY` beyond the present size fail, if the system can; a later call sets a new limit."""
     try:
         resource = importlib.import_module("resource")
         with open("/proc/self/statm", encoding="ascii") as file:

@@ -91,7 +91,7 @@ def _document(case: Any, data: Any, operator: str) -> Document:
 
 
 def _operator(case: Any, by_name: Dict[str, Any]) -> str:
-    """The operator under test: of a spelled-out function that of the test which it spells out."""
+    """The operator under test; for a spelled-out function, the operator of the test that it spells out."""
     nodes = case.model.graph.node
     if len(nodes) == 1:
         return api_name(nodes[0])

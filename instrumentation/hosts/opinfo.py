@@ -15,7 +15,7 @@ torch: Any = importlib.import_module("torch")
 
 ALL = "all"
 VARIANTS = ("method", "inplace", "noncontiguous")
-"""Ways to call an operator besides the function on contiguous tensors. They do not depend on the dtype, so one dtype is enough."""
+"""Ways to call an operator, in addition to the function on contiguous tensors. They do not depend on the dtype, so one dtype is enough."""
 
 
 class Entry(NamedTuple):
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> None:
     parser = arguments.parser("opinfo")
     parser.add_argument("--dtypes", default=ALL, help="dtypes, or `all` that an entry supports on the CPU")
     parser.add_argument("--variants", default=",".join(VARIANTS), help="further ways to call an operator")
-    parser.add_argument("--samples", type=int, default=None, help="at most so many samples per entry")
+    parser.add_argument("--samples", type=int, default=None, help="largest number of samples per entry")
     options = parser.parse_args(argv)
     filters = arguments.filters(options)
     seeds.quieten()

@@ -92,7 +92,7 @@ def _pytest(path: str, root: str, extra: Sequence[str], plugins: Sequence[Any]) 
     pytest: Any = importlib.import_module("pytest")
     own = ["-p", "no:cacheprovider", "--rootdir", root, "--continue-on-collection-errors", "-q"]
     if importlib.util.find_spec("xdist") is not None:
-        own += ["-n", "0"]  # its workers would be processes that nobody watches
+        own += ["-n", "0"]  # OPERA would not watch its workers
     said = _Copy(sys.stderr)
     with contextlib.redirect_stderr(cast(Any, said)):
         status = int(pytest.main([path, *own, *extra], plugins=list(plugins)))

@@ -35,7 +35,7 @@ MOVED: Tuple[Moved, ...] = (
     Moved("common_cuda", "tf32_is_not_fp32", lambda: _of("common_mkldnn", "tf32_is_not_fp32"), "moved to the module for CPU precision"),
     Moved("common_mkldnn", "bf32_on_and_off", lambda: _of("common_mkldnn", "reduced_f32_on_and_off"), "renamed when it learned TF32"),
     Moved("common_nn", "new_module_tests", lambda: _of("common_nn", "get_new_module_tests")(), "a list that is now made by a function"),
-    Moved("common_methods_invocations", "binary_ufuncs_and_refs", _binary_ufuncs_and_refs, "a list that nobody needed any more"),
+    Moved("common_methods_invocations", "binary_ufuncs_and_refs", _binary_ufuncs_and_refs, "a list that was no longer needed"),
 )
 
 

@@ -51,8 +51,8 @@ class _LazyGroup(click.Group):
             import difflib
 
             close = difflib.get_close_matches(args[0], _COMMANDS, 1)
-            hint = f" Did you mean {close[0]!r}?" if close else ""
-            ctx.fail(f"No such command {args[0]!r}.{hint} There are: {', '.join(_COMMANDS)}.")
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            ctx.fail(f"no such command {args[0]!r}{hint}; choose one of: {', '.join(_COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -22,7 +22,7 @@ SCHEMA = "baseline/1"
 
 def _named(_context: click.Context, _parameter: click.Parameter, file: Path) -> Path:
     if file == STDOUT:
-        raise UserError("a baseline is read and written again; name a file")
+        raise UserError("standard output cannot hold a baseline; name a file")
     return file
 
 

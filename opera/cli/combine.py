@@ -32,7 +32,7 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
     """
     for source in sources:
         if source.resolve() == workspace.resolve():
-            raise UserError(f"{source} is the workspace to combine into; name another one with --workspace")
+            raise UserError(f"{source} is the workspace to combine into; name another workspace with --workspace")
         open_workspace(source, write=False, foreign=True, checked=False).close()
     combined = Combined()
     with open_workspace(workspace, write=True) as space:
@@ -68,7 +68,7 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
     if combined.apart or combined.disagreements:
         echo(
             f"{plural(combined.apart, 'test')} have results of machines of several kinds, kept apart;"
-            f" {len(set(combined.disagreements)):,} of the tests that were run twice came to something else"
+            f" {len(set(combined.disagreements)):,} of the tests that ran twice had another result"
         )
     return Exit.CLEAN
 

@@ -41,7 +41,7 @@ def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: i
     _complain(sides)
     differences = compare(*sides)
     if not differences:
-        raise NothingSelected("neither side has an instance that is selected; check --lib and -k")
+        raise NothingSelected("neither side has a selected instance; check --lib and -k")
     if as_json:
         print_json(_document(sides, differences))
     else:

@@ -154,12 +154,12 @@ def remove_command(name: str, path: Path | None, workspace: Path, seed: int, as_
     made = _made(config)
     if path is None and name not in made:
         there = ", ".join(made) or "none"
-        raise UserError(f"there is no environment {name!r} here; there are: {there}")
+        raise UserError(f"no environment {name!r}; choose one of: {there}")
     where = place(name, path) if path is not None else made[name][0]
     file = config_file()
     served = [(section, each) for (section, each, _), setting in config.values.items() if Path(setting.value) == where.python]
     if not where.is_ours:
-        raise UserError(f"{where.folder} is no environment made by `opera env create`; nothing was removed")
+        raise UserError(f"{where.folder} was not made by `opera env create`, so nothing was removed; remove the folder by hand")
     if file is not None and served:
         write_python(file, dict.fromkeys(served))
     remove(where)

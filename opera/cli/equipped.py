@@ -63,7 +63,7 @@ def command(
         "date": datetime.date.today().isoformat(), "tests": counts.outcomes, "counts": counts.tests(), "settings": counts.settings(),
     }  # fmt: skip
     if not document["counts"]:
-        raise NothingSelected(f"no test under {suite} called an operator of {frontend}; {counts.outcomes or 'none was run'}")
+        raise NothingSelected(f"no test under {suite} called an operator of {frontend}; {counts.outcomes or 'no test ran'}")
     if output is not None:
         write(output, json.dumps(document, indent=1) + "\n")
         say(f"wrote {output}")

@@ -85,9 +85,9 @@ def command(
     for name in strategies:
         get_strategy(name)
     if coverage and (record is None or file is not None or artifact is not None):
-        raise UserError("--coverage measures while a campaign of the workspace is recorded; add --record FILE")
+        raise UserError("--coverage needs --record; add --record FILE")
     if record == STDOUT:
-        raise UserError("a recorded campaign is compressed and belongs into a file; give --record a name")
+        raise UserError("standard output cannot hold a recorded campaign; give --record the name of a file")
     recorded = _covered(workspace, campaign) if coverage else _read(file, campaign, artifact, subject, workspace)
     if record is not None:
         write_recorded(recorded, record)
@@ -123,10 +123,10 @@ def _covered(workspace: Path, prefix: str | None) -> Recorded:
 def _read(file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, workspace: Path) -> Recorded:
     given = [name for name, value in (("FILE", file), ("--campaign", campaign), ("--artifact", artifact)) if value is not None]
     if len(given) > 1:
-        raise UserError(f"{' and '.join(given)} name different campaigns; give one of them")
+        raise UserError(f"{' and '.join(given)} name different campaigns; give one of these options")
     if artifact is not None:
         if subject is None:
-            raise UserError(f"--artifact needs --subject; there are: {', '.join(subjects_in(artifact)) or 'none'}")
+            raise UserError(f"--artifact needs --subject; choose one of: {', '.join(subjects_in(artifact)) or 'none'}")
         return read_artifact(artifact, subject)
     if subject is not None:
         raise UserError("--subject belongs to --artifact; choose a campaign of the workspace with --campaign")

@@ -63,7 +63,7 @@ def jsonl(
 @click.argument("file", metavar="FILE|-")
 @click.option("--compiler", metavar="NAME", required=True, help="Compiler of the ranking.")
 @click.option("--frontend", metavar="NAME", required=True, help="Model format of the ranking.")
-@click.option("--strategy", metavar="NAME", help="Strategy of the ranking; by default that of the newest ranking.")
+@click.option("--strategy", metavar="NAME", help="Strategy of the ranking; by default the strategy of the newest ranking.")
 @common
 def ranking(file: str, compiler: str, frontend: str, strategy: str | None, workspace: Path, seed: int, as_json: bool) -> int:
     """Write the newest ranking of a subject as JSON Lines.
@@ -78,7 +78,7 @@ def ranking(file: str, compiler: str, frontend: str, strategy: str | None, works
         if found is None:
             named = (("compiler", compiler), ("frontend", frontend), ("seed", str(seed)), ("strategy", strategy))
             options = "".join(f" --{name} {quoted(value)}" for name, value in named if value is not None)
-            raise UserError(f"there is no such ranking; make one with `opera prioritize{options}{option(workspace)}`")
+            raise UserError(f"the workspace has no such ranking; make one with `opera prioritize{options}{option(workspace)}`")
         rows = corpus.placed(found.id)
     head = {
         "schema": RANKING_SCHEMA, "compiler": compiler, "frontend": frontend, "strategy": found.strategy, "seed": seed, "ranked": len(rows),

@@ -66,7 +66,7 @@ def command(
     pytest, or to the program that --runner names.
     """
     if suite is not None and scripts is not None:
-        raise UserError("give one of --suite and --scripts at a time")
+        raise UserError("--suite and --scripts exclude each other; give one of them")
     named = [*sources, *(["suite"] if suite else []), *(["scripts"] if scripts else []), *(["docstrings"] if docstrings else [])]
     how = ExtractOptions(
         python=load_config().python("library", library),
@@ -88,9 +88,7 @@ def command(
     else:
         show(library, instances, operators, summaries)
     if not any(each.distinct for each in summaries):
-        raise NothingSelected(
-            f"no {library} instance was recorded; see above what was dropped or failed, and check --only, --source and --option"
-        )
+        raise NothingSelected(f"no {library} instance was recorded; read the reasons above, and check --only, --source and --option")
     return Exit.CLEAN
 
 
@@ -100,7 +98,7 @@ def _option(text: str) -> tuple[str, str]:
         raise click.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--option")
     if name in _FILES and value:
         if not Path(value).is_file():
-            raise UserError(f"--option {name}: there is no file {value}")
+            raise UserError(f"--option {name}: the file {value} does not exist; correct the path")
         value = str(Path(value).resolve())
     return name, value
 

@@ -79,7 +79,7 @@ def command(paths: tuple[Path, ...], format: str, library: str | None, workspace
     else:
         _print(done, libraries)
     if not any(each.read for each in done):
-        raise UserError(f"nothing was imported: {', '.join(str(path) for path in paths)} has no sound instance")
+        raise UserError(f"no valid instance in {', '.join(str(path) for path in paths)}; read the problems above")
     return Exit.CLEAN
 
 

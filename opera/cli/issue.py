@@ -67,7 +67,7 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Fac
         return replace(facts, owner=finding.compiler, opinions=finding.opinions)
     result = None if target.test is None else result_of(space, target.test)
     if result is None or not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
-        raise UserError(f"{identity!r} is no finding and no failing test; `opera report` lists the findings")
+        raise UserError(f"{identity!r} is neither a finding nor a failing test; `opera report` lists the findings")
     return _tried(space, config, result.fingerprint or result.test[:16], [original(space, result)], 1, run=run)
 
 

@@ -95,7 +95,7 @@ def _print(held: Census, limit: int | None) -> None:
     if held.campaigns:
         print_table(["campaign", "subject", "tests", "state", "verdicts"], [_campaign(each) for each in held.campaigns])
     else:
-        echo("no campaign has been run")
+        echo("no campaign has run")
 
 
 def _print_library(library: Library, limit: int | None) -> None:

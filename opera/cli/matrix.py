@@ -104,7 +104,7 @@ def _print(table: Matrix) -> None:
     kinds = list(Support)
     totals = [[column.name, *(str(table.totals(column).get(kind, 0)) for kind in kinds)] for column in table.columns]
     print_table(["operators of", *(kind.value for kind in kinds)], totals)
-    echo("a cell is the worst that any instance of the operator came to; the share is that of the instances that pass")
+    echo("a cell has the worst outcome of the operator's instances, and the share of instances that pass")
 
 
 def _cell(cell: Cell | None) -> str:

@@ -43,7 +43,7 @@ class Duration(click.ParamType[float]):
             self.fail(f"{value!r} is not a duration; write 30s, 10m or 2h", param, ctx)
         seconds = float(match[1]) * _SECONDS[match[2] or "s"]
         if seconds > _LONGEST:
-            self.fail(f"{one_line(str(value), 40)!r} is longer than a year", param, ctx)
+            self.fail(f"{one_line(str(value), 40)!r} is longer than a year; write a shorter duration", param, ctx)
         return seconds
 
 
@@ -60,7 +60,7 @@ class Size(click.ParamType[int]):
             self.fail(f"{value!r} is not a size; write 500M or 4G", param, ctx)
         size = float(match[1]) * _BYTES[match[2].upper()]
         if size > _LARGEST:
-            self.fail(f"{one_line(str(value), 40)!r} is more than 1024T", param, ctx)
+            self.fail(f"{one_line(str(value), 40)!r} is more than 1024T; write a smaller size", param, ctx)
         return int(size)
 
 
@@ -71,7 +71,7 @@ class Pattern(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if len(value) > _LONGEST_PATTERN:
-            self.fail(f"a pattern of {len(value):,} characters; write one of at most {_LONGEST_PATTERN:,}", param, ctx)
+            self.fail(f"the pattern has {len(value):,} characters; write at most {_LONGEST_PATTERN:,}", param, ctx)
         return value
 
 
@@ -83,7 +83,7 @@ class Distance(click.ParamType[float]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         distance = float(click.FLOAT.convert(value, param, ctx))
         if not 0 <= distance < math.inf:
-            self.fail(f"{value!r} is no distance; write a number that is not negative", param, ctx)
+            self.fail(f"{value!r} is not a distance; write 0 or a positive number", param, ctx)
         return distance
 
 
@@ -97,7 +97,7 @@ class Count(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         number = int(super().convert(value, param, ctx))
         if number > self._most:
-            self.fail(f"{one_line(str(value), 40)} is too large; the most is {self._most:,}", param, ctx)
+            self.fail(f"{one_line(str(value), 40)} is too large; write at most {self._most:,}", param, ctx)
         return number
 
 
@@ -121,7 +121,7 @@ def common(function: F) -> F:
         for name, value in values.items():
             texts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
             if any(isinstance(text, str) and re.search("[\ud800-\udfff]", text) for text in texts):
-                raise click.UsageError(f"what is given as {name.replace('_', '-')} is no text in UTF-8")
+                raise click.UsageError(f"{name.replace('_', '-')} is not UTF-8 text; write it in UTF-8")
         return function(*arguments, **values)
 
     made = cast(F, checked)
@@ -145,7 +145,7 @@ def guarded(command: click.Command, arguments: list[str] | None = None, name: st
     """Runs *command* and turns its outcome into the documented exit code."""
     try:
         if any("\0" in argument for argument in (sys.argv[1:] if arguments is None else arguments)):
-            raise click.UsageError("an argument holds a NUL character")
+            raise click.UsageError("an argument has a NUL character; remove this character")
         with interruptible():
             outcome = command.main(args=arguments, prog_name=name, standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as help_text:
@@ -159,7 +159,7 @@ def guarded(command: click.Command, arguments: list[str] | None = None, name: st
     except click.ClickException as error:
         return _complain(error.format_message(), Exit.USER_ERROR)
     except (click.Abort, KeyboardInterrupt):
-        return _complain("interrupted; what was finished is saved, and the same command continues", Exit.INTERRUPTED)
+        return _complain("interrupted; finished work is saved, and the same command continues", Exit.INTERRUPTED)
     except BrokenPipeError:
         return _quiet_pipe()
     except Exception as error:
@@ -167,7 +167,7 @@ def guarded(command: click.Command, arguments: list[str] | None = None, name: st
         if known is not None:
             return _complain(str(known), known.exit_code)
         complain(traceback.format_exc())
-        return _complain("this is a bug in opera; the traceback above belongs into the report", Exit.INTERNAL_ERROR)
+        return _complain("this is a bug in OPERA; report it with the traceback above", Exit.INTERNAL_ERROR)
     return int(outcome) if isinstance(outcome, int) else Exit.CLEAN
 
 
@@ -176,15 +176,15 @@ def explain(error: BaseException) -> OperaError | None:
     if isinstance(error, OperaError):
         return error
     if isinstance(error, sqlite3.OperationalError) and "full" in str(error):
-        return EnvironmentBroken("no space left where the workspace lies; free some and run the same command again")
+        return EnvironmentBroken("no space left on the disk of the workspace; free some space, and run the same command again")
     if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
         return EnvironmentBroken("the workspace is read-only; make it writable, or use a copy with --workspace")
     if isinstance(error, sqlite3.IntegrityError) or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
-        way = "move it away or choose another --workspace; `sqlite3 opera.db .recover` prints what can be read of it"
+        way = "move it away, or choose another --workspace; `sqlite3 opera.db .recover` prints the readable rows"
         return UserError(f"the workspace's opera.db is damaged ({error}); {way}")
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         where = f" while writing {error.filename}" if error.filename else ""
-        return EnvironmentBroken(f"no space left on the device{where}; free some and run the same command again")
+        return EnvironmentBroken(f"no space left on the device{where}; free some space, and run the same command again")
     if isinstance(error, OSError) and error.errno == errno.EROFS:
         return EnvironmentBroken(
             f"{error.filename or 'the disk'} is read-only; make it writable, or choose another folder with --workspace"

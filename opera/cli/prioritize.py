@@ -86,7 +86,7 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
     if why.history:
         echo("it failed in an earlier campaign: its gain counts double")
     if not why.gain:
-        echo("it adds no feature and no pair to what tests of its operator covered before")
+        echo("it adds no feature and no pair that earlier tests of its operator did not cover")
     for key, value in why.news:
         echo(f"  new: {key} = {value}" if key else "  new: the operator itself")
     for one, other in why.pairs[:_PAIRS_SHOWN]:

@@ -1,4 +1,4 @@
-"""`opera replay`: calls recorded instances again, and counts those that do again what was recorded."""
+"""`opera replay`: calls recorded instances again, and counts those with the recorded outcome."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _print(library: str, shares: list[Share], causes: list[Cause], show: int) ->
             [f"{each.count:,}", each.recorded, each.reason, f"{each.exception}: {one_line(each.message)}".rstrip(": "), each.example[:12]]
             for each in causes[:show]
         ]
-        print_table(["count", "recorded as", "reason", "why not", "example"], rows, elastic=3)
+        print_table(["count", "recorded as", "reason", "detail", "example"], rows, elastic=3)
         if len(causes) > show:
             echo(f"… {len(causes) - show:,} more causes; --show {len(causes)} prints them")
     echo()

@@ -1,4 +1,4 @@
-"""`opera reproduce ID`: writes a stand-alone script for a finding, runs it, and says whether it reproduced."""
+"""`opera reproduce ID`: writes a stand-alone script for a finding, runs it, and says whether it failed in the same way."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
         smaller = reduced(finding)
         return finding.id, [*([smaller] if smaller else []), original(space, finding.representative)]
     if target.test is None:
-        raise UserError(f"{identity!r} is no finding and no failing test; `opera report` lists the findings")
+        raise UserError(f"{identity!r} is neither a finding nor a failing test; `opera report` lists the findings")
     result = result_of(space, target.test)
     if not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
         raise UserError(f"test {result.test[:12]} did not fail: {result.verdict.value}; `opera report` lists the findings")
@@ -94,7 +94,7 @@ def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
         with open_workspace(workspace, write=True) as space:
             Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)
     except EnvironmentBroken as error:
-        say(f"the outcome is not kept for reports: {error}")
+        say(f"reports will not show the outcome: {error}")
 
 
 def _say(script: Path, tried: Attempt | None, as_json: bool, *, err: bool) -> None:

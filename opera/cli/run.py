@@ -41,7 +41,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option(
     "--strategy",
     metavar="NAME",
-    help="Strategy of the ranking; by default that of the newest ranking, or opera.",
+    help="Strategy of the ranking; by default the strategy of the newest ranking, or opera.",
 )
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--limit", type=Count(), metavar="N", help="Run at most N tests.")
@@ -79,7 +79,7 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
     "--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker, with all processes that it starts."
 )
 @click.option("--chebyshev", type=Distance(), metavar="D", help="Use the paper's oracle: one threshold on the largest absolute difference.")
-@click.option("--level", metavar="NAME", help="Optimisation level of the compiler; by default that of the adapter.")
+@click.option("--level", metavar="NAME", help="Optimisation level of the compiler; by default the adapter's default level.")
 @click.option(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -99,12 +99,14 @@ def command(
     """Run the extracted instances through a compiler, and report the tests that fail.
 
     The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and makes
-    a ranking if there is none or if the corpus has changed since. Exit with 1 when there are new findings.
+    a ranking if the workspace has none or if the corpus has changed since. Exit with 1 when there are new findings.
     """
     if nightly and limit is not None:
-        raise UserError("--nightly puts the tests into another order each night, so that a --limit means others each time; use --budget")
+        raise UserError(
+            "--nightly orders the tests differently each night, so --limit would select different tests each night; use --budget"
+        )
     if executor == "local" and (address is not None or shared_folder):
-        raise UserError("--address and --shared-folder are of a cluster; add --executor ray")
+        raise UserError("--address and --shared-folder need a cluster; add --executor ray")
     known = None if baseline is None else Baseline.existing(baseline)
     settings = Settings(
         compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, cap, budget, 1 if exit_first else maxfail, jobs,
@@ -124,7 +126,7 @@ def command(
     if summary.stopped_by == "interrupt":
         raise KeyboardInterrupt
     if summary.executed == 0:
-        raise NothingSelected("no test was executed before the campaign was stopped; the same command continues")
+        raise NothingSelected("the campaign was stopped before its first test; run the same command to continue")
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
 
 

@@ -65,8 +65,8 @@ def _running(workspace: Path) -> dict[str, Any]:
     status = read_status(workspace)
     if status["campaign"] is None and status["state"] == "stopped":
         raise UserError(
-            f"the last campaign in {workspace}, of {status['subject']}, ended before its first test: the same `opera run` says why;"
-            " `opera ls` lists earlier ones, and `opera top CAMPAIGN` shows one"
+            f"the last campaign in {workspace}, of {status['subject']}, ended before its first test; the same `opera run` gives the reason,"
+            " `opera ls` lists earlier campaigns, and `opera top CAMPAIGN` shows one campaign"
         )
     if status["state"] in ("starting", "running") and not Path(f"/proc/{status['pid']}").exists():
         status.update(state="lost", workers=[])
@@ -78,7 +78,7 @@ def _stored(folder: Path, prefix: str, operators: int) -> dict[str, Any]:
         campaigns = [each for each in Campaigns(space).all() if each.id.startswith(prefix)]
         if len(campaigns) != 1:
             known = ", ".join(each.id for each in Campaigns(space).all()) or "none"
-            raise UserError(f"{'no' if not campaigns else 'more than one'} campaign begins with {prefix!r}; there are: {known}")
+            raise UserError(f"{'no' if not campaigns else 'more than one'} campaign begins with {prefix!r}; choose one of: {known}")
         return _document(space, campaigns[0], operators)
 
 

@@ -50,7 +50,7 @@ def command(
     the same cause. The workspace keeps each finished reduction, and the same command continues.
     """
     options = TriageOptions(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
-    open_workspace(workspace, write=False).close()  # raises where there is none: triage makes no workspace
+    open_workspace(workspace, write=False).close()  # raises without a workspace: triage makes none
     with open_workspace(workspace, write=True) as space:
         before = _findings(space)
         if not before:
@@ -88,14 +88,14 @@ def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str
     if apart:
         one, other = (_members(space, each, leaves) for each in apart)
         if one & other:
-            raise UserError(f"{apart[0]} and {apart[1]} are one finding; name two of its members, which `opera show {apart[0]}` lists")
+            raise UserError(f"{apart[0]} and {apart[1]} are one finding; name two members that `opera show {apart[0]}` lists")
         pairs = itertools.product(sorted(one), sorted(other))
         Reductions(space).keep_merges(Merge(a, b, BY_HAND, apart=True) for a, b in pairs)
     if together:
         first, second = (min(_members(space, each, leaves)) for each in together)
         one, other = (finding_of(space, each).subject for each in (first, second))
         if one != other:
-            raise UserError(f"{together[0]} is of {one} and {together[1]} of {other}: only findings of one subject are put together")
+            raise UserError(f"{together[0]} belongs to {one} and {together[1]} to {other}; name two findings of one subject")
         Reductions(space).keep_merges([Merge(first, second, BY_HAND)])
 
 
@@ -106,7 +106,7 @@ def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
         return exact
     target = resolve(space, prefix)
     if target.finding is None:
-        raise UserError(f"{prefix!r} is no finding; `opera report` lists them")
+        raise UserError(f"{prefix!r} is not a finding; `opera report` lists the findings")
     return set(finding_of(space, target.finding).members)
 
 
@@ -119,7 +119,7 @@ def _print(tally: Tally, before: int, found: list[Finding], reductions: list[Sto
         "problems": tally.problems,
     }  # fmt: skip
     for problem in tally.problems:
-        say(f"not looked at: {problem}")
+        say(f"not triaged: {problem}")
     if as_json:
         print_json(document)
         return

@@ -1,4 +1,4 @@
-"""What an adapter says about its compiler. Subclass `Adapter`, override what differs, and register the class as an entry point.
+"""The interface of an adapter. Subclass `Adapter`, override attributes and methods, and register the class as an entry point.
 
 An adapter is imported by the driver for its declarations (name, routes, packages), so its module must not import the compiler at the
 top. Everything from `start` on runs in a worker process of the compiler's own.

@@ -1,4 +1,4 @@
-"""The canary: one addition per library. An adapter on which it does not pass is broken, and no campaign starts on it.
+"""The canary: one addition per library. If the canary does not pass, the adapter is broken, and no campaign starts.
 
 Canaries are found by entry point (`opera.canaries`, the library's name to an `Instance`). The driver imports them, so the module that
 holds one must not import the library.
@@ -40,5 +40,5 @@ def canary(library: str) -> Instance:
     except Exception as error:
         raise EnvironmentBroken(f"the canary of {library} ({target}) cannot be imported: {error}{advice(error)}; reinstall it") from error
     if not isinstance(found, Instance):
-        raise EnvironmentBroken(f"the canary of {library} ({target}) is no opera.instance.Instance")
+        raise EnvironmentBroken(f"the canary of {library} ({target}) is not an opera.instance.Instance; correct its entry point")
     return found

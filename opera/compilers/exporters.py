@@ -59,12 +59,12 @@ def issue_form(name: str) -> str:
 
 
 def culprits() -> tuple[str, ...]:
-    """All that may be at fault for what a model computes, besides a compiler."""
+    """The names of all projects, except compilers, that may be at fault for a model's result."""
     return (*_RULES, *CAPTURES)
 
 
 def is_exporter(name: str) -> bool:
-    """Whether *name* is that of an exporter, and not of a library's own capture."""
+    """Whether *name* is that of an exporter, not of a library's own capture."""
     return name in _RULES
 
 

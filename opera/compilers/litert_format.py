@@ -1,4 +1,4 @@
-"""What several compilers need of TFLite models: the inputs' names, and the operators."""
+"""TFLite models for several compilers: the names of the inputs, and the operators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several compilers need of ONNX models: reading them, and declaring an opset that an older reader knows."""
+"""ONNX models for several compilers: reads them, and declares an opset that an older reader knows."""
 
 from __future__ import annotations
 

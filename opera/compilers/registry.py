@@ -1,4 +1,4 @@
-"""Finds adapters by entry point. A broken one is reported where it is asked for, and breaks nothing else."""
+"""Finds adapters by entry point. A broken adapter is reported when a command asks for it, and affects no other adapter."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ class Plugin:
                 f"the adapter {self.name} ({self.target}) cannot be imported: {error}{advice(error)}; reinstall it"
             ) from error
         if not (isinstance(adapter, type) and issubclass(adapter, Adapter)):
-            raise EnvironmentBroken(f"the adapter {self.name} ({self.target}) is no subclass of opera.compilers.adapter.Adapter")
+            raise EnvironmentBroken(
+                f"the adapter {self.name} ({self.target}) is not a subclass of opera.compilers.adapter.Adapter; correct its entry point"
+            )
         try:
             noise = _noise(adapter)
             _ = noise.dropped, noise.left_out
@@ -59,8 +61,8 @@ def plugin(name: str) -> Plugin:
     if name in known:
         return known[name]
     if not known:
-        raise EnvironmentBroken("no adapter is registered: opera is not installed here; `make setup` or `pip install .` does it")
-    raise UserError(f"unknown compiler {name!r}{did_you_mean(name, known)}; known: {', '.join(known)}")
+        raise EnvironmentBroken("no adapter is registered, because OPERA is not installed here; run `make setup` or `pip install .`")
+    raise UserError(f"unknown compiler {name!r}{did_you_mean(name, known)}; choose one of: {', '.join(known)}")
 
 
 def known_adapter(name: str) -> type[Adapter] | None:
@@ -73,7 +75,7 @@ def known_adapter(name: str) -> type[Adapter] | None:
 
 @cache
 def noise_of(name: str) -> Noise:
-    """What means nothing in the messages of the compiler called *name*."""
+    """The message noise of the compiler called *name*."""
     adapter = known_adapter(name)
     return NO_NOISE if adapter is None else _noise(adapter)
 
@@ -86,14 +88,16 @@ def choose_route(adapter: type[Adapter], frontend: str, route: str | None) -> Ro
     """The route of that name into *frontend*, or its default; raises UserError with what exists."""
     frontends = list(dict.fromkeys(each.frontend for each in adapter.routes))
     if frontend not in frontends:
-        raise UserError(f"{adapter.name} has no {frontend!r} frontend{did_you_mean(frontend, frontends)}; it has: {', '.join(frontends)}")
+        raise UserError(
+            f"{adapter.name} has no {frontend!r} frontend{did_you_mean(frontend, frontends)}; choose one of: {', '.join(frontends)}"
+        )
     routes = [each for each in adapter.routes if each.frontend == frontend]
     if route is None:
         return routes[0]
     chosen = next((each for each in routes if each.name == route), None)
     if chosen is None:
         names = ", ".join(each.name for each in routes)
-        raise UserError(f"{adapter.name} has no route {route!r} from {frontend}; it has: {names}")
+        raise UserError(f"{adapter.name} has no route {route!r} from {frontend}; choose one of: {names}")
     return chosen
 
 

@@ -1,4 +1,4 @@
-"""What several compilers need of SavedModels: the folder that they load from, and results in the library's order."""
+"""SavedModels for several compilers: the folder that they load, and results in the library's order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What several compilers need of PyTorch programs."""
+"""PyTorch programs for several compilers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Corpora beside extraction: choosing a part of one, carrying it in a file, comparing two, and calling its instances again."""
+"""Corpus tools: choose a part of a corpus, write it to a file, compare two corpora, and call instances again."""

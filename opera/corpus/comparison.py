@@ -1,4 +1,4 @@
-"""Two corpora side by side: which operators and instances are new, gone and common, and which defaults have changed."""
+"""Compares two corpora: new, gone and common operators and instances, and changed defaults."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Operator = tuple[str, str]
 
 @dataclass
 class Side:
-    """What one of the two corpora holds.
+    """The content of one of the two corpora.
 
     Attributes:
         path: Where it lies.
@@ -93,10 +93,10 @@ def read_side(path: Path, wanted: Callable[[str, str], bool]) -> Side:
         UserError: *path* is neither.
     """
     if not path.exists():
-        raise UserError(f"there is no {path}; give a workspace folder or a corpus file")
+        raise UserError(f"{path} does not exist; give a workspace folder or a corpus file")
     if path.is_dir():
         if not (path / DATABASE).is_file():
-            raise UserError(f"{path} is no workspace (it has no {DATABASE})")
+            raise UserError(f"{path} is not a workspace, because it has no {DATABASE}; give a workspace folder or a corpus file")
         return _workspace(path, wanted)
     return _file(path, wanted)
 
@@ -138,7 +138,7 @@ def _defaults(api: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[
 
 
 class _SourceVersion(msgspec.Struct):
-    """What a header says of a source."""
+    """A header's entry for a source."""
 
     library: Name
     source: Name

@@ -1,4 +1,4 @@
-"""Corpus files, `corpus/1`: JSON Lines, a header first, then one instance per line; compressed where the name ends in `.gz`.
+"""Corpus files, `corpus/1`: JSON Lines, a header first, then one instance per line; compressed if the name ends in `.gz`.
 
 Reading a line trusts nothing in it.
 """
@@ -90,7 +90,7 @@ class _Provenance(msgspec.Struct):
 
 
 def check_instance(instance: Instance) -> None:
-    """Raises ValueError for what the format allows to be written and nobody can call or store."""
+    """Raises ValueError for a valid value that OPERA cannot call or store."""
     for text in (instance.api, *(argument.name for argument in instance.arguments())):
         wire.text(text)
     for value in (*(argument.value for argument in instance.arguments()), *(value for _, value in instance.context)):
@@ -106,7 +106,7 @@ STDOUT = "-"
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong, and where. *line* counts from 1; None where the whole is meant."""
+    """A problem and its place. *line* counts from 1; None for the whole file."""
 
     file: str
     line: int | None
@@ -146,17 +146,21 @@ def _documents(header: dict[str, Any], entries: Iterable[Entry]) -> Iterator[dic
 
 
 def read_header(path: Path) -> Document:
-    """The header of a corpus file; raises UserError where *path* is none."""
+    """The header of a corpus file; raises UserError if *path* is not a corpus file."""
     try:
         _, line = next(lines_of(path), (0, b""))
         header = parse(line)
     except ValueError as error:
-        raise UserError(f"{path} is no corpus file: its first line is no header ({error}); `opera export jsonl` writes one") from error
+        raise UserError(
+            f"{path} is not a corpus file: its first line is not a header ({error}); `opera export jsonl` writes a corpus file"
+        ) from error
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
     if header.get("schema") != SCHEMA:
         hint = "it holds a recording, not a corpus" if "recording" in header else f"its schema is {str(header.get('schema'))[:80]!r}"
-        raise UserError(f"{path} is no corpus file that this version reads: {hint}, and {SCHEMA!r} is expected")
+        raise UserError(
+            f"{path} is not a corpus file of this version: {hint} instead of {SCHEMA!r}; `opera export jsonl` writes a corpus file"
+        )
     return header
 
 

@@ -1,4 +1,4 @@
-"""Where instances can be imported from: corpus files, other workspaces, records of other tools."""
+"""Readers for `opera import`: corpus files, other workspaces, records of other tools."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RecordedCalls(Protocol):
 
 
 class Format(enum.Enum):
-    """What a file or folder holds."""
+    """The content of a file or folder."""
 
     JSONL = "jsonl"
     WORKSPACE = "workspace"
@@ -46,28 +46,28 @@ class Origin:
     format: Format
 
     def entries(self) -> Iterator[Entry | Problem]:
-        """What is there, with a problem in place of everything that is no instance."""
+        """The entries, with a problem in place of every invalid one."""
         if self.format is Format.JSONL:
             return read_corpus(self.path)
         return _workspace(self.path) if self.format is Format.WORKSPACE else _records(self.path, self.format)
 
 
 def origin(path: Path, format: str, target: Path) -> Origin:
-    """What *path* is, by *format* or by its content where that is `auto`.
+    """The reader for *path*, by *format*, or by its content for `auto`.
 
     Raises:
         UserError: it is not there, it is not of that format, or it is the workspace *target* itself.
     """
     if not path.exists():
-        raise UserError(f"there is no {path}")
+        raise UserError(f"{path} does not exist; give a file or a folder")
     if format in (Format.FREEFUZZ.value, Format.DEEPREL.value):
         _recorded_calls(path, Format(format))
         return Origin(path, Format(format))
     if format == Format.WORKSPACE.value or (format == "auto" and path.is_dir()):
         if not (path / DATABASE).is_file():
-            raise UserError(f"{path} is no workspace (it has no {DATABASE}); for records of FreeFuzz, add --format freefuzz")
+            raise UserError(f"{path} is not a workspace, because it has no {DATABASE}; for records of FreeFuzz, add --format freefuzz")
         if path.resolve() == target.resolve():
-            raise UserError(f"{path} is the workspace that would be imported into")
+            raise UserError(f"{path} is the target workspace itself; give another workspace")
         return Origin(path, Format.WORKSPACE)
     read_header(path)
     return Origin(path, Format.JSONL)

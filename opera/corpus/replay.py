@@ -1,4 +1,4 @@
-"""Calls recorded instances again in workers of their own library, and counts how many do again what was recorded."""
+"""Calls recorded instances again in workers of their own library, and counts those with the recorded outcome."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FRESH_BATCH = 16
 
 @dataclass(frozen=True)
 class Called:
-    """What calling one instance again came to.
+    """The outcome of a repeated call of one instance.
 
     Attributes:
         chosen: The instance.
@@ -168,7 +168,7 @@ class Share:
 
     @property
     def share(self) -> float:
-        """Of *as_recorded* among *instances*, 0 to 1."""
+        """The share of *as_recorded* among *instances*, 0 to 1."""
         return self.as_recorded / self.instances
 
 
@@ -186,7 +186,7 @@ class Cause:
 
 
 class Replay:
-    """Counts what calls came to."""
+    """Counts the outcomes of calls."""
 
     def __init__(self, sources: Mapping[str, tuple[str, ...]], exceptions: Mapping[str, str]) -> None:
         """Takes the sources of every instance, and the recorded exception types of those that raised, by hash."""

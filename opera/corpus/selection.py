@@ -1,4 +1,4 @@
-"""Selects a part of a corpus: `-k` expressions, limits, and the instances that a command is about."""
+"""Selects a part of a corpus: `-k` expressions, limits, and the instances that a command uses."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class _Parser:
         if self._accept("("):
             self._depth += 1
             if self._depth > _DEEPEST:
-                raise UserError(f"-k has more than {_DEEPEST} parentheses inside each other; write a simpler expression")
+                raise UserError(f"-k has more than {_DEEPEST} nested parentheses; write a simpler expression")
             inner = self.either()
             if not self._accept(")"):
                 raise self.wrong()
@@ -106,7 +106,7 @@ def at_most(items: Iterable[Item], cap: int | None, kind: Callable[[Item], Hasha
 
 @dataclass(frozen=True)
 class Selection:
-    """What a command was told to select.
+    """The selection of a command.
 
     Attributes:
         library: Only this library.
@@ -117,7 +117,7 @@ class Selection:
         cap: Most instances per API.
         limit: Most instances.
         max_size: Most bytes of an instance's document.
-        besides: Only instances that a source other than this one has given.
+        besides: Select only instances that another source than this one has.
     """
 
     library: str | None = None
@@ -135,7 +135,7 @@ class Selection:
         return queries.Wanted(self.library, self.outcome, self.source, self.test, self.besides)
 
     def document(self) -> dict[str, Any]:
-        """What was asked for, by name."""
+        """The given options, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -164,7 +164,7 @@ def choose(workspace: Workspace, selection: Selection, seed: int = 0) -> list[Ch
     if selection.max_size is not None or _leaves_out(rows, selection):
         rows = _first(workspace, rows, selection, seed)
     if not rows:
-        raise NothingSelected("no instance is selected; `opera ls --operators` lists what there is")
+        raise NothingSelected("no instance is selected; `opera ls --operators` lists the operators")
     return sorted(rows, key=lambda row: (row.library, row.api, row.id))
 
 

@@ -1,1 +1,1 @@
-"""One differential test: what is asked of the two workers, and what their answers come to."""
+"""One differential test: the requests to the two workers, and the judgement of their replies."""

@@ -97,7 +97,7 @@ class CompilerWorker:
             return subject.instance.operator
 
     def _kept(self, outputs: Sequence[Any]) -> str | None:
-        """The name in the cache of what the compiler gave, for a second look beside the library; None where it is no part of a bundle."""
+        """The name in the cache of the compiler's outputs, for a review in the library's worker; None if a bundle cannot hold them."""
         try:
             return bundle.store(self._cache, bundle.dump(list(outputs)))
         except Exception:

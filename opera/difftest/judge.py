@@ -1,4 +1,4 @@
-"""From what a worker reports to a verdict. Pure: the same report gives the same verdict."""
+"""Turns a worker's reply into a verdict. Pure: the same reply gives the same verdict."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Judgement:
     outputs: str | None = None
 
     def symptom(self, subject: str) -> Symptom:
-        """What a failure shows; *subject* is `compiler/frontend`, unless an exporter failed."""
+        """The evidence of a failure; *subject* is `compiler/frontend`, unless an exporter failed."""
         noise = noise_of(subject.partition("/")[0])
         return symptom_of(self.exporter or subject, self.verdict, self.stage, self.converter or "", self.detail, noise)
 
@@ -54,9 +54,9 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     Args:
         event: What the worker reported, or how it was lost.
         test: The test.
-        undefined: Why the reference is none, where it is none.
-        suspect: The exporter whose model is none, or does not take the inputs; what goes wrong with it is then its own, at whatever stage a
-            compiler notices.
+        undefined: Reason why the reference is not trustworthy; empty or None if it is.
+        suspect: The exporter of an invalid model, or of a model that does not take the inputs; OPERA blames the exporter for every
+            failure, at any stage.
     """
     operator = test.api.rsplit(".", 1)[-1]
     if isinstance(event, Lost):

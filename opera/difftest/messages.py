@@ -1,4 +1,4 @@
-"""What the two workers of a test are asked, and what they answer: one class for each message.
+"""The requests to the two workers of a test, and their replies: one class for each message.
 
 A worker imports this module where neither OPERA's driver nor msgspec is installed: only the standard library is used here. The driver
 checks each answer by the types of these classes, see `opera.workers.messages`.
@@ -26,7 +26,7 @@ def to_json(message: Any) -> dict[str, Any]:
 
 
 def tag_of(kind: type[Any]) -> str:
-    """What stands under `is` in messages of this class."""
+    """The value of the key `is` in messages of this class."""
     return _TAGS[kind]
 
 
@@ -95,7 +95,7 @@ class WriteSource:
 
 @dataclass(frozen=True)
 class Review:
-    """Look at a confirmed failure beside the library.
+    """Asks the library's worker to review a confirmed failure.
 
     Attributes:
         instance, key, seed, kind: As the model was made.
@@ -235,7 +235,7 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class Reviewed:
-    """What excuses the failure and why, or who is at fault instead of the compiler; None where nothing is."""
+    """The excuse of the failure, or the project at fault instead of the compiler; None without either."""
 
     reason: str | None = None
     why: str | None = None
@@ -276,16 +276,16 @@ class LibraryLost:
 
 
 Answer = Made | Rejected | ExporterFailed | LibraryLost
-"""What becomes of a request for a model."""
+"""The reply to a request for a model."""
 Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
-"""What is kept of an answer: under the key of the reference, and under that of the model."""
+"""The stored parts of a reply: one under the key of the reference, one under the key of the model."""
 
 
 # Answers of the compiler's worker.
 
 
 class DifferenceFacts(TypedDict):
-    """As `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
+    """In the form of `opera.oracles.compare.Difference`: numbers that are not finite are text."""
 
     kind: str
     output: int

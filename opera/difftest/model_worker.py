@@ -1,4 +1,4 @@
-"""The materialiser: a worker that turns instances into inputs, reference outputs and artefacts, beside their library."""
+"""The materialiser: a worker that turns instances into inputs, reference outputs and artefacts, in the library's process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steps of one differential test: ask this worker for that, or: this is the verdict.
+"""The steps of one differential test: each step is a request to a worker, or the verdict.
 
 Pure: nothing here waits, starts or stores. Campaigns, reduction, `opera doctor` and the canary all take a test through these steps:
 
@@ -52,7 +52,7 @@ _FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: Wor
 
 
 class Phase(enum.Enum):
-    """What is done next."""
+    """The next step."""
 
     MODEL = "model"
     COMPILE = "compile"
@@ -125,7 +125,7 @@ class DiffTest:
     reviewed: Callable[[Judgement, Test], bool] = needs_review
 
     def begin(self, test: Test, reference: Kept | None = None, artefact: Kept | None = None) -> TestState | Judgement:
-        """The first step of *test*, of which *reference* and *artefact* are known already."""
+        """The first step of *test*, with a known *reference* and *artefact*."""
         state = TestState(test, Phase.MODEL, self.library)
         if self.kind is None:
             artefact = KeptModel() if isinstance(reference, KeptReference) else reference
@@ -140,7 +140,7 @@ class DiffTest:
         return state if state.reference is None or state.artefact is None else replace(state, phase=Phase.COMPILE, worker=self.compiler)
 
     def ask(self, state: TestState) -> Ask:
-        """What is done next."""
+        """The next step."""
         test = state.test
         what = self.document(test.instance), test.instance, test.seed
         if state.phase is Phase.MODEL:
@@ -156,7 +156,7 @@ class DiffTest:
         return Ask(state.worker, Compile(*what, self.route, bundle, model, level))
 
     def answered(self, state: TestState, event: Event) -> TestState | Judgement:
-        """What comes after *event*, the answer to what `ask` says of *state*.
+        """The next step after *event*, the reply to the request that `ask` gives for *state*.
 
         Raises:
             EnvironmentBroken: the cache takes no files, or loses them.
@@ -194,7 +194,7 @@ class DiffTest:
         assert state.artefact is not None
         if isinstance(event, Done) and isinstance(damaged := from_json(event.result), Damaged):
             if state.remade >= MOST_RUNS:
-                raise EnvironmentBroken(f"files vanish from the cache ({damaged.reason}); look who else writes there")
+                raise EnvironmentBroken(f"files disappear from the cache ({damaged.reason}); check which other program writes there")
             return TestState(state.test, Phase.MODEL, self.library, seconds=state.seconds, remade=state.remade + 1)
         if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is WorkerKind.COMPILER and not state.failures:
             return replace(state, worker=WorkerKind.COMPILER_FRESH)
@@ -234,7 +234,7 @@ class DiffTest:
         return replace(state, phase=Phase.LOWEST, worker=WorkerKind.COMPILER_FRESH, confirmed=judgement)
 
     def is_same(self, one: Judgement, other: Judgement) -> bool:
-        """Whether two runs failed in the same way. A result that is read from memory nobody wrote is another one each time."""
+        """Whether two runs failed in the same way. A result from uninitialised memory differs in each run."""
         return one.symptom(self.subject).fingerprint in other.symptom(self.subject).equivalent_fingerprints
 
 
@@ -243,7 +243,7 @@ def _flaky(first: Judgement, then: Verdict) -> Judgement:
 
 
 def answer_of(event: Event) -> Answer:
-    """What the library's worker answered to `Materialise`, or what its loss says.
+    """The reply of the library's worker to `Materialise`, or the meaning of its loss.
 
     Raises:
         EnvironmentBroken: the cache takes no files.
@@ -253,7 +253,9 @@ def answer_of(event: Event) -> Answer:
         if not isinstance(answer, Made | Rejected | ExporterFailed | Unwritable):
             return LibraryLost("library-abort", REFERENCE, {"cause": "protocol", "detail": "an answer to another request"})
         if isinstance(answer, Unwritable):
-            raise EnvironmentBroken(f"the cache cannot be written ({answer.failure['message']}); mend that and run the same command again")
+            raise EnvironmentBroken(
+                f"the cache cannot be written ({answer.failure['message']}); correct this, and run the same command again"
+            )
         return (
             replace(answer, unsupported=declined_by_exporter(answer.exporter, answer.failure))
             if isinstance(answer, ExporterFailed)

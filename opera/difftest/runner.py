@@ -1,4 +1,4 @@
-"""Runs one instance after another as a campaign would, in workers that stay warm, and says what each comes to."""
+"""Runs one instance after another as a campaign would, in workers that stay warm, and gives the outcome of each."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Roles = tuple[WorkerKind, WorkerKind]
 
 @dataclass(frozen=True)
 class TestOutcome:
-    """What a test came to.
+    """The outcome of a test.
 
     Attributes:
         judgement: The verdict with its grounds.
@@ -61,7 +61,7 @@ class TestOutcome:
 
 @dataclass(frozen=True)
 class TestCase:
-    """What is to be run: an instance in an input form. *key* and *seed* decide what is drawn for values that were not kept."""
+    """A test to run: an instance in an input form. *key* and *seed* decide the drawn values of an instance without values."""
 
     __test__ = False
 
@@ -124,15 +124,15 @@ class TestRunner:
         return probe.judgement.symptom(self.settings.subject).equivalent_fingerprints if probe.fingerprint is not None else NOTHING
 
     def run(self, trial: TestCase, wanted: frozenset[str] = NOTHING, roles: Roles = WARM) -> TestOutcome:
-        """What *trial* comes to.
+        """The outcome of *trial*.
 
         Args:
             trial: What to run.
-            wanted: The fingerprints of interest: other failures are not looked at a second time.
+            wanted: The fingerprints of interest: other failures are not reviewed.
             roles: The workers of library and compiler that do it.
 
         Raises:
-            Cancelled: nobody waits any more.
+            Cancelled: the caller has stopped waiting.
         """
         if self.cancelled:
             raise Cancelled
@@ -192,4 +192,4 @@ class TestRunner:
             events = [event for _, _, event in self._workers.pool.wait()]
             if events:
                 return events[0]
-        raise EnvironmentBroken(f"{step.worker.value} does not answer; look at `opera doctor`")
+        raise EnvironmentBroken(f"{step.worker.value} does not answer; run `opera doctor`")

@@ -1,4 +1,4 @@
-"""A subject ready to be tested: its workers, and proof on the canary that they work."""
+"""A subject that is ready for tests: its workers have passed the canary."""
 
 from __future__ import annotations
 
@@ -71,10 +71,10 @@ class SubjectSession:
         if judgement.verdict is not Verdict.PASS:
             why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
             if WorkerKind.COMPILER not in asked:
-                raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; look at `opera doctor`")
+                raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; run `opera doctor`")
             raise EnvironmentBroken(
                 f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
-                " adapter; look at `opera doctor`"
+                " adapter, so run `opera doctor`"
             )
         if self.pool.infos[WorkerKind.LIBRARY]["forkable"]:
             self.pool.set_warmup(WorkerKind.LIBRARY_FRESH, asked[WorkerKind.LIBRARY])
@@ -85,7 +85,7 @@ class SubjectSession:
         return self._identity()
 
     def _one(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
-        """What became of *task*. It is tried twice where it takes too long: a compiler's first model does on a busy machine."""
+        """The outcome of *task*. A task that takes too long runs twice, because a compiler's first model is slow on a busy machine."""
         event = self._once(role, task)
         return self._once(role, task) if isinstance(event, Lost) and event.cause == "deadline" else event
 
@@ -99,7 +99,7 @@ class SubjectSession:
                 return events[0]
             if self._interrupted():
                 raise KeyboardInterrupt
-        raise EnvironmentBroken(f"{role.value} does not answer; look at `opera doctor`")
+        raise EnvironmentBroken(f"{role.value} does not answer; run `opera doctor`")
 
     def _identity(self) -> Identity:
         library = self.pool.infos[WorkerKind.LIBRARY]

@@ -1,4 +1,4 @@
-"""What a campaign is told."""
+"""The settings of a campaign."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Shard:
         """`3/8`; raises UserError for anything else."""
         match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
         if match is None or not 1 <= int(match[1]) <= int(match[2]):
-            raise UserError(f"--shard {text!r} is no part of a whole; write e.g. --shard 3/8")
+            raise UserError(f"--shard {text!r} is not a part I/N; write e.g. --shard 3/8")
         return Shard(int(match[1]), int(match[2]))
 
     def has(self, instance: str) -> bool:

@@ -1,4 +1,4 @@
-"""How the two workers of a test are started, and what they may say."""
+"""The commands that start the two workers of a test, and the messages that they may send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one test is, and what identifies it."""
+"""A test, and its identity."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Identity:
-    """Everything a test's identity covers besides its instance, its seed and its input form.
+    """All parts of a test's identity except its instance, its seed and its input form.
 
     Attributes:
         compiler: Name of the compiler.
@@ -60,15 +60,15 @@ class Identity:
     policy: Mapping[str, Any]
 
     def reference_key(self, instance: str, seed: int) -> str:
-        """Of the inputs and reference outputs."""
+        """The key of the inputs and reference outputs."""
         return _key(instance, seed, self.template, dict(self.library))
 
     def artefact_key(self, instance: str, seed: int, form: InputForm) -> str:
-        """Of the model."""
+        """The key of the model."""
         return _key(instance, seed, self.template, dict(self.library), self.route.artefact, form.value)
 
     def test(self, instance: str, seed: int, form: InputForm) -> str:
-        """Of the test."""
+        """The identity of the test."""
         return _key(
             instance, seed, self.template, dict(self.library), self.compiler, self.route.frontend, self.route.name, form.value,
             dict(self.versions), dict(self.policy),

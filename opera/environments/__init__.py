@@ -1,1 +1,1 @@
-"""Environments: virtual environments of their own for compilers and libraries that do not fit beside the others, and what is in them."""
+"""Separate virtual environments for compilers and libraries with conflicting requirements, and their packages."""

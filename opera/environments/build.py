@@ -1,4 +1,4 @@
-"""Makes and removes virtual environments. One that is not finished carries a mark, and nothing in OPERA uses it."""
+"""Makes and removes virtual environments. An unfinished environment has a mark, and OPERA does not use it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FOLDER = ".opera-envs"
 _RECORD = "opera-environment.json"
 _LOG = "install.log"
 _SPARE = 2.0
-"""How much free space is asked for, in multiples of what the environment takes: archives are unpacked beside it."""
+"""The required free space, in multiples of the environment's size: pip also unpacks archives there."""
 _LAST = 10
 """Lines of pip that are shown when it fails."""
 _LOOK_SECONDS = 0.2
@@ -67,7 +67,7 @@ class Place:
 
 
 def home() -> Path:
-    """The folder that environments go into: beside the nearest opera.toml, else in the current folder."""
+    """The folder of environments: next to the nearest opera.toml, otherwise in the current folder."""
     file = config_file()
     return (Path.cwd() if file is None else file.parent) / FOLDER
 
@@ -92,7 +92,7 @@ def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tel
         recipe: What is installed.
         where: The folder; it must not exist, unless it is an environment of ours that is not finished.
         python: The interpreter that it is made from; None means the one that runs this.
-        again: Whether a finished environment is removed and made anew.
+        again: Whether to remove a finished environment and make it again.
         tell: Takes lines that say how it goes.
 
     Raises:
@@ -101,7 +101,7 @@ def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tel
     """
     if recipe.unknown:
         raise EnvironmentBroken(
-            f"this installation of OPERA is older than its sources and does not know what {', '.join(map(repr, recipe.unknown))} needs;"
+            f"this installation of OPERA is older than its sources, and lacks the requirements of {', '.join(map(repr, recipe.unknown))};"
             " install it again (`pip install -e .` for a clone), then run the same command"
         )
     with supervised(), _locked(where) as lock:
@@ -118,7 +118,7 @@ def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tel
 def remove(where: Place) -> None:
     """Removes an environment of ours; raises UserError when the folder is something else."""
     if not where.is_ours:
-        raise UserError(f"{where.folder} is no environment made by `opera env create`; nothing was removed")
+        raise UserError(f"{where.folder} was not made by `opera env create`, so nothing was removed; remove the folder by hand")
     with _locked(where):
         (where.folder / INCOMPLETE).touch()
         shutil.rmtree(where.folder)
@@ -132,19 +132,19 @@ def remove(where: Place) -> None:
 def _locked(where: Place) -> Generator[int]:
     """Holds the lock of an environment; yields its descriptor, so that a process that outlives this one can hold it as well."""
     if where.folder.is_symlink():
-        raise UserError(f"{where.folder} is a link, and what lies there would be removed; remove the link, or choose another --path")
+        raise UserError(f"{where.folder} is a link, and OPERA would remove the target's files; remove the link, or choose another --path")
     where.folder.parent.mkdir(parents=True, exist_ok=True)
     try:
         descriptor = os.open(
             where.folder.parent / f".{where.folder.name}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
         )
     except OSError as error:
-        raise UserError(f"{error.filename} is no file that can be locked ({error.strerror}); remove it") from error
+        raise UserError(f"{error.filename} cannot be locked ({error.strerror}); remove this file") from error
     with open(descriptor, "rb") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise EnvironmentBroken(f"another process is working on {where.folder}; wait for it to end") from error
+            raise EnvironmentBroken(f"another process is working on {where.folder}; wait until it ends") from error
         yield lock.fileno()
 
 
@@ -161,8 +161,8 @@ def _make_room(recipe: Recipe, where: Place, again: bool, tell: Callable[[str], 
     free = shutil.disk_usage(where.folder.parent).free
     if free < recipe.gigabytes * 1e9 * _SPARE:
         raise EnvironmentBroken(
-            f"{recipe.name} takes about {recipe.gigabytes:g} GB, twice that while it is made; {where.folder.parent} has"
-            f" {free / 1e9:.1f} GB free: free some, or choose another disk with --path"
+            f"{recipe.name} takes about {recipe.gigabytes:g} GB, and twice as much during its creation; {where.folder.parent} has"
+            f" {free / 1e9:.1f} GB free; free some space, or choose another disk with --path"
         )
 
 
@@ -187,13 +187,13 @@ def _venv(where: Place, python: str | None, lock: int) -> None:
     try:
         code, printed = _run([python or sys.executable, "-m", "venv", str(where.folder)], where, lock, os.environ, lambda line: None)
     except OSError as error:
-        raise EnvironmentBroken(f"the interpreter {python} cannot be run: {error.strerror}") from error
+        raise EnvironmentBroken(f"the interpreter {python} cannot run ({error.strerror}); name another one with --python") from error
     if code:
         raise _failure("the virtual environment cannot be made", printed)
 
 
 def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None]) -> None:
-    """Runs pip in the new environment; what it prints goes into a file beside the interpreter."""
+    """Runs pip in the new environment; its output goes into a file of the environment."""
     pins = [] if recipe.pins is None else ["--constraint", str(recipe.pins)]
     command = [
         str(where.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", *pins,
@@ -231,15 +231,13 @@ def _run(command: Sequence[str], where: Place, lock: int, environment: Mapping[s
 
 
 def _failure(what: str, output: str) -> EnvironmentBroken:
-    """What went wrong in words, from what a tool has printed."""
+    """The error for a failed tool, from its output."""
     errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR:")] or output.strip().splitlines()[-1:]
     detail = (errors or ["it printed nothing"])[0][:400]
     if any(sign in output for sign in _NO_SPACE):
-        return EnvironmentBroken(f"{what}: no space left on the device; free some, or choose another disk with --path")
+        return EnvironmentBroken(f"{what}: no space left on the device; free some space, or choose another disk with --path")
     if any(sign in output for sign in _NO_NETWORK):
-        return EnvironmentBroken(
-            f"{what}: the package index cannot be reached; check the network, or what pip is told by PIP_INDEX_URL and PIP_PROXY ({detail})"
-        )
+        return EnvironmentBroken(f"{what}: the package index cannot be reached ({detail}); check the network, PIP_INDEX_URL and PIP_PROXY")
     if "No module named ensurepip" in output or "ensurepip is not" in output:
-        return EnvironmentBroken(f"{what}: this Python lacks ensurepip; on Debian, `apt install python3-venv`")
+        return EnvironmentBroken(f"{what}: this Python lacks ensurepip; install it (Debian: `apt install python3-venv`)")
     return EnvironmentBroken(f"{what}: {detail}")

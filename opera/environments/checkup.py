@@ -1,4 +1,4 @@
-"""Takes the canary model through every route of the adapters, and says what to do where one does not work."""
+"""Runs the canary model on every route of the adapters, and gives the remedy for each route that does not work."""
 
 from __future__ import annotations
 
@@ -90,12 +90,12 @@ def of_library(name: str, held: Inventory, event: Broken | Lost) -> str:
 
 
 def _own(name: str, python: str) -> str:
-    """What an environment of its own would do; for one that lives in such an environment already, what making it anew would."""
+    """The advice to make a separate environment; if the subject already has one, the advice to make it again."""
     needs = needs_of(name)
     besides = f"; it needs {needs}" if needs else ""
     if record_of(Path(python).parent.parent) is not None:
         return f"`opera env create {name} --again` creates its environment again{besides}"
-    return f"`opera env create {name}` gives it an environment of its own{besides}"
+    return f"`opera env create {name}` gives it a separate environment{besides}"
 
 
 def _last_line(log: str) -> str:
@@ -118,7 +118,7 @@ Environment = tuple[tuple[str, str], ...]
 
 
 class State(enum.Enum):
-    """What became of a check."""
+    """The state of a check."""
 
     PASS = "pass"
     ABSENT = "absent"
@@ -130,7 +130,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True)
 class Check:
-    """What became of one route of an adapter, or of one library.
+    """The result of the check of one route of an adapter, or of one library.
 
     Attributes:
         name: Of the adapter or the library.
@@ -160,7 +160,7 @@ class Check:
 
 @dataclass(frozen=True)
 class _Library:
-    """What the materialiser of one library in one environment gave."""
+    """The result of the materialiser of one library in one environment."""
 
     python: str
     trouble: str = ""
@@ -241,7 +241,7 @@ class Checkup:
                 raise
 
     def _missing(self, each: Plugin, adapter: type[Adapter]) -> Trouble | None:
-        """What the adapter declares to need and its environment has not."""
+        """The requirements of the adapter that its environment does not meet."""
         held = self._held(each)
         found = lacks(adapter.packages, held)
         return of_lacks(each.name, held.python, found) if found else None
@@ -315,7 +315,7 @@ class Checkup:
         event = worker.ask(to_json(difftest.ask(made).request))
         judgement = difftest.answered(replace(made, worker=WorkerKind.COMPILER_FRESH), event)
         if isinstance(judgement, TestState):
-            raise EnvironmentBroken(f"files vanish from {self._cache}; look who else writes there")
+            raise EnvironmentBroken(f"files disappear from {self._cache}; check which other program writes there")
         if judgement.verdict is Verdict.PASS:
             version, rest = _split(ready.info["versions"])
             settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}

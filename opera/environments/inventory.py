@@ -1,4 +1,4 @@
-"""What an interpreter has installed, and whether that is what an adapter declares.
+"""The packages of an interpreter, compared with the packages that an adapter declares.
 
 The interpreter is asked in a process of its own that imports none of its packages.
 """
@@ -72,7 +72,7 @@ class Inventory:
 
 @cache
 def inventory(python: str, path: tuple[str, ...] = ()) -> Inventory:
-    """What *python*, a path or a name on PATH, has installed; the folders of *path* count as well, as they do in its workers.
+    """The packages of *python*, a path or a name on PATH; the folders of *path* count too, as in its workers.
 
     Raises:
         EnvironmentBroken: there is no such interpreter, or it does not work.
@@ -80,7 +80,7 @@ def inventory(python: str, path: tuple[str, ...] = ()) -> Inventory:
     try:
         run = subprocess.run([python, "-I", "-c", _SCRIPT, *path], capture_output=True, text=True, check=False, timeout=_TIMEOUT)
     except (FileNotFoundError, PermissionError, NotADirectoryError) as error:
-        raise EnvironmentBroken(f"the interpreter {python} does not exist or cannot be run; correct `python` in opera.toml") from error
+        raise EnvironmentBroken(f"the interpreter {python} does not exist or cannot run; correct `python` in opera.toml") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise EnvironmentBroken(f"the interpreter {python} does not answer: {error}") from error
     try:
@@ -101,7 +101,7 @@ class Lack:
 
     Attributes:
         requirement: Its text.
-        installed: The version that is there instead; None where there is none.
+        installed: The installed version; None if the package is not installed.
         by: The distribution whose requirement it is; None for the adapter's own.
     """
 
@@ -114,7 +114,7 @@ class Lack:
         wanted = self.requirement.partition(";")[0].strip()
         if self.by is None:
             return f"{name} is not installed" if self.installed is None else f"{name} {self.installed} is too old: {wanted} is needed"
-        return f"{self.by} needs {wanted}, and {'there is none' if self.installed is None else f'{self.installed} is installed'}"
+        return f"{self.by} needs {wanted}, and {'it is not installed' if self.installed is None else f'{self.installed} is installed'}"
 
 
 def lacks(packages: Sequence[str], held: Inventory) -> list[Lack]:
@@ -154,7 +154,7 @@ def _next(text: str, held: Inventory, extra: str) -> list[tuple[str, str]]:
 
 
 def _applicable(text: str, held: Inventory, extra: str) -> Requirement | None:
-    """The requirement, where its marker holds in that environment; None for one that nobody can read."""
+    """The requirement, if its marker applies in that environment; None if it cannot be parsed."""
     try:
         requirement = Requirement(text)
         if requirement.marker is not None and not requirement.marker.evaluate({**held.markers, "extra": extra}):

@@ -1,4 +1,4 @@
-"""What `opera env create` knows how to make: the environments of `environments.toml`, and one for every other adapter."""
+"""The environments that `opera env create` can make: those of `environments.toml`, and one for every other adapter."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class Recipe:
         serves: Sections and names of opera.toml whose interpreter it becomes.
         requirements: What is installed, as pip takes it.
         pins: The constraints file; None for a third party's compiler, whose newest versions are installed.
-        gigabytes: What it takes on the disk, 10^9 bytes each; 0 where nobody has measured it.
+        gigabytes: Its size on the disk, in units of 10^9 bytes; 0 if it was not measured.
         summary: One line.
-        needs: What has to be on the machine besides; may be empty.
+        needs: Other requirements on the machine; may be empty.
         unknown: Extras that it is made of and that the installed metadata of OPERA does not have: those of an older version.
     """
 
@@ -67,7 +67,7 @@ def own_only(name: str) -> bool:
 
 
 def needs_of(name: str) -> str:
-    """What has to be on the machine before the environment *name* is of use; empty where nothing has."""
+    """The requirements of the environment *name* on the machine; may be empty."""
     return _data()["environments"][name].get("needs", "") if described(name) else ""
 
 
@@ -75,7 +75,7 @@ def recipe(name: str) -> Recipe:
     """The recipe called *name*: one of OPERA's own, else what the adapter of that name declares, with the libraries of its live routes.
 
     Raises:
-        UserError: there is none.
+        UserError: the environment is unknown.
         EnvironmentBroken: the adapter cannot be imported, or opera is not installed.
     """
     worker: list[str] = _data()["worker"]
@@ -83,7 +83,7 @@ def recipe(name: str) -> Recipe:
     if entry is None:
         if name not in plugins():
             known = known_names()
-            raise UserError(f"unknown environment {name!r}{did_you_mean(name, known)}; there are: {', '.join(known)}")
+            raise UserError(f"unknown environment {name!r}{did_you_mean(name, known)}; choose one of: {', '.join(known)}")
         plugin = plugins()[name]
         adapter = plugin.load()
         live = dict.fromkeys(route.library for route in adapter.routes if route.artefact is None)
@@ -125,4 +125,4 @@ def _requirements() -> list[Requirement]:
     try:
         return [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
     except metadata.PackageNotFoundError as error:
-        raise EnvironmentBroken("opera is not installed here, so that its extras are unknown; `pip install .` does it") from error
+        raise EnvironmentBroken("OPERA is not installed here, so its extras are unknown; run `pip install .`") from error

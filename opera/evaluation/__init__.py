@@ -1,1 +1,1 @@
-"""Evaluation: how good strategies are, from campaigns that ran a whole corpus."""
+"""Evaluation of strategies, on campaigns that ran a whole corpus."""

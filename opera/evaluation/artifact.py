@@ -50,12 +50,16 @@ def read_artifact(folder: Path, subject: str) -> Recorded:
         equipped = [_instance(row) for row in _rows(equipped_file)] if equipped_file.exists() else []
         keys = {name: str(fault.get("key", "")) for name, fault in faults.items()}
     except OSError as error:
-        raise UserError(f"{folder} is not a folder of the paper's data: {error.strerror}: {error.filename}") from error
+        raise UserError(
+            f"{folder} is not a folder of the paper's data ({error.filename}: {error.strerror}); give e.g. data/published"
+        ) from error
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
-        raise UserError(f"{folder} does not hold the paper's data in the known form: {error!r}") from error
+        raise UserError(f"{folder} does not have the paper's data in the known form ({error!r}); copy the released files again") from error
     unknown = set(revealed) - set(tests)
     if unknown:
-        raise UserError(f"{faults_file.name} names {len(unknown)} tests that onnx.jsonl has not, e.g. {min(unknown)}")
+        raise UserError(
+            f"{faults_file.name} names {len(unknown)} tests that onnx.jsonl lacks, e.g. {min(unknown)}; copy the released files again"
+        )
     return Recorded(
         subject.replace("-", "/", 1),
         [RecordedTest(name, instance, faults=frozenset(revealed.get(name, ()))) for name, instance in sorted(tests.items())],
@@ -75,7 +79,7 @@ def _faults_file(folder: Path, subject: str) -> Path:
         if path.exists():
             return path
     there = ", ".join(subjects_in(folder)) or "none"
-    raise UserError(f"{folder} has no faults of the subject {subject!r}; subjects there: {there}")
+    raise UserError(f"{folder} has no faults of the subject {subject!r}; choose one of: {there}")
 
 
 def _rows(path: Path) -> Iterator[Any]:

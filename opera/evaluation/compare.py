@@ -1,4 +1,4 @@
-"""Strategies side by side: each orders a recorded corpus under many seeds, and the faults say how good that was."""
+"""Compares strategies: each orders a recorded corpus under many seeds, and metrics rate the order by its faults."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STUDENT = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
     2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
-"""97.5 % points of Student's t with 1 degree of freedom and more; beyond the last, that of the normal distribution is near enough."""
+"""97.5 % points of Student's t with 1 degree of freedom and more; beyond the last, the point of the normal distribution is close enough."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Spread:
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Of *values*, one for each seed."""
+    """Mean, standard deviation and interval of *values*, one value for each seed."""
     mean = statistics.fmean(values)
     sd = statistics.stdev(values) if len(values) > 1 else 0.0
     point = _STUDENT[len(values) - 2] if 2 <= len(values) <= len(_STUDENT) + 1 else 1.96
@@ -112,7 +112,9 @@ def detections(
         UserError: nothing failed, so that nothing can be said; or a strategy is unknown, or cannot rank this campaign.
     """
     if not recorded.failing:
-        raise UserError(f"the campaign of {recorded.subject} has no findings: every order is as good as any other")
+        raise UserError(
+            f"the campaign of {recorded.subject} has no findings, so all orders are equally good; choose a campaign with findings"
+        )
     names = list(dict.fromkeys(strategies))
     parts = [range(part, seeds, jobs) for part in range(min(jobs, seeds))]
     tasks = [(name, part) for name in names for part in parts]
@@ -141,7 +143,7 @@ def as_run(recorded: Recorded) -> Figures | None:
 
 _Task = tuple[str, Sequence[int]]
 _SHARED: list[Callable[[_Task], list[Detection]]] = []
-"""What the processes of a pool have in common: they are copies, so that a campaign need not be sent to them."""
+"""Data that the processes of a pool share: they are copies of this process, so the campaign need not be sent."""
 
 
 def _shared(task: _Task) -> list[Detection]:

@@ -94,15 +94,17 @@ def measure(workspace: Workspace, config: Config, campaign: Campaign, timeout: f
 
     Raises:
         UserError: the frontend is not in Python, or the campaign's models are gone from the cache.
-        EnvironmentBroken: the compiler does not work here, or coverage.py is not installed beside it.
+        EnvironmentBroken: the compiler does not work here, or coverage.py is not installed in its environment.
     """
     packages = plugin(campaign.compiler).load().python_frontend
     if not packages:
         known = ", ".join(name for name in plugins() if (adapter := known_adapter(name)) is not None and adapter.python_frontend)
-        raise UserError(f"the frontend of {campaign.compiler} is no Python that coverage.py could measure; it measures those of: {known}")
+        raise UserError(
+            f"the frontend of {campaign.compiler} is not written in Python, so coverage.py cannot measure it; choose one of: {known}"
+        )
     tasks = _tasks(workspace, campaign)
     if not tasks:
-        raise UserError(f"the models of campaign {campaign.id} are gone from the cache of {workspace.folder}; run it again")
+        raise UserError(f"the models of campaign {campaign.id} are no longer in the cache of {workspace.folder}; run the campaign again")
     found: dict[str, set[tuple[str, int]]] = {}
     session: Session | None = None
     with working_folder("evaluate", workspace.folder / "scratch") as scratch, ExitStack() as stack:
@@ -135,7 +137,9 @@ def _session(workspace: Workspace, scratch: Path, config: Config, campaign: Camp
     if isinstance(event, Broken | Lost):
         session.close()
         why = event.failure["message"][:300] if isinstance(event, Broken) else event.detail
-        raise EnvironmentBroken(f"{campaign.compiler} cannot be measured here: {why}; coverage.py has to be installed beside it")
+        raise EnvironmentBroken(
+            f"{campaign.compiler} cannot be measured here ({why}); install coverage.py in the environment of the compiler"
+        )
     return session
 
 

@@ -81,7 +81,7 @@ def apfdc(detection: Detection) -> float:
 def rauc(positions: Sequence[int], tests: int, percent: int) -> float:
     """Area under the curve of faults over the first *percent* of the tests, divided by the largest there could be.
 
-    The largest belongs to an order that reveals one fault with every test until all are revealed. The area is that of APFD:
+    The largest area belongs to an order that reveals one fault with every test until all are revealed. Areas are computed as for APFD:
     a fault at position p counts from the middle of its test on.
     """
     within = tests * percent // 100

@@ -1,4 +1,4 @@
-"""Campaigns over a whole corpus, as an evaluation of strategies sees them: from a workspace, or from a recorded file.
+"""Campaigns over a whole corpus, in the form for the evaluation of strategies: from a workspace, or from a recorded file.
 
 A file is gzipped JSON Lines: the first line says what the file is; each other line is one instance with its document, seconds and faults.
 """
@@ -74,7 +74,7 @@ class Recorded:
 
     @cached_property
     def candidates(self) -> Sequence[Candidate]:
-        """What a strategy is to rank."""
+        """The candidates for a strategy."""
         return [Candidate(test.id, test.instance) for test in self.tests]
 
     @cached_property
@@ -162,7 +162,7 @@ def read_recorded(path: Path) -> Recorded:
         lines = lines_of(path)
         head = parsed_json(next(lines, (1, b"{}"))[1])
         if not isinstance(head, dict) or cast(Document, head).get("schema") != SCHEMA:
-            raise UserError(f"{path} is no recorded campaign ({SCHEMA}); `opera evaluate --record FILE` writes one")
+            raise UserError(f"{path} is not a recorded campaign ({SCHEMA}); `opera evaluate --record FILE` writes one")
         about = typed(cast(object, head), _Head)
         rows: list[_Row] = []
         tests: list[RecordedTest] = []
@@ -171,11 +171,11 @@ def read_recorded(path: Path) -> Recorded:
             rows.append(from_json(line, _Row))
             tests.append(rows[-1].test())
     except FileNotFoundError as error:
-        raise UserError(f"there is no file {path}") from error
+        raise UserError(f"{path} does not exist; correct the path") from error
     except (ValueError, OSError) as error:
-        raise UserError(f"{path}:{number}: damaged or no recorded campaign: {error}") from error
+        raise UserError(f"{path}:{number}: damaged, or not a recorded campaign ({error}); record the campaign again") from error
     if len(tests) != about.tests:
-        raise UserError(f"{path} ends after {len(tests)} of {about.tests} tests")
+        raise UserError(f"{path} ends after {len(tests)} of {about.tests} tests; record the campaign again")
     placed = sorted((row.place, row.id) for row in rows if row.place is not None)
     return Recorded(about.subject, tests, about.faults, about.equipped, facts=about.facts, order=[name for _, name in placed])
 
@@ -209,7 +209,7 @@ def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Map
     instances = {key: slim(instance) for key, instance in corpus.instances(campaign.library) if key in seconds}
     lost = len(seconds) - len(instances)
     if lost:
-        raise UserError(f"{lost} of {len(seconds)} instances of campaign {campaign.id} are gone from the workspace")
+        raise UserError(f"{lost} of {len(seconds)} instances of campaign {campaign.id} are no longer in the workspace; extract them again")
     faults: dict[str, str] = {}
     revealed: dict[str, set[str]] = defaultdict(set)
     for finding in group(failures, knowledge_of(workspace, lambda key: instances[key].api)):
@@ -241,9 +241,11 @@ def choose(campaigns: list[Campaign], prefix: str | None) -> Campaign:
         f"{each.id} ({each.compiler}/{each.frontend}, {'complete' if each.complete else 'not complete'})" for each in campaigns
     )
     if prefix is not None and len(found) == 1 and not complete:
-        raise UserError(f"campaign {found[0].id} has not run all its tests; continue it, or choose another of: {there}")
+        raise UserError(f"campaign {found[0].id} has not run all its tests; continue it, or choose one of: {there}")
     if len(complete) != 1:
-        raise UserError(f"name one complete campaign with --campaign ID; there are: {there or 'none'}")
+        raise UserError(
+            f"the workspace does not have exactly one complete campaign; name one with --campaign ID: {there or 'none is complete'}"
+        )
     return complete[0]
 
 

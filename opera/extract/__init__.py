@@ -1,4 +1,4 @@
-"""Where operator instances come from: sources, the hosts that run them, and the recordings that those write."""
+"""Extraction of operator instances: sources, the hosts that run them, and the recordings of the hosts."""
 
 from opera.extract.description import Exclusion, LibraryDescription, NoiseRow, SourceDescription, describe, libraries
 from opera.extract.extraction import ExtractOptions, extract

@@ -1,4 +1,4 @@
-"""Reads BSON, the form of MongoDB's dumps: the types that recorded calls consist of, nothing more.
+"""Reads BSON, the form of MongoDB's dumps: only the types that recorded calls have.
 
 The format is specified at bsonspec.org. A dump is documents one after another; each begins with its length in bytes.
 """

@@ -68,7 +68,7 @@ def read_constraints(folder: Path, library: str) -> Constraints:
     """
     paths = sorted([*folder.rglob("*.yaml"), *folder.rglob("*.yml")])
     if not paths:
-        raise UserError(f"{folder}: there is no YAML file in this folder; name the one with DocTer's constraints of {library}.")
+        raise UserError(f"{folder}: the folder has no YAML file; name the folder with DocTer's constraints of {library}")
     ignored: Counter[str] = Counter()
     apis: dict[str, dict[str, dict[str, Any]]] = {}
     for path in paths:
@@ -79,7 +79,7 @@ def read_constraints(folder: Path, library: str) -> Constraints:
         if name.startswith(PREFIXES.get(library, (f"{library}.",))):
             apis[name] = _Reader(path.name, ignored).parameters(table)
     if not apis:
-        raise UserError(f"{folder}: none of its {len(paths)} YAML files describes an API of {library}.")
+        raise UserError(f"{folder}: none of its {len(paths)} YAML files describes an API of {library}; name the folder of this library")
     return Constraints(apis, dict(ignored.most_common()))
 
 
@@ -87,7 +87,7 @@ def _load(path: Path) -> dict[str, Any]:
     try:
         yaml: Any = importlib.import_module("yaml")
     except ImportError as error:
-        raise EnvironmentBroken("DocTer's files are YAML; install its reader: pip install PyYAML") from error
+        raise EnvironmentBroken("DocTer's files need PyYAML; install it with `pip install PyYAML`") from error
     try:
         text = read_file(path, _MOST_BYTES).decode("utf-8")
         depth = 0
@@ -113,7 +113,7 @@ class _Reader:
         self._ignored = ignored
 
     def parameters(self, table: dict[str, Any]) -> dict[str, dict[str, Any]]:
-        """What the file says of each parameter."""
+        """The file's constraints of each parameter."""
         constraints = self._mapping(table, "constraints")
         return {str(name): self._row(str(name), row) for name, row in constraints.items()}
 

@@ -122,10 +122,10 @@ def describe(library: str, folder: Path = CORPORA) -> LibraryDescription:
     """Reads the description of *library*.
 
     Raises:
-        UserError: there is none, or it is malformed; the message names file and row.
+        UserError: the library has no description, or it is malformed; the message names file and row.
     """
     if library not in libraries(folder):
-        raise unknown("there is no library", library, libraries(folder))
+        raise unknown("unknown library", library, libraries(folder))
     path = folder / f"{library}.toml"
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -138,8 +138,8 @@ def unknown(problem: str, name: str, valid: Iterable[str]) -> UserError:
     """The error for a name that does not exist, with the nearest that does."""
     names = sorted(valid)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean {near[0]!r}?" if near else "."
-    return UserError(f"{problem} {name!r}{hint} Known: {', '.join(names) or 'none'}.")
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    return UserError(f"{problem} {name!r}{hint}; choose one of: {', '.join(names) or 'none'}")
 
 
 class _Row:
@@ -154,7 +154,7 @@ class _Row:
         """A string that is not empty."""
         value = self._get(key, default)
         if not isinstance(value, str) or not value.strip():
-            raise UserError(f"{self.place}: {key!r} must be a text that is not empty, found {value!r}")
+            raise UserError(f"{self.place}: {key!r} must be a non-empty text, found {value!r}")
         return value
 
     def texts(self, key: str, default: tuple[str, ...] | None = None) -> tuple[str, ...]:
@@ -210,7 +210,7 @@ class _Row:
         """Raises for a key that nothing has read: a misspelled exception would otherwise be ignored in silence."""
         for key in self._table:
             if key not in self._read:
-                raise unknown(f"{self.place}: there is no key", key, self._read)
+                raise unknown(f"{self.place}: unknown key", key, self._read)
 
     def _get(self, key: str, default: Any) -> Any:
         self._read.add(key)
@@ -236,7 +236,7 @@ def _library(row: _Row) -> LibraryDescription:
 def _source(row: _Row) -> SourceDescription:
     host = row.text("host")
     if not (INSTRUMENTATION / "hosts" / f"{host.replace('-', '_')}.py").is_file():
-        raise UserError(f"{row.place}: there is no host {host!r} among the programs in instrumentation/hosts")
+        raise UserError(f"{row.place}: instrumentation/hosts has no host {host!r}; correct the name")
     description = SourceDescription(
         name=row.text("name"),
         host=host,
@@ -267,9 +267,9 @@ def _suite(row: _Row | None) -> SuiteDescription | None:
     )
     row.finish()
     if description.runner not in RUNNERS:
-        raise unknown(f"{row.place}: there is no runner", description.runner, RUNNERS)
+        raise unknown(f"{row.place}: unknown runner", description.runner, RUNNERS)
     if description.shim and not (INSTRUMENTATION / "shims" / f"{description.shim}.py").is_file():
-        raise UserError(f"{row.place}: there is no shim {description.shim!r} among the modules in instrumentation/shims")
+        raise UserError(f"{row.place}: instrumentation/shims has no shim {description.shim!r}; correct the name")
     return description
 
 

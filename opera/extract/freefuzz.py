@@ -1,4 +1,4 @@
-"""Reads what FreeFuzz and DeepREL recorded: calls of PyTorch and TensorFlow APIs, as MongoDB dumps or exports of them.
+"""Reads the records of FreeFuzz and DeepREL: calls of PyTorch and TensorFlow APIs, as MongoDB dumps or exports.
 
 One document is one call. Parameters have their names, or `parameter:0` where they were passed by position; `input_signature` has the
 inputs of a layer. Tensors have a shape and a dtype and no values, which are drawn when a model is made. Two forms are known:
@@ -51,14 +51,14 @@ class RecordedCalls:
         """*path* is a `.bson`, `.json` or `.jsonl` file, named after its API, or a folder of such.
 
         Raises:
-            UserError: there is none.
+            UserError: *path* has no recorded call.
         """
         self.dropped: Counter[str] = Counter()
         self.calls = 0
         self._source = source
         self._paths = [path] if path.is_file() else sorted(item for item in path.rglob("*") if _is_collection(item))
         if not self._paths:
-            raise UserError(f"{path}: there is no recorded call; expected files named after APIs, such as torch.nn.Conv2d.bson.")
+            raise UserError(f"{path}: no recorded call is here; name files after their APIs, e.g. torch.nn.Conv2d.bson")
 
     def __iter__(self) -> Iterator[tuple[Instance, Occurrence]]:
         for path in self._paths:

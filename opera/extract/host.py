@@ -1,4 +1,4 @@
-"""A host as a child process: started apart, watched, and killed with everything that it started."""
+"""A host as a child process: started in its own session, watched, and killed with all its child processes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Host:
             recording: The file that it writes; the log gets its name.
             timeout: Seconds that it may take.
             stall: Seconds for which the recording may stay as it is.
-            environment: Added to that of this process.
+            environment: Variables in addition to the environment of this process.
             memory: Resident bytes that it and all its children may take.
 
         Raises:
@@ -127,12 +127,12 @@ def start(command: Sequence[str], output: IO[bytes], folder: str | Path, environ
     try:
         return Program(command, output, folder, {**os.environ, **PINNED, **(environment or {})})
     except OSError as error:
-        message = f"cannot start {command[0]}: {error.strerror}; set `python` of this library to an interpreter that has it"
+        message = f"cannot start {command[0]}: {error.strerror}; set `python` of this library to another interpreter"
         raise EnvironmentBroken(message) from error
 
 
 def answer(command: Sequence[str], scratch: Path) -> str:
-    """What *command* prints, the end of it; it has a minute."""
+    """The end of the output of *command*, which has a minute of time."""
     with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryFile(dir=scratch) as output:
         program = start(command, output, folder)
         try:
@@ -147,7 +147,7 @@ def check_modules(python: str, modules: Sequence[str], install: str, scratch: Pa
     """Checks that *python* can find *modules*.
 
     Raises:
-        EnvironmentBroken: it cannot; the message has *install*, the command to mend it.
+        EnvironmentBroken: *python* does not work, or a module is missing; the message has *install*, the command that installs it.
     """
     text = answer([python, "-c", _PROBE, *modules], scratch)
     try:

@@ -1,4 +1,4 @@
-"""What an extraction yields, item by item, and the counts for its summary."""
+"""The items that an extraction yields, and the counts for its summary."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ class Tally:
 
 
 class _Facts(msgspec.Struct):
-    """What `Tally.facts` writes."""
+    """The document of `Tally.facts`."""
 
     calls: Count
     operators: list[str]

@@ -1,4 +1,4 @@
-"""Reads a recording while it grows. The tests that ran beside the recorder could have written to it, so each line is checked."""
+"""Reads a recording while it grows. The recorded tests could write to the file too, so OPERA checks each line."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class RecordingReader:
         self._has_begun = False
 
     def next(self) -> Line | None:
-        """The next line, None when there is none yet; raises UserError for a recording of another version."""
+        """The next line, None if the host has not written it yet; raises UserError for a recording of another version."""
         while (text := self._line()) is not None:
             try:
                 line = _parse(text)

@@ -38,7 +38,7 @@ class Row(NamedTuple):
 
 
 class FileDone(NamedTuple):
-    """All that a file has given was read."""
+    """OPERA has read all lines of a file."""
 
 
 class Shard:
@@ -76,7 +76,7 @@ class Shard:
             self._host.kill()
 
     def rows(self, wait: Callable[[], None]) -> Iterator[Row]:
-        """The rows of this shard, of all its hosts; *wait* is called when there is none yet."""
+        """The rows of this shard, of all its hosts; *wait* is called while no row has come."""
         while not self.done:
             while self._host is None:
                 wait()

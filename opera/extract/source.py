@@ -21,7 +21,7 @@ GROUP = "opera.sources"
 
 @dataclass(frozen=True)
 class Request:
-    """What a host is asked for.
+    """The request to a host.
 
     Attributes:
         python: The library's interpreter.
@@ -35,7 +35,7 @@ class Request:
         options: Arguments of the host, overriding its defaults.
         suite: The folder or file that the user named, for a source whose entries are files.
         runner: What runs such files, in place of what the description says; empty for that.
-        arguments: Of pytest, beside those of the description.
+        arguments: Arguments of pytest, in addition to the description's arguments.
         timeout: Seconds that one host may take, in place of what the description says.
     """
 
@@ -97,7 +97,7 @@ class DeclaredSource:
         return self.description.name
 
     def command(self, request: Request) -> list[str]:
-        """The command line of the host; writes its filters beside the recording."""
+        """The command line of the host; writes its filters next to the recording."""
         options = {**self.description.options, **(request.options or {})}
         filters = request.recording.with_suffix(".filters.json")
         filters.write_text(json.dumps(self.filters()), encoding="utf-8")
@@ -168,7 +168,7 @@ def _plugins() -> list[tuple[str, Source | Exception]]:
 
 
 _NOT_RUN = ("__init__.py", "conftest.py")
-"""What Python and pytest load by themselves."""
+"""Files that Python and pytest load by themselves."""
 _FIND = "import importlib.util, sys; print('\\n' + (importlib.util.find_spec(sys.argv[1]).submodule_search_locations or [''])[0])"
 
 
@@ -198,7 +198,7 @@ def find_files(source: DeclaredSource, suite: SuiteDescription, request: Request
     """
     named = request.suite if request.suite is not None else _package(request.python, suite.package, request.scratch)
     if named is None:
-        raise UserError(f"{source.library}/{source.name} needs a folder: --suite DIR or --scripts DIR")
+        raise UserError(f"{source.library}/{source.name} needs a folder; add --suite DIR or --scripts DIR")
     if not named.exists():
         raise UserError(f"{named} does not exist; name a folder of tests, or one file")
     root = named.parent if suite.package and request.suite is None else named if named.is_dir() else named.parent
@@ -213,7 +213,7 @@ def find_files(source: DeclaredSource, suite: SuiteDescription, request: Request
 
 @dataclass(frozen=True)
 class FileSource:
-    """A source as a row of files: the number of a shard is that of a file."""
+    """A source as a list of files: the number of a shard is the number of a file."""
 
     base: DeclaredSource
     suite: SuiteDescription
@@ -249,7 +249,7 @@ class FileSource:
 
 
 def settings_of(request: Request) -> str:
-    """Everything that decides what a file gives, as text."""
+    """All settings that decide the instances of a file, as text."""
     parts = [request.python, request.seed, request.runner, list(request.arguments), sorted((request.options or {}).items())]
     return json.dumps(parts)
 
@@ -280,5 +280,5 @@ def _package(python: str, package: str, scratch: Path) -> Path | None:
     lines = answer([python, "-c", _FIND, package], scratch).splitlines()
     path = Path(lines[-1]) if lines else Path()
     if not path.is_absolute() or not path.is_dir():
-        raise EnvironmentBroken(f"{python} has no package {package} with test files in it")
+        raise EnvironmentBroken(f"{python} has no package {package} with test files; install the package there")
     return path

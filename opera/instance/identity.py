@@ -41,7 +41,7 @@ def digest(instance: Instance) -> str:
 
 
 def shape_digest(instance: Instance) -> str:
-    """What *instance* has in common with all that differ from it in dtypes and tensor values only: 64 hexadecimal digits."""
+    """The hash that *instance* shares with all instances that differ only in dtypes and tensor values: 64 hexadecimal digits."""
     return _hash(shape_form(instance))
 
 
@@ -51,13 +51,13 @@ def _hash(form: dict[str, wire.Json]) -> str:
 
 
 def identity_form(instance: Instance) -> dict[str, wire.Json]:
-    """What the hash covers, as a JSON document."""
+    """The parts that the hash covers, as a JSON document."""
     context: dict[str, wire.Json] = {name: _form(value) for name, value in instance.context}
     return {"identity": VERSION, **_document(instance, _form), "context": context}
 
 
 def shape_form(instance: Instance) -> dict[str, wire.Json]:
-    """What the coarser hash covers, as a JSON document: tensors by shape, strides and layout; no argument that is a dtype."""
+    """The parts that the coarser hash covers, as a JSON document: tensors by shape, strides and layout; no argument that is a dtype."""
     context = {name: _shape_form(value) for name, value in instance.context if not _is_dtype(name, value)}
     return {"shapes": VERSION, **_document(_without_dtypes(instance), _shape_form), "context": context}
 
@@ -105,7 +105,7 @@ def _is_dtype(name: str | None, value: Any) -> bool:
 
 
 def _shape_form(value: Any) -> wire.Json:
-    """As `_form`, without dtypes and without the values of tensors."""
+    """Like `_form`, without dtypes and without the values of tensors."""
     if isinstance(value, (list, tuple)):
         return [_shape_form(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Operator instances and where they were seen."""
+"""Operator instances and their provenance."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Kind(enum.Enum):
 
 
 class Outcome(enum.Enum):
-    """What the recorded call did."""
+    """The outcome of the recorded call."""
 
     RETURNED = "returned"
     RAISED = "raised"
@@ -70,7 +70,7 @@ class Instance:
 
     @property
     def operator(self) -> str:
-        """The short name of the operator (`conv2d`, `Conv`); of an overload (`torch.ops.aten.add.Tensor`) that of its operator."""
+        """The short name of the operator (`conv2d`, `Conv`); for an overload (`torch.ops.aten.add.Tensor`), the name of its operator."""
         parts = self.api.split(".")
         return parts[3] if len(parts) == 5 and parts[:2] == ["torch", "ops"] else parts[-1]
 
@@ -93,7 +93,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Provenance: which test of which source called an instance, and how often."""
+    """Provenance: the test and the source that called an instance, and the number of calls."""
 
     source: str
     test: str

@@ -1,4 +1,4 @@
-"""The values an argument can have.
+"""The values that an argument can have.
 
 Scalars, strings, bytes, lists, tuples, dicts, slices, ranges, None and Ellipsis are themselves. What is peculiar to a DL library
 has a class here, so that an instance can be read, compared and hashed without that library.
@@ -22,22 +22,22 @@ DTYPE_BITS: dict[str, int] = {
 STRUCTURES = frozenset(
     ["constant", "integral", "lower-triangular", "positive-definite", "probabilities", "sorted", "symmetric", "upper-triangular"]
 )
-"""What can be known of a tensor's values beside their bounds."""
+"""Known properties of a tensor's values, in addition to their bounds."""
 LAYOUTS = frozenset(["strided", "sparse_coo", "sparse_csr", "sparse_csc", "sparse_bsr", "sparse_bsc", "jagged", "_mkldnn"])
 """How a tensor's elements may lie in memory."""
 MOST_DIMS = 64
-"""As many dimensions as numpy and PyTorch allow."""
+"""The largest number of dimensions that numpy and PyTorch allow."""
 _WORD = 2**63
 """Sizes and strides are smaller in absolute value."""
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """What is known of a tensor's values when they were not kept: enough to draw others that the operator accepts.
+    """The known properties of a tensor's unrecorded values: enough to draw others that the operator accepts.
 
     Attributes:
-        low: Smallest finite value; None when there is none.
-        high: Largest finite value; None when there is none.
+        low: Smallest finite value; None without a finite value.
+        high: Largest finite value; None without a finite value.
         nan: Whether a NaN occurs.
         inf: Whether an infinity occurs.
         structure: Any of `STRUCTURES`, in alphabetical order.

@@ -1,4 +1,4 @@
-"""What the inputs of an ONNX model are given: which value, and complex numbers as the pairs that exporters write them as."""
+"""The values for the inputs of an ONNX model; complex numbers become pairs, as exporters write them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def feeds(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The values that a model takes, by name and in its order: by its own names where they are the inputs', else one after the other.
 
     Args:
-        model: An onnx.ModelProto; an input that has an initializer is none.
+        model: An onnx.ModelProto; an input with an initializer does not count as an input.
         inputs: Of the library's model, in its order.
 
     Raises:

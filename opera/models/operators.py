@@ -1,4 +1,4 @@
-"""Which names of a library an instance may call: a list with reasons, `corpora/operators/LIBRARY.toml`, for every origin of instances."""
+"""The names of a library that an instance may call: a list with reasons, `corpora/operators/LIBRARY.toml`, for all instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draws values for tensors whose own were not kept, from the constraints that were recorded instead.
+"""Draws values for tensors without recorded values, from their recorded constraints.
 
 The same seed and the same instance give the same bytes on every machine: numpy's PCG64 with a key derived from both.
 """

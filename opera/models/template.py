@@ -1,4 +1,4 @@
-"""What a library's model template provides. Templates live in `templates/` and run in a worker, beside their library."""
+"""The interface of a library's model template. Templates are in `templates/`, and run in the library's worker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ExportFailed(Exception):
 
 @dataclass(frozen=True)
 class Reference:
-    """What the library itself computes.
+    """The library's own result.
 
     Attributes:
         outputs: One entry per output: an array, or a nested list of arrays for a sequence, or None for an absent optional.
@@ -72,7 +72,7 @@ class Model(Protocol):
         ...
 
     def run_once(self) -> object:
-        """Calls the library once with the inputs: no second run, no comparison. The caller does not look at what comes back.
+        """Calls the library once with the inputs: no second run, no comparison. The caller ignores the result.
 
         Raises:
             Invalid: with reason `library-raised` and the library's exception as its cause where the call raises; with another reason
@@ -104,7 +104,7 @@ class Model(Protocol):
         ...
 
     def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | Undefined | None] | None:
-        """What an artefact computes without a compiler, and the name of what made it; None where nothing here can run it.
+        """The result of an artefact without a compiler, and the name of its exporter; None if nothing here can run it.
 
         The library runs what it captured itself; what an exporter made is run by the reference implementation of its format. The outputs
         are None where that says that the model has none, and `Undefined` where the format does not say what they are.
@@ -125,7 +125,7 @@ class Source:
     """A model as Python source.
 
     Attributes:
-        imports: Import lines that *text* needs besides numpy.
+        imports: Import lines that *text* needs in addition to numpy.
         text: Defines `model` and `inputs`.
         expected: Defines `expected`, for scripts that compare.
     """
@@ -145,7 +145,7 @@ class Template(Protocol):
     """Whether a process that has made models may be copied: not where the library keeps threads, as TensorFlow and JAX do."""
 
     def versions(self) -> Mapping[str, str]:
-        """Of the library and of what it exports with."""
+        """The versions of the library and of its exporters."""
         ...
 
     def build(self, instance: Instance, key: str, seed: int) -> Model:
@@ -157,10 +157,10 @@ GROUP = "opera.templates"
 
 
 def template_of(library: str) -> str:
-    """`module:attribute` of the template for *library*, to be imported in a worker beside it."""
+    """`module:attribute` of the template for *library*, which the library's worker imports."""
     known = registered(GROUP)
     if not known:
-        raise EnvironmentBroken("no model template is registered: opera is not installed here; `make setup` or `pip install .` does it")
+        raise EnvironmentBroken("no model template is registered, because OPERA is not installed here; run `make setup` or `pip install .`")
     if library not in known:
         raise UserError(f"no model template for library {library!r}; there are: {', '.join(known)}")
     return known[library]

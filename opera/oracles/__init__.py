@@ -1,1 +1,1 @@
-"""What a test's outcome means: comparison of outputs, and verdicts."""
+"""The judgement of a test's outcome: comparison of outputs, review, and verdicts."""

@@ -1,4 +1,4 @@
-"""Whether a wrong result was in the model before a compiler saw it."""
+"""Finds out whether the exported model was already wrong before the compiler read it."""
 
 from __future__ import annotations
 

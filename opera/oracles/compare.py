@@ -67,12 +67,12 @@ def _distinct(indices: Array, axis: int) -> bool:
 
 
 _MOSTLY = 0.5
-"""Share of the elements at which the library may be astray before the rest of an output is no reference either (numbers drawn anew)."""
+"""Largest share of unreliable elements in the library's output; beyond it (e.g. random numbers), the whole output is no reference."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What differs, first in the order of comparison.
+    """A difference, the first in the order of comparison.
 
     Attributes:
         kind: `structure`, `count`, `shape`, `dtype`, `nan`, `inf` or `values`.
@@ -97,7 +97,7 @@ class Difference:
     dtype: str | None = None
 
     def document(self) -> dict[str, Any]:
-        """As JSON; non-finite numbers become text."""
+        """The difference as JSON; non-finite numbers become text."""
         return {
             name: (str(value) if isinstance(value, float) and not np.isfinite(value) else value)
             for name, value in asdict(self).items()
@@ -169,7 +169,7 @@ def compare(
 
 
 def _is_beyond(values: Sequence[Any], policy: Policy) -> bool:
-    """Whether an integer among *values* is none of the dtype that the compiler declares to compute it as."""
+    """Whether the dtype that the compiler declares to compute in cannot hold an integer among *values*."""
     for value in values:
         array = as_array(value) if is_array(value) else None
         if array is not None and array.size and array.dtype.kind in "iu" and (name := dtype_name(array.dtype)) in policy.computes_as:
@@ -279,7 +279,7 @@ def _compare_values(index: int, expected: Array, precise: Array | None, actual: 
 
 
 def _parts(expected: Array, precise: Array | None, actual: Array) -> list[tuple[Array, Array | None, Array]]:
-    """Real and imaginary parts. A number of which one part is NaN is NaN: no rule of arithmetic says what the other part is."""
+    """Real and imaginary parts. A number with a NaN part is NaN: no rule of arithmetic fixes the other part."""
     one, other = _whole(expected), _whole(actual)
     finer: Array | None = None if precise is None else _whole(precise)
     return [

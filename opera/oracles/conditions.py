@@ -1,6 +1,6 @@
-"""The conditions that filters are made of: for which elements of an output does no specification fix the result?
+"""The conditions of filters: the elements of an output for which no specification fixes the result.
 
-A condition looks at one output, beside the inputs and the other outputs, and answers with a mask of that output's shape.
+A condition gets one output, the inputs and the other outputs, and returns a mask of that output's shape.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decompositions of matrices are unique only up to signs, phases, and the basis of equal eigenvalues: what must hold is their product."""
+"""Decompositions of matrices are unique only up to signs, phases, and the basis of equal eigenvalues: only their product must be equal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _MOST = 1 << 16
 def is_decomposition(matrix: Array, expected: Sequence[Any], actual: Sequence[Any]) -> bool:
     """Whether *actual* decomposes *matrix* as *expected* does: into Q and R, U, S and V, or eigenvalues and eigenvectors.
 
-    Which of them it is, and how its factors are laid out, is read off the library's own: a product that those do not have is asked of
-    nobody, so that an operator that decomposes something else, or its input's triangle, gets no excuse here.
+    The library's factors decide which decomposition it is, and how its factors are laid out. A product that the library's factors do not
+    have is not required. So an operator that decomposes something else, or its input's triangle, gets no excuse here.
 
     Args:
         matrix: The input, `(..., m, n)`.

@@ -1,4 +1,4 @@
-"""What a condition on an output looks at: the inputs, the library's outputs and the compiler's."""
+"""The data for a condition on an output: the inputs, the library's outputs and the compiler's outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from opera.instance import Instance
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a condition looks at.
+    """The data for a condition.
 
     Attributes:
         instance: What the model was made from.

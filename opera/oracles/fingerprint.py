@@ -1,4 +1,4 @@
-"""Fingerprints: what a raw failure says, normalised, as a short hash.
+"""Fingerprints: the normalised content of a failure, as a short hash.
 
 A message loses addresses, numbers, dtypes and paths first; frames tell where the compiler raised. A fingerprint guides grouping, and never
 changes afterwards.
@@ -44,12 +44,12 @@ _LINES = (
 _PREFIXES = (r"\S+\.(?:cc|cpp|h):\d+ ", r"<(?:stdin|unknown)>:\d+(?::\d+)?: error: ")
 """How C++ and MLIR begin a message with a place."""
 _LIMIT = 2000
-"""Characters of a message that are looked at; a failure that is kept is shorter."""
+"""Largest number of characters of a message that count; a stored failure is shorter."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What means nothing in the messages of one compiler, besides what means nothing in any.
+    """The noise in the messages of one compiler, in addition to the noise of all compilers.
 
     Attributes:
         lines: Regular expressions; a line that one of them matches as a whole is dropped.
@@ -71,7 +71,7 @@ class Noise:
 
 
 NO_NOISE = Noise()
-"""Of a message that no compiler wrote."""
+"""The noise of a message that no compiler wrote."""
 
 
 def _any_of(patterns: Iterable[str]) -> str:
@@ -79,7 +79,7 @@ def _any_of(patterns: Iterable[str]) -> str:
 
 
 def template(message: str, noise: Noise = NO_NOISE, limit: int = _LIMIT) -> str:
-    """What *message* says, whatever the instance: at most *limit* characters on one line.
+    """The normalised *message*, without parts that depend on the instance: at most *limit* characters on one line.
 
     A list of names is sorted, because compilers print sets in varying order. Lines that are *noise* are dropped, unless nothing else is
     there.
@@ -109,7 +109,7 @@ def _sorted_names(match: re.Match[str]) -> str:
 
 
 TOP = 2
-"""Frames of each kind that are looked at."""
+"""Largest number of frames of each kind that count."""
 _OURS = frozenset({"opera", "__main__"})
 _CPP = re.compile(r"([\w+-]+\.(?:cc|cpp|cxx|cu|h|hpp|pxi)):\d+")
 _GENERATED = re.compile(r"(?=\w*\d)\w{32,}")
@@ -192,14 +192,14 @@ class Symptom:
 
     @property
     def equivalent_fingerprints(self) -> frozenset[str]:
-        """The fingerprints in which this failure may show another time: a result read from memory that nobody wrote is never the same."""
+        """The fingerprints that this failure may have in another run: a result from uninitialised memory differs in each run."""
         if self.verdict is Verdict.INCONSISTENT and self.kind in ELEMENTS:
             return frozenset(replace(self, kind=kind).fingerprint for kind in ELEMENTS)
         return frozenset((self.fingerprint,))
 
 
 def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any], noise: Noise) -> Symptom:
-    """What a failing test shows; *noise* is that of the compiler that it ran on."""
+    """The evidence of a failing test; *noise* is the noise of the compiler's messages."""
     if verdict is Verdict.INCONSISTENT:
         difference = detail["difference"]
         kind = str(difference["kind"])

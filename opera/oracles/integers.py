@@ -1,4 +1,4 @@
-"""Integers that their type cannot hold: the result is computed again without bounds, and held against the library's."""
+"""Integers that their type cannot hold: computes the result again without bounds, and compares it with the library's result."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _modulo(exact: Array, limits: np.iinfo[Any]) -> Array:
 
 
 def _unbounded(evidence: Evidence) -> Iterator[Array]:
-    """What the operator may come to in integers without bounds, for each way of reading which axes it goes along."""
+    """The possible results of the operator in integers without bounds, for each possible choice of axes."""
     arrays = [as_array(value) for value in evidence.inputs if is_array(value)]
     if not arrays or any(array.dtype.kind not in "iu" for array in arrays) or sum(array.size for array in arrays) > _MOST:
         return

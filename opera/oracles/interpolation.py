@@ -1,4 +1,4 @@
-"""Conditions on images that are taken at other places than their pixels: which pixel is the nearest, and how a result is rounded."""
+"""Conditions on interpolated images: which pixel is nearest, and how a result is rounded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conditions on how much a compiler can know of its inputs: the range of the dtype that it computes in, and its rounding error."""
+"""Conditions on the dtype in which a compiler computes: its range, and its rounding error."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def past_range(evidence: Evidence) -> Array:
 
 
 def overflows_on_the_way(evidence: Evidence) -> Array:
-    """Where the compiler alone gives no finite number, and the library's running result is none elsewhere along an axis."""
+    """Where only the compiler gives no finite number, but the library gives no finite number elsewhere along an axis."""
     expected, actual = evidence.expected, evidence.actual
     finite = all(bool(np.isfinite(array).all()) for array in evidence.arrays("f"))
     if actual is None or not finite or expected.dtype.kind != "f" or actual.dtype.kind != "f":
@@ -61,7 +61,7 @@ def overflows_on_the_way(evidence: Evidence) -> Array:
 
 
 def _comes_of_an_end(expected: Array, actual: Array) -> Array:
-    """Where a result may be that of zeros, infinities and largest numbers: one of these, NaN, or 1; a truth value may be any."""
+    """Where zeros, infinities and largest numbers may explain a result: it is one of these, NaN or 1, or any truth value."""
     if actual.shape != expected.shape or actual.dtype.kind not in "fiub":
         return np.zeros(expected.shape, dtype=bool)
     if actual.dtype.kind == "b":

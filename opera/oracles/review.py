@@ -1,4 +1,4 @@
-"""A second look at a confirmed failure, beside the library: is the compiler wrong, or is there nothing to be wrong about?
+"""Reviews a confirmed failure in the library's worker: is the compiler wrong, or does no specification fix the result?
 
 What is looked at, element by element of each output that differs:
 
@@ -38,12 +38,12 @@ _ROUNDING = {
 _HARDLY = 2.0**-46
 """Relative size of a change that only matters exactly on a step."""
 _SLOPE = 2.0**-8
-"""What such a change does beside a rounding error, at most, where there is no step but a steep slope."""
+"""Largest effect of such a change, relative to the effect of a rounding error, on a steep slope without a step."""
 _STILL = 6
-"""How often it is asked whether such a change matters."""
+"""Number of draws that check whether such a change matters."""
 _DRAWS = 12
 _SLOPES = 4.0
-"""How many times as far as the library's own results in the neighbourhood a compiler's may lie."""
+"""Largest distance of a compiler's result, as a multiple of the distance of the library's results in the neighbourhood."""
 
 
 class Nearby(Protocol):
@@ -58,7 +58,7 @@ Shapes = Callable[[], "Sequence[tuple[int, ...]] | None"]
 
 @dataclass(frozen=True)
 class Excuse:
-    """Why a failure is none of the compiler's. *why* is one sentence."""
+    """Reason why the compiler is not at fault. *why* is one sentence."""
 
     reason: str
     why: str
@@ -148,7 +148,7 @@ def _excuse_of_shape(case: Case, index: int, actual: Array, neighbourhood: Calla
 
 
 def _has_that_shape(case: Case, shapes: Sequence[tuple[int, ...]] | None, index: int, actual: Array) -> bool:
-    """Whether *shapes*, one for each output, have that of *actual*, which has the library's dtype."""
+    """Whether *shapes*, one for each output, contain the shape of *actual*, which has the library's dtype."""
     if shapes is None or len(shapes) != len(case.expected):
         return False
     return tuple(shapes[index]) == actual.shape and as_array(case.expected[index]).dtype == actual.dtype

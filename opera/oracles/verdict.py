@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 
 SHAPE_VARIES = "shape-varies"
-"""Why outputs are no reference of which the library itself gives now one shape, now another."""
+"""Reason code: the library's own output shape varies between runs."""
 
 
 class Stage(enum.Enum):
@@ -21,7 +21,7 @@ class Stage(enum.Enum):
 
 
 class Verdict(enum.Enum):
-    """What the oracles say of one test."""
+    """The oracles' judgement of one test."""
 
     PASS = "pass"
     CRASH = "crash"
@@ -48,13 +48,13 @@ class Verdict(enum.Enum):
 _FAILURES = frozenset({Verdict.CRASH, Verdict.ABORT, Verdict.HANG, Verdict.OOM, Verdict.INCONSISTENT})
 _MEANING = {
     Verdict.PASS: "same result as the library",
-    Verdict.CRASH: "the compiler raised where the library did not",
+    Verdict.CRASH: "the compiler raised, and the library did not",
     Verdict.ABORT: "the compiler killed its process",
-    Verdict.HANG: "past the deadline while the library was not",
-    Verdict.OOM: "past the memory cap",
+    Verdict.HANG: "a stage passed its deadline",
+    Verdict.OOM: "the worker passed its memory limit",
     Verdict.INCONSISTENT: "values, shape, dtype or structure differ",
-    Verdict.UNSUPPORTED: "the compiler says so",
-    Verdict.INVALID: "the library itself rejects it, or cannot capture it",
-    Verdict.UNDEFINED: "no reference to compare with",
+    Verdict.UNSUPPORTED: "the compiler declines the model",
+    Verdict.INVALID: "the library rejects the instance, or cannot capture it",
+    Verdict.UNDEFINED: "no reference, or an excused difference",
     Verdict.FLAKY: "not reproduced in a fresh process",
 }

@@ -1,4 +1,4 @@
-"""Prioritisation as the paper's released code does it, which is not what the paper says."""
+"""Prioritisation as in the paper's released code, which differs from the paper."""
 
 from __future__ import annotations
 

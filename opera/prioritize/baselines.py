@@ -1,4 +1,4 @@
-"""The strategies that any other has to beat: random, round-robin, FAST, and greedy coverage of a frontend's statements."""
+"""The baseline strategies: random, round-robin, FAST, and greedy coverage of a frontend's statements."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def _mask(numbers: frozenset[int]) -> int:
 def _statements(context: Context) -> Mapping[str, frozenset[int]]:
     if context.coverage is None:
         raise UserError(
-            "this strategy needs to know which statements of the frontend each test runs: a frontend in Python, and a campaign that"
-            " was recorded with --coverage; a frontend in C++ has none that could be measured"
+            "this strategy needs the statements that each test runs, but the campaign was recorded without them; for a frontend in"
+            " Python, record it with --coverage; a frontend in C++ cannot be measured"
         )
     return context.coverage
 
@@ -116,14 +116,14 @@ def _statements(context: Context) -> Mapping[str, frozenset[int]]:
 SHINGLE = 5
 """Characters in a row that make one shingle."""
 _HASHES = 10
-"""Of a signature; each is a band of its own, as FAST has it: two tests that agree in one hash are candidates for being alike."""
+"""Number of hashes of a signature; each is one band, as in FAST: two tests with one equal hash are candidates for similarity."""
 
 
 class FastStrategy:
     """FAST-pw on the text of an instance: k-shingles, MinHash, and locality-sensitive hashing, by datasketch.
 
     The first test is drawn. Then the signature of everything run so far is looked up: of the tests that share no band with it, the one
-    with the smallest estimated similarity comes next; when all that are left share one, the signature starts anew. The time grows
+    with the smallest estimated similarity comes next; when all remaining ones share one, the signature starts empty again. The time grows
     with the square of the number of instances.
     """
 
@@ -155,7 +155,7 @@ def _signatures(candidates: Sequence[Candidate]) -> npt.NDArray[np.uint64]:
     try:
         import datasketch
     except ImportError as error:
-        raise EnvironmentBroken("the strategy fast needs datasketch; pip install 'opera-dl[evaluation]'") from error
+        raise EnvironmentBroken("the strategy fast needs datasketch; install it with `pip install 'opera-dl[evaluation]'`") from error
     texts = [_text(each.instance) for each in candidates]
     shingles = [{text[at : at + SHINGLE].encode() for at in range(max(1, len(text) - SHINGLE + 1))} for text in texts]
     distinct: set[bytes] = set[bytes]().union(*shingles)

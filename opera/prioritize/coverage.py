@@ -143,7 +143,7 @@ class Coverage:
         return self._picks + (self._familiarity.epoch if self._familiarity else 0)
 
     def gains(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
-        """What each of *rows* would add now: 0 for nothing, `largest_gain` times its boost at most."""
+        """The gain of each of *rows* now: 0 for nothing, `largest_gain` times its boost at most."""
         news = self._uncovered.take(self._table.features.take(rows, axis=0)) @ self._weights
         if self._familiarity and self._table.classes is not None:
             news *= self._familiarity.weights.take(self._table.classes.take(rows, axis=0)).sum(axis=1)

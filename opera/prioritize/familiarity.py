@@ -1,4 +1,4 @@
-"""How often classes of values were tried already, whatever the operator, and how often a compiler's own tests call an operator."""
+"""Counts the tests of each class of values over all operators, and a compiler's own tests of each operator."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAME = re.compile(r"[:\[~]")
 
 
 def aspect(key: str) -> str:
-    """What a key is about, without the names of parameters: `:dtype` of `input:dtype`, `~axis` of `dim~input:axis`."""
+    """The aspect of a key, without the names of parameters: `:dtype` of `input:dtype`, `~axis` of `dim~input:axis`."""
     if key.startswith(("arguments ", "context ", "output ")):
         return key
     if "~" in key:
@@ -45,7 +45,7 @@ class Familiarity:
     Weights are integers and change seldom: most classes are common, and twice as many tests have to come before the next step.
 
     Args:
-        follow: Whether a gain is computed anew as soon as the test of another operator may have lowered it; else that happens after the
+        follow: Whether a gain is computed again as soon as a test of another operator may have lowered it; otherwise after the
             next test of its own operator, which is cheaper.
     """
 
@@ -58,7 +58,7 @@ class Familiarity:
         self._steps = np.zeros(0, np.int64)
 
     def reach(self, classes: int) -> None:
-        """Makes room for so many classes."""
+        """Extends the arrays to this number of classes."""
         more = classes - len(self.weights)
         if more > 0:
             self.weights = np.concatenate([self.weights, np.full(more, float(FRESH))])

@@ -25,7 +25,7 @@ _MOST_PAIRS = 400
 _FOLLOWED = 20_000
 """Instances up to which the gains of all operators follow every test."""
 _SINGLE = 8
-"""Weight of a feature against that of a pair of features."""
+"""Weight of a feature; a pair of features has the weight 1."""
 _COUNTS = {Observation.NOTHING: 1, Observation.NEW: 0, Observation.KNOWN: 2}
 """Turns of its family that a test counts for."""
 _PROMISE = 100
@@ -99,7 +99,7 @@ class Ranker:
 
     @property
     def known(self) -> Mapping[tuple[str, str], OperatorFeatures]:
-        """What is read of each operator, by library and API."""
+        """The features of each operator, by library and API."""
         return self._operators
 
     @property

@@ -1,4 +1,4 @@
-"""What a converter can tell apart in one argument: features that name no literal size.
+"""The features of one argument that a converter can distinguish, without literal sizes.
 
 Literal dimensions would make every instance look new, and greedy coverage could not tell them apart.
 """
@@ -19,7 +19,7 @@ from opera.prioritize.subspaces import integer_subspace, subspace
 _LISTED = 4
 """Elements of a list, or occurrences of a variadic parameter, that have features of their own."""
 _SMALL_TENSOR = 8
-"""Integer tensors of up to so many elements are read as the lists of axes, sizes or pads that they usually are."""
+"""Largest number of elements of an integer tensor that is read as a list of axes, sizes or pads."""
 _LITERAL_TEXT = 48
 
 
@@ -60,7 +60,7 @@ class FeatureReader:
         self._given: dict[Hashable, tuple[Feature, ...]] = {}
 
     def arguments(self, instance: Instance) -> Iterator[tuple[Feature, ...]]:
-        """Features of every argument, of which and how many are given, of those left at their defaults, and of the context."""
+        """Features of every argument, of the names and number of given arguments, of arguments at their defaults, and of the context."""
         defaults: dict[str, Any] = dict(instance.defaults)
         seen: dict[str, int] = {}
         given: set[str] = set()
@@ -126,7 +126,7 @@ def same_value(value: Any, other: Any) -> bool:
 
 
 def _identity(value: Any) -> tuple[Hashable, ...] | None:
-    """What the features of *value* depend on; None where that is not worth keeping."""
+    """The cache key of the features of *value*; None if the features are not worth keeping."""
     if isinstance(value, Tensor):
         small = value.data if value.size <= _SMALL_TENSOR else None
         return ("tensor", value.shape, value.dtype, value.layout, value.strides, _values_class(value.constraint), small)

@@ -1,4 +1,4 @@
-"""What was read of a corpus, as a file: a corpus that grows need not be read again to be ranked again.
+"""Stores the features of a corpus in a file, so the next ranking reads only new instances.
 
 The file is one zlib stream behind the SHA-256 of what it holds: a JSON document, then for each operator the numbers of outlines and the
 codes of its rows. It belongs to the code that read the features; any other takes it for nothing.
@@ -34,7 +34,7 @@ Operators = Mapping[tuple[str, str], OperatorFeatures]
 
 
 def load(path: Path) -> dict[tuple[str, str], OperatorFeatures]:
-    """What `keep` wrote to *path*, by library and API; nothing where that is missing, damaged, another user's, or of another version."""
+    """The content that `keep` wrote to *path*, by library and API; empty if it is missing, damaged, another user's or another version's."""
     try:
         data = read_file(path)
         code, length = _HEAD.unpack_from(data)

@@ -1,4 +1,4 @@
-"""What is read of the instances of one operator, and which operators are alike: enough to rank without the instances."""
+"""The features of all instances of one operator, and the families of operators: enough to rank without the instances."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def defaults_of(instances: Sequence[Instance]) -> list[tuple[str, Any]]:
 
 
 def signature(instances: Sequence[Instance], defaults: Sequence[tuple[str, Any]]) -> Hashable:
-    """What the operator of *instances* takes: parameters by name, whether each can be left out and whether it repeats; outputs.
+    """The signature of the operator of *instances*: parameters by name, whether each can be left out and whether it repeats; outputs.
 
     The input slots of a node of a graph count by place: their names are documentation, only attributes are read by name.
     """
@@ -78,12 +78,12 @@ def signature(instances: Sequence[Instance], defaults: Sequence[tuple[str, Any]]
 _SAMPLE = 8
 """Instances of an operator that are read to tell how many aspects its tests have."""
 _ANY: Features = (("", "operator"),)
-"""What every instance has: the first of an operator is always news."""
+"""A feature of every instance: the first instance of an operator is always new."""
 
 
 @dataclass(frozen=True)
 class Read:
-    """What was read of an operator, for keeping.
+    """The features of an operator, in the form for storage.
 
     Attributes:
         ids: Of its instances, by row.
@@ -168,7 +168,7 @@ class OperatorFeatures:
         _ = self.family, self.aspects
 
     def read(self) -> Read:
-        """Everything that was read, after reading what was not."""
+        """The features of all instances; reads the missing ones first."""
         self._read_all()
         columns, codes = self._encoder.state()
         outlines = [outline for _, outline in self._outlines.values()]

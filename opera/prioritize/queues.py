@@ -16,7 +16,7 @@ BOOST = 2
 
 @dataclass(frozen=True)
 class Head:
-    """What a queue offers next.
+    """The next candidate of a queue.
 
     Attributes:
         lap: 0 while instances cover something new, 1 for those that differ but cover nothing new, 2 for copies.

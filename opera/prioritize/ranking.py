@@ -1,4 +1,4 @@
-"""Ranks the instances of a workspace, keeps the ranking there, and explains a place in it."""
+"""Ranks the instances of a workspace, stores the ranking there, and explains a rank."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def candidates(corpus: Corpus, route: Route) -> list[Candidate]:
 
 
 def _nothing(library: str) -> NothingSelected:
-    return NothingSelected(f"the workspace has no {library} instances; run `opera extract --lib {library}` first")
+    return NothingSelected(f"the workspace has no {library} instances; first run `opera extract --lib {library}`")
 
 
 def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str, float]]:
@@ -102,13 +102,13 @@ def explain(strategy: str, candidates: Sequence[Candidate], context: Context, pr
     """The explanation for the only candidate whose id begins with *prefix*.
 
     Raises:
-        UserError: there is none, or several; or another strategy than the default ranks.
+        UserError: no candidate, or several candidates, begin with it; or the strategy is not the default.
     """
     if strategy != StrategyName.OPERA.value:
-        raise UserError(f"only rankings of {StrategyName.OPERA.value} can be explained, not those of {strategy}")
+        raise UserError(f"rankings of {strategy} cannot be explained; use --strategy {StrategyName.OPERA.value}")
     found = sorted({each.id for each in candidates if each.id.startswith(prefix)})
     if len(found) != 1:
-        raise UserError(f"{len(found) or 'no'} ranked instances begin with {prefix!r}; give more digits, or see `opera ls`")
+        raise UserError(f"{len(found) or 'no'} ranked instances begin with {prefix!r}; give the digits of exactly one")
     session = OperaSession(Ranker(candidates), context)
     place = 0
     while (ranked := session.next()) is not None:

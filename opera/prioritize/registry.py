@@ -31,11 +31,11 @@ def get_strategy(name: str) -> Strategy:
     """The strategy called *name*.
 
     Raises:
-        UserError: there is none; the message lists those there are.
+        UserError: the strategy is unknown; the message lists all strategies.
     """
     names = [member.value for member in StrategyName]
     if name not in names:
         close = difflib.get_close_matches(name, names, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UserError(f"There is no strategy {name!r}.{hint} Choose one of: {', '.join(names)}.")
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise UserError(f"unknown strategy {name!r}{hint}; choose one of: {', '.join(names)}")
     return _STRATEGIES[StrategyName(name)]()

@@ -1,4 +1,4 @@
-"""How the arguments of one instance relate to each other: what the conversion of an operator usually branches on."""
+"""Relations between the arguments of one instance: the conversion of an operator usually branches on them."""
 
 from __future__ import annotations
 

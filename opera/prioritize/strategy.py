@@ -1,4 +1,4 @@
-"""What every prioritisation strategy takes and gives."""
+"""The interface of every prioritisation strategy."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _no_counts() -> Mapping[str, int]:
 
 @dataclass(frozen=True)
 class Context:
-    """What a ranking depends on besides the corpus.
+    """The facts that a ranking depends on, in addition to the corpus.
 
     Attributes:
         equipped: Number of equipped tests per operator (`Instance.operator`) of the subject; none for others.
@@ -66,7 +66,7 @@ class Ranked:
 
     Attributes:
         id: Of the candidate.
-        score: What the strategy gave it when it was picked, without unit; never greater than that of the place before. 0 where
+        score: The strategy's score of the instance, without unit; never greater than the score of the rank before. 0 where
             nothing but turn or chance decided.
     """
 
@@ -92,7 +92,7 @@ class Strategy(Protocol):
 
 
 class Observation(enum.Enum):
-    """What running a test came to, as far as an adaptive strategy asks."""
+    """The outcome of a test, as an adaptive strategy sees it."""
 
     NOTHING = "nothing"
     NEW = "new"
@@ -134,7 +134,7 @@ class Prepared(Generic[T]):
         self._last: tuple[Sequence[Candidate], T] | None = None
 
     def of(self, candidates: Sequence[Candidate]) -> T:
-        """What *candidates* come to; the same object gives the same answer, made once."""
+        """The prepared form of *candidates*, made once for each object."""
         if self._last is None or self._last[0] is not candidates:
             self._last = candidates, self._prepare(candidates)
         return self._last[1]

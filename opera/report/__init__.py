@@ -1,1 +1,1 @@
-"""What a person reads: tables on a terminal, one HTML file, scripts that reproduce."""
+"""Reports: tables on a terminal, one HTML file, scripts that reproduce a finding."""

@@ -54,11 +54,11 @@ def stored_call(corpus: Corpus, blobs: Path, key: str) -> CallText:
     try:
         instance = decode_instance(json.loads(corpus.document(key), object_hook=apart))
     except KeyError:
-        return CallText("", f"instance {key[:12]} is not in this workspace's corpus")
+        return CallText("", f"instance {key[:12]} is not in the corpus of this workspace")
     except ValueError as error:
         return CallText("", f"instance {key[:12]} cannot be read: {one_line(str(error))}")
     gone = sorted({name for name in names if not bundle.path_of(blobs, name).exists()})
-    lost = tuple(f"data {name[:12]} is gone from the workspace; extract again to restore it" for name in gone)
+    lost = tuple(f"data {name[:12]} is no longer in the workspace; extract again to restore it" for name in gone)
     return CallText(instance.api, call_text(instance), (*_context(instance), *lost))
 
 

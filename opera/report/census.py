@@ -1,4 +1,4 @@
-"""What a workspace holds: sources, operators and how unevenly instances fall on them, campaigns."""
+"""The content of a workspace: sources, operators and the distribution of their instances, campaigns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TOPS = (1, 5, 10)
 
 @dataclass(frozen=True)
 class Source:
-    """What one source has given: *calls* seen by its newest extraction, None when it was imported; *dropped* of them.
+    """The counts of one source: *calls* seen by its newest extraction, None for an import; *dropped* of them.
 
     *shapes* counts instances that differ in more than dtypes and tensor values.
     """
@@ -71,7 +71,7 @@ class Ran:
 
 @dataclass(frozen=True)
 class Census:
-    """Everything that a workspace holds. *seen* is filled only where tests were asked for."""
+    """The content of a workspace. *seen* is filled only if the command selects tests."""
 
     libraries: tuple[Library, ...]
     sources: tuple[Source, ...]
@@ -90,10 +90,12 @@ def census(workspace: Workspace, selection: Selection) -> Census:
     stored = Campaigns(workspace)
     ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.library))
     if not Corpus(workspace).libraries() and not ran:
-        raise NothingSelected("the workspace is empty; `opera extract --lib onnx` fills it")
+        raise NothingSelected("the workspace is empty; run e.g. `opera extract --lib onnx`")
     libraries = tuple(_libraries(workspace, selection))
     if not libraries and set(selection.document()) - {"library"}:
-        raise NothingSelected("no instance is selected; `opera ls --operators` lists what there is, `opera show ID` the tests of one")
+        raise NothingSelected(
+            "no instance is selected; `opera ls --operators` lists the operators, and `opera show ID` the tests of an instance"
+        )
     seen = () if selection.test is None else _seen(workspace, selection)
     return Census(libraries, tuple(_sources(workspace, selection)), seen, ran)
 

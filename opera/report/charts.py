@@ -1,4 +1,4 @@
-"""Figures of the HTML report, laid out in numbers; the template draws them."""
+"""The layout of the figures of the HTML report; the template draws them."""
 
 from __future__ import annotations
 

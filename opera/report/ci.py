@@ -1,4 +1,4 @@
-"""The findings in forms that CI systems read: JUnit XML, SARIF, and a Markdown summary."""
+"""The findings in formats of CI systems: JUnit XML, SARIF, and a Markdown summary."""
 
 from __future__ import annotations
 
@@ -124,8 +124,8 @@ def markdown(view: Overview, workspace: str) -> str:
     reasons = view.filtered_by_reason()
     if reasons:
         total = sum(count for _, count in reasons)
-        lines += ["", f"<details><summary>{plural(total, 'test')} that are no findings</summary>", ""]
-        lines += _table(["why", "tests"], [[_cell(reason), f"{count:,}"] for reason, count in reasons])
+        lines += ["", f"<details><summary>{plural(total, 'test')} that are not findings</summary>", ""]
+        lines += _table(["reason", "tests"], [[_cell(reason), f"{count:,}"] for reason, count in reasons])
         lines += ["", "</details>"]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""Everything about one finding, and what its failing test left behind, gathered for a reader."""
+"""All facts of one finding, with the evidence of its failing test, for a reader."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Raised:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What there is; parts that do not apply are empty.
+    """The facts of a finding; parts that do not apply are empty.
 
     Attributes:
         difference: Expected and actual.
@@ -143,8 +143,8 @@ class Details:
         tests: The failing tests, the first of them.
         versions: Of the library's and the compiler's side.
         commands: What to type to go on.
-        reduced: The reduced instance and what it took, line by line, or why there is none; empty where it was not tried.
-        script: Text of the reproducer; empty where there is none.
+        reduced: The reduced instance and what it took, line by line, or the reason for a missing reduction; empty if it was not tried.
+        script: Text of the reproducer; empty without a reproducer.
         script_note: Why the script is not here, or what running it came to.
     """
 
@@ -208,20 +208,20 @@ class Detailer:
 
     def _script(self, finding: Finding) -> tuple[str, str]:
         if finding.reproducer is None:
-            return "", "no reproducer has been written yet"
-        outcome = "reproduced the failure" if finding.verified else "did not reproduce the failure when it was run"
+            return "", "no reproducer exists yet"
+        outcome = "reproduced the failure" if finding.verified else "did not reproduce the failure in its last run"
         path = self._workspace.folder / finding.reproducer
         if path.parent.resolve() != (self._workspace.folder / "reproducers").resolve() or path.is_symlink():
-            return "", f"{finding.reproducer} {outcome}; it lies outside the workspace, and is not shown"
+            return "", f"{finding.reproducer} {outcome}; it is outside the workspace, so its text is not shown"
         try:
             text = read_file(path).decode("utf-8", "replace")
         except (OSError, Malformed):
-            return "", f"{finding.reproducer} is gone from the workspace; `opera reproduce` writes it again"
+            return "", f"{finding.reproducer} is no longer in the workspace; `opera reproduce` writes it again"
         return block(text, _SCRIPT_LIMIT), f"{finding.reproducer} {outcome}"
 
 
 def reduced_lines(finding: Finding) -> tuple[str, ...]:
-    """The reduced instance of *finding* and what it took, or why there is none; nothing where that was not tried."""
+    """The reduced instance of *finding* and its cost, or the reason for a missing reduction; nothing if it was not tried."""
     reduction = finding.reduction
     if reduction is None:
         return ()
@@ -249,7 +249,7 @@ def symptom_rows(finding: Finding) -> tuple[Row, ...]:
 def version_rows(campaign: Campaign | None) -> tuple[Row, ...]:
     """Versions and pinned settings of both sides of a campaign."""
     if campaign is None:
-        return (Row("versions", "no campaign of this test is in the workspace"),)
+        return (Row("versions", "the workspace has no campaign of this test"),)
     sides = [campaign.versions.get(side) for side in ("library", "compiler")]
     named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
     return tuple(Row(one_line(name), one_line(str(value))) for side in named for name, value in side.items())

@@ -1,4 +1,4 @@
-"""What an extraction came to: the JSON document, and the tables for a person."""
+"""The result of an extraction: the JSON document, and the tables for a person."""
 
 from __future__ import annotations
 
@@ -60,14 +60,14 @@ def _print_source(each: SourceSummary) -> None:
         echo(f"  {each.source}: dropped {plural(count, 'call')}: {reason}")
     if len(reasons) > REASONS:
         rest = plural(sum(count for _, count in reasons[REASONS:]), "call")
-        echo(f"  {each.source}: dropped {rest}: {plural(len(reasons) - REASONS, 'other reason')}; --json has them all")
+        echo(f"  {each.source}: dropped {rest}: {plural(len(reasons) - REASONS, 'other reason')}; --json has all reasons")
     for failed in each.failed_shards:
         echo(f"  {each.source}: {_failure(each, failed)}")
 
 
 def _failure(each: SourceSummary, failed: FailedShard) -> str:
     what = failed.entry if each.files else f"shard {failed.shard} in {failed.entry or 'its start'}"
-    outcome = "the entries after it were run" if failed.resumed else "what it had recorded until then is kept"
+    outcome = "the entries after it ran" if failed.resumed else "the calls recorded until then are kept"
     said = [line for line in failed.log.splitlines() if line.strip()]
     why = f"; it said: {one_line(said[-1].strip(), 200)}" if said else ""
     return f"{what} ended early ({failed.cause}); {outcome}{why}"

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else. The same results give the same bytes."""
+"""The report as one HTML file without other files. The same results give the same bytes."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def render(workspace: Workspace, name: str, view: Overview) -> str:
 
 
 def _printable(value: Any) -> Any:
-    """What the templates print: any text but our own markup may come from a compiler."""
+    """The text that templates print: all text except OPERA's own markup may come from a compiler."""
     return block(value, _TEXT) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
@@ -126,7 +126,7 @@ class _Entries:
             command = f"opera show {finding.id}{option(self._name)}"
             yield Entry(
                 row,
-                details.get(finding.id) or Markup("<p>The page has no room for the details: <code>{}</code></p>").format(command),
+                details.get(finding.id) or Markup("<p>The details do not fit on this page: <code>{}</code></p>").format(command),
             )
 
     def _fill(self, shown: Sequence[Finding]) -> dict[str, Markup]:

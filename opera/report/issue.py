@@ -41,7 +41,7 @@ _LOG = 60
 
 @dataclass(frozen=True)
 class Facts:
-    """What an issue is written from.
+    """The facts for an issue.
 
     Attributes:
         finding: Identity of the finding.
@@ -52,8 +52,8 @@ class Facts:
         call: The operator's call, readable.
         provenance: Library tests that the instance came from, the first of them.
         tests: How many tests fail in this way.
-        script: The reproducer; empty where there is none.
-        why_none: Why there is none.
+        script: The reproducer; empty without a reproducer.
+        why_none: The reason for a missing script.
         tried: What running it came to; None when it was not run.
         opinions: What other compilers make of the reduced instance.
     """
@@ -78,7 +78,7 @@ class Facts:
 
     @property
     def form(self) -> str:
-        """Name of the project's form; that of the owner where the adapter has the text."""
+        """Name of the project's form; the owner's name if the adapter has the text."""
         declared = _declared_form(self.owner)
         return self.owner if _is_text(declared) else declared
 
@@ -152,29 +152,29 @@ def text_of(facts: Facts) -> str:
         template = environment.from_string(form) if _is_text(form) else environment.get_template(f"{form}.md.j2")
         text = template.render(values).strip()
     except jinja2.TemplateError as error:
-        raise UserError(f"the issue form of the adapter {facts.owner} cannot be filled in: {error!r}; correct its `issue_form`") from error
+        raise UserError(f"the issue form of the adapter {facts.owner} cannot be filled in ({error!r}); correct its `issue_form`") from error
     return re.sub(r"\n{3,}(?=[^\n]*\n)", "\n\n", text) + "\n"
 
 
 def ruled_out(result: StoredResult) -> list[str]:
-    """What the failure is not, as sentences, each backed by something that was run."""
+    """The causes that were ruled out, as sentences; a run backs each one."""
     found: list[str] = []
     if result.verdict.is_failure:
-        found.append("Nondeterminism: the same test failed in the same way again in a fresh process.")
+        found.append("Nondeterminism: the test failed again, in the same way, in a fresh process.")
     if result.verdict is Verdict.INCONSISTENT:
         found += _ruled_out_of_values(result)
     level = result.detail.get("lowest_level")
     if isinstance(level, Mapping):
         known = cast("Mapping[str, Any]", level)
         if known.get("vanishes"):
-            found.append(f"The operator's conversion by itself: at optimisation level {code(str(known['name']))} the failure vanishes.")
+            found.append(f"The conversion of the operator: at optimisation level {code(str(known['name']))} the failure vanishes.")
         else:
             found.append(f"Optimisation: at level {code(str(known['name']))} the test still fails ({inline(str(known['verdict']))}).")
     return found
 
 
 def _third_opinions(facts: Facts) -> list[str]:
-    """What other compilers say, where that speaks against the owner of the failure."""
+    """The opinions of other compilers against the owner of the failure."""
     if facts.owner != facts.result.compiler:
         return [f"One compiler alone: {inline(str(each))}." for each in facts.opinions if each.side == COMPILER]
     return [f"The library: {inline(str(each))} as well." for each in facts.opinions if each.side == LIBRARY]
@@ -185,14 +185,14 @@ def _ruled_out_of_values(result: StoredResult) -> list[str]:
     found: list[str] = []
     if kind in ("values", "nan", "inf"):
         found += [
-            "Ill-conditioning: where the library can compute in double precision, inputs that are off by a rounding error do not give it"
+            "Ill-conditioning: if the library can compute in double precision, inputs that are off by a rounding error do not give"
             " the compiler's result.",
-            "Precision: the compiler was pinned to full precision, and no dtype that it computes as another explains the difference.",
+            "Precision: the compiler ran with full precision, and no declared narrower dtype explains the difference.",
         ]
     if result.exporter is None:
         found.append(
-            "The exporter: run by the library itself or by ONNX's reference evaluator, where those can run it, the model that the"
-            " compiler was given does not give the compiler's result."
+            "The exporter: the library or ONNX's reference evaluator, if one of them can run the compiler's model, does not give the"
+            " compiler's result."
         )
     return found
 
@@ -222,18 +222,20 @@ def _short(facts: Facts) -> str:
 
 def _warning(facts: Facts) -> str:
     if facts.result.verdict is Verdict.FLAKY:
-        return "This failure did not come again in a fresh process. Find out why before anything is reported."
+        return "This failure did not happen again in a fresh process. Find the reason before you report it."
     if facts.why_none:
-        return f"There is no stand-alone script: {inline(facts.why_none)}. Write one before this is reported."
+        return f"There is no stand-alone script: {inline(facts.why_none)}. Write a script before you report this."
     if facts.tried is None:
-        return "The script below has not been run. Run it before this is reported."
+        return "The script below did not run yet. Run it before you report this."
     if not facts.tried.reproduced:
-        return f"The script below does NOT reproduce the failure here: {inline(facts.tried.message)}. Find out why before this is reported."
+        return (
+            f"The script below does NOT reproduce the failure here: {inline(facts.tried.message)}. Find the reason before you report this."
+        )
     return ""
 
 
 def _what(difference: Mapping[str, Any]) -> str:
-    """What is wrong, where it is not elements."""
+    """The part that is wrong, if it is not the elements."""
     kind = str(difference.get("kind"))
     return "" if kind in ELEMENTS else f"{inline(kind, 40)} "
 
@@ -257,7 +259,7 @@ def _actual(result: StoredResult) -> str:
     stage = f" while it was in stage `{result.stage.value}`" if result.stage else ""
     words = {
         Verdict.CRASH: "An exception was raised", Verdict.ABORT: "The process was killed",
-        Verdict.HANG: "The process did not come back", Verdict.OOM: "The process passed its memory cap",
+        Verdict.HANG: "The process did not end", Verdict.OOM: "The process passed its memory cap",
     }.get(result.verdict, "It fails")  # fmt: skip
     return f"{words}{stage}."
 

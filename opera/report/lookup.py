@@ -1,4 +1,4 @@
-"""From the beginning of an identity to the one thing that it names: a finding, a test or an instance."""
+"""Finds the finding, test or instance that a prefix of an id names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LISTED = 8
 
 @dataclass(frozen=True)
 class Target:
-    """What an identity names; exactly one is set."""
+    """The object that an identity names; exactly one field is set."""
 
     finding: str | None = None
     test: str | None = None
@@ -30,14 +30,14 @@ class Target:
 
 
 def resolve(workspace: Workspace, prefix: str) -> Target:
-    """What *prefix* names.
+    """The object that *prefix* names.
 
     Raises:
         UserError: nothing, or more than one thing.
     """
     wanted = prefix.strip().lower()
     if re.fullmatch(r"[0-9a-f]{1,64}", wanted) is None:
-        raise UserError(f"{prefix!r} is no id: ids are hexadecimal digits, as `opera report` prints them")
+        raise UserError(f"{prefix!r} is not an id; give hexadecimal digits, as `opera report` prints them")
     found = queries.matching(workspace, wanted)
     targets = [
         *(Target(finding=each) for each in found.findings),
@@ -45,10 +45,12 @@ def resolve(workspace: Workspace, prefix: str) -> Target:
         *(Target(instance=each) for each in found.instances),
     ]
     if not targets:
-        raise UserError(f"no finding, test or instance begins with {prefix!r}; `opera report` lists findings, `opera ls` the rest")
+        raise UserError(
+            f"no finding, test or instance begins with {prefix!r}; `opera report` lists findings, and `opera ls` campaigns and operators"
+        )
     if len(targets) > 1:
         listed = ", ".join(each.text for each in targets[:_LISTED]) + (", …" if len(targets) > _LISTED else "")
-        raise UserError(f"{prefix!r} is the beginning of several ids: {listed}; give more digits")
+        raise UserError(f"{prefix!r} is a prefix of several ids: {listed}; give more digits")
     return targets[0]
 
 
@@ -64,8 +66,8 @@ def finding_of(workspace: Workspace, identity: str) -> Finding:
     if not among:
         raise UserError(f"no failing test belongs to the finding {identity} now; `opera report` lists the findings")
     if len(among) > 1:
-        listed = ", ".join(f"{each.id} ({each.trigger or 'the rest'})" for each in among)
-        raise UserError(f"the failures of fingerprint {identity} are several findings: {listed}")
+        listed = ", ".join(f"{each.id} ({each.trigger or 'all other failures'})" for each in among)
+        raise UserError(f"the failures of fingerprint {identity} are several findings; choose one of: {listed}")
     return among[0]
 
 

@@ -1,4 +1,4 @@
-"""The operator support table: what every subject makes of every operator."""
+"""The operator support table: the outcome of every operator on every subject."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from opera.store import Workspace, queries
 
 
 class Support(enum.Enum):
-    """What a subject makes of an operator, the worst first that a user has to know."""
+    """The outcome of an operator on a subject, the worst first."""
 
     CRASH = "crash"
     INCONSISTENT = "inconsistent"
@@ -40,7 +40,7 @@ class Cell:
 
     Attributes:
         instances: Distinct instances that were tested and have a verdict that says something of the subject.
-        counts: How many of them came to each kind. An instance that was tested in several input forms counts by its worst.
+        counts: Number of instances of each kind. An instance that was tested in several input forms counts by its worst.
     """
 
     instances: int
@@ -48,11 +48,11 @@ class Cell:
 
     @property
     def support(self) -> Support:
-        """The worst kind that any instance came to; unsupported only where no instance came to anything else."""
+        """The worst kind of all instances; unsupported only if no instance has another kind."""
         return next(kind for kind in Support if self.counts.get(kind))
 
     def share(self, kind: Support) -> float:
-        """The share of the instances that came to *kind*, between 0 and 1."""
+        """The share of the instances with *kind*, between 0 and 1."""
         return self.counts.get(kind, 0) / self.instances
 
 
@@ -79,7 +79,7 @@ class Matrix:
     cells: Mapping[tuple[str, Column], Cell]
 
     def totals(self, column: Column) -> Mapping[Support, int]:
-        """How many operators came to each kind on a subject."""
+        """Number of operators of each kind on a subject."""
         supports = [cell.support for (_, each), cell in self.cells.items() if each == column]
         return {kind: supports.count(kind) for kind in Support if kind in supports}
 

@@ -1,4 +1,4 @@
-"""What a workspace's results come to: verdicts per subject, findings, and why the other tests are none."""
+"""A summary of a workspace's results: verdicts per subject, findings, and the reasons of all other tests."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class OperatorTally:
 
 @dataclass(frozen=True)
 class Overview:
-    """Everything that a report says about a scope.
+    """The data of a report about a scope.
 
     Attributes:
         scope: Which results these are.
@@ -125,7 +125,7 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
     """Reads the results in *scope*.
 
     Raises:
-        NothingSelected: there is none.
+        NothingSelected: the scope has no result.
         UserError: no campaign, or more than one, begins with the scope's prefix.
     """
     tally = _Tally(queries.apis(workspace))
@@ -148,8 +148,8 @@ def _nothing(campaigns: Campaigns, scope: Scope) -> str:
     if not there:
         return "the workspace has no results; run a campaign first, e.g. `opera run --compiler onnxruntime --frontend onnx`"
     if scope.compiler is None and scope.frontend is None:
-        return "the selected campaign has no results yet; the command that began it continues it"
-    return f"no results for that selection; the workspace has campaigns of {', '.join(there)}"
+        return "the selected campaign has no results yet; run its command again to continue it"
+    return f"no result is selected; the workspace has campaigns of {', '.join(there)}"
 
 
 class _Tally:
@@ -196,7 +196,7 @@ class _Tally:
             self._filtered[result.verdict, reason, subject] += 1
 
     def overview(self, scope: Scope, findings: Sequence[Finding]) -> Overview:
-        """What was counted."""
+        """The counts."""
         subjects = sorted({(compiler, frontend) for compiler, frontend, _ in self.verdicts})
         return Overview(
             scope,

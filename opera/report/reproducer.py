@@ -1,4 +1,4 @@
-"""Stand-alone scripts that show a finding with nothing but numpy, the library and the compiler; and whether running one shows it."""
+"""Writes stand-alone scripts that show a finding, and runs them. They need only numpy, the library and the compiler."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _TIMEOUT = 240.0
 _MEMORY = 2 * _LIMITS.memory
 """Resident bytes of a script, which has library and compiler in one process."""
 _READ = 2**20
-"""Bytes of the end of a script's output that are looked at; a pipe can hold as much."""
+"""Bytes at the end of a script's output that OPERA reads; a pipe can hold this many."""
 _SHOWN = 4000
 _SEARCHED = 60_000
 _NUMPY = "import numpy as np"
@@ -48,14 +48,14 @@ _SIGNS = {
     "structure": "expected <class",
     "values": "AssertionError",
 }
-"""What a script's assertion says of each kind of difference; the first that occurs counts."""
+"""The assertion message for each kind of difference; the first one in the output counts."""
 _TELLING = ("AssertionError: expected", "Mismatched elements", "Max absolute difference")
 _SIGN_OF = {"nan": "values", "inf": "values"}
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """What running a script came to.
+    """The outcome of a script.
 
     Attributes:
         reproduced: Whether it failed in the way of the finding.
@@ -70,7 +70,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Case:
-    """What a script shows.
+    """The facts that a script shows.
 
     Attributes:
         result: The failing test, with the detail of the instance that the script uses.
@@ -98,7 +98,7 @@ def original(workspace: Workspace, result: StoredResult) -> Case:
 
 
 def reduced(finding: Finding) -> Case | None:
-    """The case of a finding's reduced instance; None where there is none."""
+    """The case of a finding's reduced instance; None without a reduction."""
     reduction = finding.reduction
     if reduction is None or reduction.document is None:
         return None
@@ -153,7 +153,9 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     try:
         lines = environment.from_string(body).render(values).strip().splitlines()
     except jinja2.TemplateError as error:
-        raise UserError(f"the reproducer of the adapter {adapter.name} cannot be filled in: {error!r}; correct its `reproducer`") from error
+        raise UserError(
+            f"the reproducer of the adapter {adapter.name} cannot be filled in ({error!r}); correct its `reproducer`"
+        ) from error
     imports = [line for line in lines if line.startswith(("import ", "from "))]
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *imports])
     values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
@@ -161,7 +163,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     text = text if re.search(r"\bnp\.", text) else text.replace(f"{_NUMPY}\n", "", 1)
     why = objection(text, f"{values['docstring']}\n", values["library_source"], route.library)
     if why is not None:
-        raise UserError(f"no script was written for {result.test[:12]}, as {why}; `opera show {result.test[:12]}` has the facts")
+        raise UserError(f"no script was written for {result.test[:12]}, because {why}; `opera show {result.test[:12]}` has the facts")
     return text
 
 
@@ -170,7 +172,7 @@ def _compiler_template(adapter: type[Adapter], result: StoredResult) -> str:
     if found is None:
         raise UserError(
             f"the adapter {adapter.name} has no reproducer for {result.frontend}; `opera show {result.test[:12]}` has the facts, and"
-            f" docs/how-to/add-a-compiler.md says how to write `reproducer = {{{result.frontend!r}: ...}}`"
+            f" docs/how-to/add-a-compiler.md explains how to write `reproducer = {{{result.frontend!r}: ...}}`"
         )
     return found
 
@@ -221,8 +223,8 @@ def _library_source(workspace: Workspace, config: Config, case: Case, route: Rou
 def attempt(script: Path, python: str, result: StoredResult, scratch: Path | None = None) -> Attempt:
     """Runs *script* with *python* in an empty folder, below *scratch* if possible, and says whether it fails as *result* did.
 
-    It has the limits of a worker and, but for what may decide a result, its environment. Its end is that of its own process, whatever goes
-    on with its output.
+    It has the limits of a worker, and its environment without variables that may decide a result. It ends when its process ends, even
+    if another process keeps its output open.
     """
     environment = {**passed_on(), **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)
@@ -236,7 +238,7 @@ def attempt(script: Path, python: str, result: StoredResult, scratch: Path | Non
                 with writing:
                     program = Program([python, "-W", "ignore", str(script.resolve())], writing, folder, environment)
             except OSError as error:
-                reason = f"the interpreter {python} cannot be run ({error.strerror})"
+                reason = f"the interpreter {python} cannot run ({error.strerror})"
                 raise EnvironmentBroken(f"{reason}; correct `python` in opera.toml") from error
             printed = _Printed(reading.fileno())
             try:
@@ -275,7 +277,7 @@ def _followed(program: Program, printed: _Printed) -> int | tuple[Verdict, str]:
     deadline = clock.now() + _TIMEOUT
     while (code := program.wait(LOOK_SECONDS)) is None:
         if clock.now() > deadline:
-            return Verdict.HANG, f"no end within {_TIMEOUT:g} s"
+            return Verdict.HANG, f"the script did not end within {_TIMEOUT:g} s"
         if program.resident() > _MEMORY:
             return Verdict.OOM, f"more than {_MEMORY / 2**30:g} GiB of memory"
         printed.take()
@@ -289,7 +291,7 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
         wanted = result.detail.get("lost", {}).get("detail")
         return Attempt(result.verdict is Verdict.ABORT and name == wanted, f"the process ended with {name}", tail)
     if code == 0:
-        return Attempt(False, "the script ran to its end without a failure", tail)
+        return Attempt(False, "the script ended without a failure", tail)
     last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
     if result.verdict is Verdict.INCONSISTENT:
         return _judge_difference(output, str(result.detail["difference"]["kind"]), tail)

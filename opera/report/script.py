@@ -1,4 +1,4 @@
-"""A script that is about to be written, read as Python reads it: it says what it is to say, and names nothing but listed operators.
+"""Checks a script before it is written: it has the intended docstring, and names only listed operators.
 
 Texts of a corpus or a campaign stand in scripts as literals. This finds out where one of them has become anything else.
 """
@@ -23,7 +23,7 @@ _KNOWN = frozenset(
         "np.zeros", "np.inf", "np.nan", "base64.b85decode", "lzma.decompress", "os.environ",
     ]
 )  # fmt: skip
-"""What the model templates themselves write, besides data types."""
+"""The names that the model templates themselves write, in addition to data types."""
 _DATA_TYPES = re.compile(rf"(torch|tf|np|ml_dtypes)\.({'|'.join(DTYPE_BITS)})|onnx\.TensorProto\.[A-Z0-9]+")
 _METHODS = frozenset(
     ["__init__", "as_strided", "clone", "copy", "copy_", "dtype", "numpy", "operator", "reshape", "shape", "to", "train", "view"]
@@ -52,10 +52,10 @@ def objection(script: str, docstring: str, model: str, library: str) -> str | No
     try:
         body, part = ast.parse(script).body, ast.parse(model)
     except (SyntaxError, ValueError) as error:
-        return f"it is no Python: {error}"
+        return f"the script is not valid Python: {error}"
     first = body[0] if body else None
     if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant) or first.value.value != docstring:
-        return "its first statement does not say what it shows"
+        return "the first statement of the script is not its docstring"
     return next(_strangers(part, library), None) if (FOLDER / f"{library}.toml").is_file() else None
 
 
@@ -71,7 +71,7 @@ def _strangers(part: ast.Module, library: str) -> Iterator[str]:
     for node in ast.walk(part):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             if ast.unparse(node) not in ("import os", "import keras"):
-                yield f"it has {ast.unparse(node)!r}"
+                yield f"the script has {ast.unparse(node)!r}"
         elif isinstance(node, (ast.Name, ast.Attribute)) and id(node) not in inner:
             yield from _stranger(node, own, library)
 
@@ -86,9 +86,9 @@ def _stranger(node: ast.Name | ast.Attribute, own: frozenset[str], library: str)
         path = ".".join((base.id, *parts))
         known = path in _KNOWN or _DATA_TYPES.fullmatch(path) is not None
         if not known and operators_of(library).objection(path, called=False) is not None:
-            yield f"it names {path}"
+            yield f"the script names {path}"
         return
     if isinstance(base, ast.Name) and base.id not in own:
-        yield f"it names {base.id}"
+        yield f"the script names {base.id}"
     if not set(parts) <= _METHODS:
-        yield f"it uses {'.'.join(parts)}"
+        yield f"the script uses {'.'.join(parts)}"

@@ -120,7 +120,7 @@ def _print_filtered(view: Overview) -> None:
     if not filtered:
         return
     echo(f"not findings: {plural(sum(count for _, count in filtered), 'test')}")
-    print_table(["why", "tests"], [[reason, f"{count:,}"] for reason, count in filtered])
+    print_table(["reason", "tests"], [[reason, f"{count:,}"] for reason, count in filtered])
     echo()
 
 
@@ -133,5 +133,5 @@ def _print_next(view: Overview, digits: int, where: str) -> None:
     for place, each in enumerate(shown):
         title = "" if place else "reproduce:" if len(ids) <= _FEW else "reproduce a finding by its id:"
         echo(f"{title:<31}opera reproduce {each}{where}")
-    echo(f"everything about it:           opera show {ids[0]}{where}")
-    echo(f"all of this as one page:       opera report --html report.html{view.scope.options}{where}")
+    echo(f"all facts of the finding:      opera show {ids[0]}{where}")
+    echo(f"all findings as one page:      opera report --html report.html{view.scope.options}{where}")

@@ -1,4 +1,4 @@
-"""Wording that reports share."""
+"""Texts that several reports share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `opera show` says of a finding, a test or an instance: as lines for a person, and as `show/1` for scripts."""
+"""The output of `opera show` for a finding, a test or an instance: lines for a person, and `show/1` for scripts."""
 
 from __future__ import annotations
 
@@ -60,16 +60,16 @@ class FindingView:
         text += _section("other compilers, on the reduced instance", [f"  {each}" for each in finding.opinions])
         text += _section("reduced", [f"  {line}" for line in details.reduced])
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
-        text += _section("evidence", lines(details.evidence) or ["  nothing was kept"])
+        text += _section("evidence", lines(details.evidence) or ["  the evidence was not kept"])
         text += _section("comes from", [f"  {test}" for test in details.provenance], details.provenance_total)
         tests = [f"  {test.id[:12]}  {test.subject}  {test.form}  {one_line(test.api, 60)}  {test.headline}" for test in details.tests]
         text += _section("failing tests", tests, len(finding.tests))
         text += _section("versions", _facts(details.versions))
         text += _section("reproducer", [f"  {details.script_note}", *(f"    {line}" for line in details.script.splitlines())])
-        return [*text, *_section("go on", _facts(details.commands))]
+        return [*text, *_section("next steps", _facts(details.commands))]
 
     def _reduction(self) -> dict[str, Any] | None:
-        """What reducing came to, as JSON; None where that was not tried."""
+        """The outcome of the reduction, as JSON; None if it was not tried."""
         found = self._finding.reduction
         if found is None:
             return None
@@ -109,7 +109,7 @@ class TestView:
         text += _section("evidence", found) if found else []
         text += _section("seconds", _facts([Row(stage, f"{seconds:.3f}") for stage, seconds in result.seconds.items()]))
         text += _section("versions", _facts(version_rows(self._campaigns[-1] if self._campaigns else None)))
-        return [*text, *_section("go on", _facts(self._commands()))]
+        return [*text, *_section("next steps", _facts(self._commands()))]
 
     def _rows(self) -> list[Row]:
         result = self._result
@@ -157,13 +157,13 @@ class InstanceView:
     def lines(self) -> list[str]:
         """For a person."""
         kind, library, outcome = self._document["kind"], self._document["library"], self._document.get("outcome")
-        recorded = f", {outcome} when it was recorded" if outcome else ""
+        recorded = f", {outcome} in its recording" if outcome else ""
         text = [f"instance {self._key}", f"  {self._call.api}, {kind} of {library}{recorded}"]
         text += _section("call", _call(self._call))
         for source in dict.fromkeys(each.source for each in self._provenance):
             text += _section(f"comes from {one_line(source)}", [_seen(each) for each in self._provenance if each.source == source])
         tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {test.form}  {_said(test)}" for test in self._tests]
-        text += _section("tests", tests or ["  none has been run"])
+        text += _section("tests", tests or ["  no test has run"])
         return text
 
     def document(self) -> dict[str, Any]:

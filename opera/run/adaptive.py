@@ -1,4 +1,4 @@
-"""The tests of a campaign whose order is made while it runs."""
+"""The tests of a campaign that a strategy orders while the campaign runs."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def all_alike(_: str) -> int:
 
 @dataclass(frozen=True)
 class Adaptation:
-    """Who chooses the tests of a campaign while it runs.
+    """The strategy that chooses the tests of a campaign while it runs.
 
     Attributes:
-        strategy: Is asked for each next instance, and told what its tests came to.
+        strategy: Gives each next instance, and learns the outcomes of its tests.
         context: Of its ranking.
         part: Of an instance: those of a lower part are all run before those of a higher one.
     """
@@ -100,7 +100,7 @@ class Draws:
             self._next_place += self._shard.count * (1 + course[-1].place // self._shard.count)
 
     def observe(self, test: Test, fingerprint: str | None) -> None:
-        """Tells what *test* came to; *fingerprint* is that of a failure."""
+        """Tells the outcome of *test*, with the *fingerprint* of a failure."""
         if test.seed == self._seed:
             self._observe(test.instance, fingerprint)
 

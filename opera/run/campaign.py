@@ -1,4 +1,4 @@
-"""Runs a campaign against the store: what is done is skipped, what comes is written, and stopping loses nothing."""
+"""Runs a campaign: skips tests with a result, stores each new result, and loses nothing when it stops."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ _FLUSH_RESULTS = 500
 
 @dataclass(frozen=True)
 class Summary:
-    """What a campaign came to, parts of earlier runs included.
+    """The outcome of a campaign, with the parts of earlier runs.
 
     Attributes:
         campaign: Its identity.
@@ -239,7 +239,7 @@ class _Campaign:
         plan = self._plan(make_order(), identity, wanted)
         planned = len(plan) if self._draws is None else self._draws.planned
         if not planned:
-            raise NothingSelected(f"no {self._workers.route.library} instance is selected; check -k, or extract more")
+            raise NothingSelected(f"no {self._workers.route.library} instance is selected; check -k, or extract more instances")
         versions = {
             "template": identity.template,
             "library": dict(identity.library),
@@ -279,7 +279,7 @@ class _Campaign:
         return self._summary(campaign.id, planned, complete, stopped_by, versions)
 
     def _plan(self, order: Iterable[tuple[str, Instance]], identity: Identity, wanted: Predicate) -> Plan:
-        """The tests there are; where somebody chooses among them while the campaign runs, makes `_draws`."""
+        """All tests of the campaign; makes `_draws` if an adaptive strategy chooses among them while the campaign runs."""
         settings, instances = self._settings, dict[str, Instance]()
         seeds = range(settings.seed, settings.seed + settings.seeds)
         if self._adaptation is None:

@@ -1,4 +1,4 @@
-"""Whether the workspace is still where it was, and whether there was room on its disk. Where not, what fails says nothing."""
+"""Checks that the workspace was not moved and that its disk is not full: otherwise failures are meaningless."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Place:
         """Raises EnvironmentBroken where it does not."""
         if not self.holds:
             raise EnvironmentBroken(
-                f"{self._folder} was moved or removed while the campaign ran; what was finished is kept in it: run the same command with"
+                f"{self._folder} was moved or removed while the campaign ran; finished results are kept in it, so run the same command with"
                 " --workspace and its new place"
             )
 
 
 class NoRoom(EnvironmentBroken):
-    """The disk is full: whatever fails now may be the disk's fault."""
+    """The disk is full: a failure may have this cause."""
 
 
 def check_room(judgement: Judgement, folder: Path) -> None:
@@ -53,4 +53,4 @@ def check_room(judgement: Judgement, folder: Path) -> None:
         return
     room = os.statvfs(folder)
     if room.f_bavail * room.f_frsize < LEAST_FREE or any(sign in json.dumps(judgement.detail) for sign in _SIGNS):
-        raise NoRoom("no space left on the device, so that failures say nothing; free some and run the same command again")
+        raise NoRoom("no space left on the device, so failures are meaningless; free some space, and run the same command again")

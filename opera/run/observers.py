@@ -1,4 +1,4 @@
-"""Tells everybody who watches a campaign how it goes: the person in front of it, and those who read the files in the workspace."""
+"""Shows the progress of a campaign: on the terminal, and in the files of the workspace."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Progress(Protocol):
         ...
 
     def ended(self) -> None:
-        """The campaign has ended, for whatever reason."""
+        """The campaign has ended, for any reason."""
         ...
 
 

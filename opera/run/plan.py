@@ -1,4 +1,4 @@
-"""Which tests a campaign has, in which order, and what identifies each."""
+"""The plan of a campaign: its tests, their order and their identities."""
 
 from __future__ import annotations
 

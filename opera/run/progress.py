@@ -15,7 +15,7 @@ COLOURS = {
     "pass": "green", "crash": "red", "abort": "red", "hang": "red", "oom": "red", "inconsistent": "magenta", "flaky": "yellow",
     "unsupported": "cyan", "invalid": "bright_black", "undefined": "bright_black",
 }  # fmt: skip
-"""Of verdicts."""
+"""Colours of verdicts."""
 _MOST_STAGES = 8
 _NAME = 80
 """Characters of a name."""
@@ -23,7 +23,7 @@ _DIM = "bright_black"
 
 
 def board(status: dict[str, Any], operators: int) -> Any:
-    """What *status* says, for rich: progress, verdicts, workers, and where the time goes.
+    """The view of *status* for rich: progress, verdicts, workers, and costs.
 
     Args:
         status: A document `status/1`.

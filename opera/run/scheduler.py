@@ -22,11 +22,11 @@ from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import PoolProtocol, WorkerKind
 
 AHEAD = 64
-"""Tests that may be materialised and not yet compiled, unless the campaign says otherwise; twice the slots where those are more."""
+"""Largest number of materialised tests before compilation, unless the campaign sets another; or twice the slots, if that is more."""
 MOST_REMEMBERED = 1024
-"""Answers of the materialiser that are kept at hand, besides those not yet written."""
+"""Largest number of the materialiser's replies in memory, in addition to unwritten ones."""
 MOST_LOWERED = 3
-"""Tests of one fingerprint that are run at the lowest optimisation level as well."""
+"""Number of tests of one fingerprint that also run at the lowest optimisation level."""
 
 OnResult = Callable[[Test, Judgement], None]
 
@@ -57,7 +57,7 @@ class Backlog:
 
 
 class Cache:
-    """What is known of models: what the store has, and what it does not have yet. Each is asked for several times.
+    """The known models: stored ones, and ones that are not stored yet. The scheduler reads each several times.
 
     Args:
         stored: Gives a document of the store by its key. One that an earlier version of OPERA wrote counts as absent.
@@ -69,7 +69,7 @@ class Cache:
         self._fresh: dict[str, Kept] = {}
 
     def get(self, key: str) -> Kept | None:
-        """What is kept under *key*."""
+        """The stored value of *key*."""
         known = self._recent.get(key) or self._fresh.get(key)
         if known is None:
             known = kept_of(self._stored(key))
@@ -183,9 +183,9 @@ class Scheduler:
         return self._lowered[fingerprint] <= MOST_LOWERED
 
     def _next(self) -> bool:
-        """Starts the most urgent task; False when there is none for which a worker is ready.
+        """Starts the most urgent task; False if no task has a worker that is ready.
 
-        A task whose worker would have to work on another core than its own comes after all others: that core is free again in a moment.
+        A task whose worker would have to leave its own core comes after all others, because that core is free again soon.
         """
         for role, state, waiting, take in sorted(self._candidates(), key=self._may_wait):
             if self._pool.free_slots > 0 and self._pool.assign(role, state, to_json(self._difftest.ask(state).request), waiting):
@@ -195,14 +195,14 @@ class Scheduler:
         return False
 
     def _may_wait(self, candidate: tuple[WorkerKind, TestState, int, Callable[[], object]]) -> bool:
-        """Whether a task is better done a moment later; no more than one for each slot, as somebody else may keep the core."""
+        """Whether a task should wait a moment; at most one for each slot, because another process may keep the core."""
         role, _, waiting, _ = candidate
         return waiting <= self._slots and self._pool.is_away(role)
 
     def _candidates(self) -> Iterator[tuple[WorkerKind, TestState, int, Callable[[], object]]]:
-        """What could be started, the most urgent first, with the number of jobs that wait for the same role.
+        """The tasks that could start, the most urgent first, with the number of jobs that wait for the same worker kind.
 
-        Models are made while compilers work, and otherwise only when they run out.
+        Models are made while compilers work, or when no model is left.
         """
         for role, queue in self._fresh.items():
             if queue:

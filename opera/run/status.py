@@ -1,4 +1,4 @@
-"""The state of a campaign: `status.json` in the workspace, and the journal `log.jsonl` of what happened."""
+"""The state of a campaign: `status.json` in the workspace, and the journal of events `log.jsonl`."""
 
 from __future__ import annotations
 
@@ -73,14 +73,14 @@ _SHAPE: dict[str, Any] = {
     ],
     "cost": {"stages": {"*": _NUMBER}, "operators": [{"api": _TEXT, "seconds": _NUMBER, "tests": _NUMBER}]},
 }  # fmt: skip
-"""What readers of the file rely on; `*` is any key."""
+"""The keys that readers of the file use; `*` is any key."""
 
 
 def read_status(folder: Path) -> dict[str, Any]:
     """The status in the workspace *folder*.
 
     Raises:
-        UserError: there is none, another version wrote it, or it is damaged.
+        UserError: the file does not exist, another version wrote it, or it is damaged.
     """
     path = folder / NAME
     try:
@@ -91,7 +91,7 @@ def read_status(folder: Path) -> dict[str, Any]:
     except (IsADirectoryError, ValueError, RecursionError) as error:
         raise _damaged(path) from error
     if isinstance(status, dict) and cast("dict[str, Any]", status).get("schema", SCHEMA) != SCHEMA:
-        raise UserError(f"{path} was written by another version of opera")
+        raise UserError(f"{path} was written by another version of OPERA; run `opera run` with this version")
     if not _has_shape(status, _SHAPE):
         raise _damaged(path)
     return cast("dict[str, Any]", status)
@@ -103,7 +103,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _damaged(path: Path) -> UserError:
-    return UserError(f"{path} is damaged; remove it, `opera run` writes it again, and `opera top CAMPAIGN` shows an earlier campaign")
+    return UserError(f"{path} is damaged; remove it: `opera run` writes it again, and `opera top CAMPAIGN` shows an earlier campaign")
 
 
 def _has_shape(value: Any, shape: Any) -> bool:

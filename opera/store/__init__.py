@@ -1,4 +1,4 @@
-"""The workspace: one SQLite file, written by one process, and content-addressed blobs beside it."""
+"""The workspace: one SQLite file, which one process writes, and content-addressed blobs next to the file."""
 
 from opera.store.campaigns import Campaign, Campaigns, Step, StoredResult
 from opera.store.corpus import Corpus

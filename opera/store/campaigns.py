@@ -16,7 +16,7 @@ from opera.store.signing import is_signed, signature
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What happened to one test.
+    """The result of one test.
 
     Attributes:
         test: Its identity.
@@ -29,7 +29,7 @@ class StoredResult:
         fingerprint: Of a confirmed failure.
         detail: `failure` (as `opera.workers.failure.describe` makes it), `difference`, `log`.
         seconds: Wall time per stage.
-        machine: Identity of the machine that ran it; None for results of older workspaces.
+        machine: Identity of the machine that ran it; None if it is unknown.
         exporter: The exporter that failed before the compiler; None if none did.
     """
 
@@ -242,11 +242,11 @@ class Campaigns:
             database.execute("INSERT OR IGNORE INTO machines VALUES (?, ?)", (key, json.dumps(document)))
 
     def machines(self) -> dict[str, dict[str, Any]]:
-        """What is known of each machine that results come from."""
+        """The known facts of each machine that results come from."""
         return {key: json.loads(document) for key, document in self._database.execute("SELECT id, document FROM machines ORDER BY id")}
 
     def keep_reproduction(self, finding: str, script: str, message: str, *, reproduced: bool) -> None:
-        """Keeps what running a finding's reproducer came to."""
+        """Stores the outcome of a finding's reproducer."""
         with self._workspace.transaction() as database:
             database.execute("INSERT OR REPLACE INTO reproductions VALUES (?, ?, ?, ?)", (finding, script, reproduced, message))
 

@@ -1,4 +1,4 @@
-"""Workspaces of several machines as one: instances, results and campaigns, each once, whatever the order in which they come."""
+"""Workspaces of several machines as one: instances, results and campaigns, each once, in any order of the workspaces."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[s
 """From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""
 
 _SAME = "verdict, stage, reason, converter, exporter, fingerprint"
-"""What two machines have to agree in."""
+"""The parts of a result that must be equal on two machines."""
 _RESULT = f"test, instance, compiler, frontend, route, form, seed, {_SAME}, detail, seconds, finished"
 _ELSEWHERE = f"test, machine, {_SAME}, detail, seconds, finished"
 _CAMPAIGN = "id, compiler, frontend, settings, versions, known, seconds, complete, stopped_by, started"
@@ -44,7 +44,7 @@ _REFERENCES = (("occurrences", "instance", "instances"), ("ranked", "ranking", "
 
 @dataclass
 class Combined:
-    """What came of combining.
+    """The outcome of the combination.
 
     Attributes:
         results: Results that were not there before.

@@ -29,7 +29,7 @@ _TESTS = "SELECT test FROM occurrences WHERE instance = ? AND source = ?"
 
 @dataclass(frozen=True)
 class Extraction:
-    """What one source gave. *dropped* maps a reason to the number of calls lost to it; *seconds* is wall time."""
+    """The counts of one source. *dropped* maps a reason to the number of calls lost to it; *seconds* is wall time."""
 
     library: str
     source: str
@@ -153,7 +153,7 @@ class Corpus:
         return dict(self._database.execute(f"SELECT id, api {_RUNNABLE} ORDER BY id", {"library": library}))
 
     def features_file(self, library: str) -> Path:
-        """Where what prioritisation has read of *library*'s instances is kept; can be deleted at any time."""
+        """The file with the features of *library*'s instances; it can be deleted at any time."""
         return self._workspace.cache / f"features-{library}"
 
     def get(self, key: str) -> Instance:
@@ -270,7 +270,7 @@ class ExtractionProgress:
         self._workspace.database.execute("INSERT OR REPLACE INTO extraction_progress VALUES (?, ?, ?, ?, ?, ?)", row)
 
     def finish(self) -> None:
-        """Forgets all of them: the extraction is complete, and the next one starts anew."""
+        """Forgets all finished files: the extraction is complete, and the next one starts from the beginning."""
         with self._workspace.transaction() as database:
             database.execute("DELETE FROM extraction_progress WHERE library = ? AND source = ?", self._place)
 

@@ -94,17 +94,17 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
         checked: Whether rows that are not sound are an error; otherwise the caller reads it by `opera.store.rows.checked_rows`.
 
     Raises:
-        UserError: there is none, it is of a newer version, or its database is damaged.
+        UserError: the folder has no workspace, a newer version wrote it, or its database is damaged.
         EnvironmentBroken: another process is writing to it, or the disk refuses.
     """
     path = folder / DATABASE
     if path.exists() and not path.is_file():
         raise UserError(f"{path} is not a file; choose another --workspace")
     if path.is_symlink() and not (path.exists() and path.stat().st_size):
-        raise UserError(f"{path} is a link that leads to no workspace; choose another --workspace")
+        raise UserError(f"{path} is a link without a workspace behind it; choose another --workspace")
     _refuse_journal(path)
     if not write and not path.exists():
-        raise UserError(f"there is no workspace at {folder}; make one with `opera extract --lib onnx{option(folder)}`")
+        raise UserError(f"no workspace at {folder}; make one with `opera extract --lib onnx{option(folder)}`")
     lock = _take_lock(folder) if write else _shared_lock(folder) if foreign else None
     try:
         is_new = not path.exists()
@@ -112,8 +112,8 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
         version = _version(connection)
         if 0 < version < VERSION:
             if foreign:
-                older = f"{path} was written by an older opera (schema {version}, this one writes {VERSION})"
-                raise UserError(f"{older}; `opera ls{option(folder)}` brings it to this version")
+                older = f"{path} was written by an older OPERA (schema {version}, this OPERA writes {VERSION})"
+                raise UserError(f"{older}; `opera ls{option(folder)}` upgrades it")
             connection = _upgraded(connection, path, locked=write)
         _check_once(connection, folder, is_new=is_new, foreign=foreign, rows=checked)
     except BaseException:
@@ -133,11 +133,11 @@ def _refuse_journal(path: Path) -> None:
     except Malformed:
         names_another = True
     if names_another:
-        raise UserError(f"{journal} is not of OPERA's making and could harm other files; remove it, or choose another --workspace")
+        raise UserError(f"{journal} was not made by OPERA, and could damage other files; remove it, or choose another --workspace")
 
 
 def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, foreign: bool, rows: bool) -> None:
-    """Checks the whole database, unless this very file was made or checked here: nobody else knows the number that it has on this disk.
+    """Checks the whole database, unless this file was made or checked here: only this machine knows the file's number on this disk.
 
     Raises:
         UserError: it is damaged, or, where *rows* is set, a row is not what this version writes.
@@ -165,8 +165,8 @@ def _check_rows(connection: sqlite3.Connection, folder: Path) -> None:
     if first is not None:
         more = sum(1 for _ in bad)
         others = f" and {more:,} more rows" if more else ""
-        way = f"`opera combine {quoted(str(folder))} --workspace NEW` takes over what is sound"
-        raise UserError(f"{folder / DATABASE} holds what no opera has written ({first.text}{others}); {way}")
+        way = f"`opera combine {quoted(str(folder))} --workspace NEW` takes over the valid rows"
+        raise UserError(f"{folder / DATABASE} has rows that OPERA did not write ({first.text}{others}); {way}")
 
 
 def _check_pages(connection: sqlite3.Connection, folder: Path) -> None:
@@ -174,7 +174,7 @@ def _check_pages(connection: sqlite3.Connection, folder: Path) -> None:
     (told,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if told != "ok":
         what = str(told).strip().splitlines()[-1][:200]
-        raise UserError(f"{folder / DATABASE} is damaged ({what}); `sqlite3 opera.db .recover` prints what can be read of it")
+        raise UserError(f"{folder / DATABASE} is damaged ({what}); `sqlite3 opera.db .recover` prints the readable rows")
 
 
 def _take_lock(folder: Path) -> int:
@@ -187,9 +187,9 @@ def _take_lock(folder: Path) -> int:
         database = Path(os.path.realpath(folder / "opera.db"))
         lock = os.open(database.parent, os.O_RDONLY | os.O_DIRECTORY)
     except (NotADirectoryError, FileExistsError) as error:
-        raise UserError(f"{folder} is not a folder; choose another with --workspace") from error
+        raise UserError(f"{folder} is not a folder; choose another folder with --workspace") from error
     except FileNotFoundError as error:  # below /proc, say
-        raise EnvironmentBroken(f"{folder} cannot be made here; choose another with --workspace") from error
+        raise EnvironmentBroken(f"{folder} cannot be made here; choose another folder with --workspace") from error
     if not os.access(database.parent, os.W_OK):
         os.close(lock)
         raise EnvironmentBroken(f"{folder} is read-only for this user; copy it, or use another --workspace")
@@ -226,7 +226,7 @@ def _lock_alone(lock: int, database: Path, folder: Path, note: Path) -> None:
     except OSError:  # a file system without locks of folders, as NFS is: two machines must not write at once there
         pass
     if database.exists() and database.stat().st_nlink > 1:
-        raise UserError(f"{folder / 'opera.db'} has another name as well (a hard link); copy the folder with `cp -a` and use the copy")
+        raise UserError(f"{folder / 'opera.db'} has a second name (a hard link); copy the folder with `cp -a`, and use the copy")
 
 
 def _connect(path: Path, write: bool, *, foreign: bool = False) -> sqlite3.Connection:
@@ -235,10 +235,10 @@ def _connect(path: Path, write: bool, *, foreign: bool = False) -> sqlite3.Conne
         _prepare(connection, path, write)
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            raise EnvironmentBroken(f"{path} is locked by another process; wait for it and try again") from error
+            raise EnvironmentBroken(f"{path} is locked by another process; wait until it ends, and try again") from error
         raise EnvironmentBroken(f"cannot open {path}: {error}; check permissions and free space, or use another --workspace") from error
     except sqlite3.DatabaseError as error:
-        raise UserError(f"{path} is damaged or not a workspace ({error}); move it away or choose another --workspace") from error
+        raise UserError(f"{path} is damaged, or not a workspace ({error}); move it away, or choose another --workspace") from error
     return connection
 
 
@@ -263,7 +263,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
     if version > VERSION:
-        raise UserError(f"{path} was written by a newer opera (schema {version}, this one knows {VERSION}); upgrade opera")
+        raise UserError(f"{path} was written by a newer OPERA (schema {version}, this OPERA knows {VERSION}); upgrade OPERA")
     if (tables and application != _APPLICATION_ID) or not (tables or write):
         raise UserError(f"{path} is another program's database; choose another --workspace")
     if write:
@@ -276,7 +276,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
         try:
             check_schema(connection)
         except Malformed as error:
-            raise UserError(f"{path} is damaged or was not written by opera: {error}; choose another --workspace") from error
+            raise UserError(f"{path} is damaged, or was not written by OPERA ({error}); choose another --workspace") from error
 
 
 def new_database(path: Path) -> sqlite3.Connection:
@@ -309,9 +309,9 @@ def _upgraded(connection: sqlite3.Connection, path: Path, *, locked: bool) -> sq
                 writer.execute(f"PRAGMA user_version = {version + 1}")
         check_schema(writer)
     except sqlite3.OperationalError as error:
-        raise EnvironmentBroken(f"cannot bring {folder} to schema {VERSION}: {error}; check permissions and free space") from error
+        raise EnvironmentBroken(f"cannot upgrade {folder} to schema {VERSION}: {error}; check permissions and free space") from error
     except Malformed as error:
-        raise UserError(f"{path} is damaged or was not written by opera: {error}; choose another --workspace") from error
+        raise UserError(f"{path} is damaged, or was not written by OPERA ({error}); choose another --workspace") from error
     finally:
         if lock is not None:
             writer.close()

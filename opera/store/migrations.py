@@ -1,4 +1,4 @@
-"""Steps that bring a workspace of an older version to this one. Each runs in one transaction, with the workspace locked."""
+"""Steps that upgrade a workspace of an older version to this version. Each runs in one transaction, with the workspace locked."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _to_4(database: sqlite3.Connection, blobs: Path) -> None:
 
 
 def _to_5(database: sqlite3.Connection, blobs: Path) -> None:
-    """Results say which machine they come from; those of other machines are kept beside them."""
+    """Results name their machine; results of other machines are in a separate table."""
     database.execute("ALTER TABLE results ADD COLUMN machine TEXT")
     database.execute("CREATE TABLE machines (id TEXT PRIMARY KEY, document TEXT NOT NULL) WITHOUT ROWID")
     database.execute(

@@ -1,4 +1,4 @@
-"""What commands and reports ask of a workspace. Nothing here writes."""
+"""The queries of commands and reports to a workspace. This module does not write."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from opera.store.database import Workspace
 
 @dataclass(frozen=True)
 class Matches:
-    """What begins with a prefix, each by its whole identity, at most a handful of each kind."""
+    """The objects that begin with a prefix, each by its whole identity, at most a few of each kind."""
 
     findings: tuple[str, ...]
     tests: tuple[str, ...]
@@ -25,7 +25,7 @@ class Matches:
 
 @dataclass(frozen=True)
 class NewestResult:
-    """What the newest test of an instance came to on a subject, by one route and input form."""
+    """The outcome of an instance's newest test on a subject, by one route and input form."""
 
     api: str
     compiler: str
@@ -130,7 +130,7 @@ class Wanted:
         library, outcome: Of the instance.
         source: That the instance comes from.
         test: A shell pattern of the test that the instance comes from.
-        besides: A source that is not the only one the instance comes from.
+        besides: Select only instances that also come from another source than this one.
     """
 
     library: str | None = None
@@ -246,7 +246,7 @@ def cost_of(workspace: Workspace, campaign: str, operators: int) -> Cost:
 
 @dataclass(frozen=True)
 class Scope:
-    """Which results to look at; None does not restrict. *campaign* is the beginning of an identity."""
+    """The selected results; None does not restrict. *campaign* is a prefix of an identity."""
 
     campaign: str | None = None
     compiler: str | None = None
@@ -266,5 +266,5 @@ def campaigns_in(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
         among = found or campaigns.all()
         names = ", ".join(each.id for each in among[:8]) or "none"
         what = "several campaigns begin" if found else "no campaign begins"
-        raise UserError(f"{what} with {scope.campaign!r}; there are: {names}. `opera ls` lists them")
+        raise UserError(f"{what} with {scope.campaign!r}; choose one of: {names} (`opera ls` lists all campaigns)")
     return [each for each in found if scope.compiler in (None, each.compiler) and scope.frontend in (None, each.frontend)]

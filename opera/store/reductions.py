@@ -18,13 +18,13 @@ GONE = "its instance, or data of it, is gone"
 
 @dataclass(frozen=True)
 class StoredReduction:
-    """What reducing a failing test came to.
+    """The outcome of the reduction of a failing test.
 
     Attributes:
         fingerprint: Of the failure.
         test: The failing test that was reduced.
         finding: Identity of the finding: the fingerprint itself where there is no reduction.
-        reason: Why there is none; None where there is one.
+        reason: The reason for a missing reduction; None for a reduction.
         document: The reduced instance, as instance/1 with all its data.
         trigger: The document of the trigger.
         detail: `form`, `probes`, `seconds`, `complexity` (before and after), `complete`, `confirmed`.
@@ -131,7 +131,7 @@ class Reductions:
                 database.execute("INSERT OR REPLACE INTO merges VALUES (?, ?, ?, ?)", (*pair, each.reason, each.apart))
 
     def replace_merges(self, merges: Iterable[Merge]) -> None:
-        """Drops all merges that no person asked for, and keeps *merges* beside the others."""
+        """Replaces all merges of triage by *merges*, and keeps the decisions of persons."""
         with self._workspace.transaction() as database:
             database.execute("DELETE FROM merges WHERE apart = 0 AND reason != ?", (BY_HAND,))
             for each in merges:

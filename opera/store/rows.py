@@ -1,4 +1,4 @@
-"""What each table of a workspace may hold. A database that was made elsewhere is held against this before anything reads it.
+"""The valid content of each table of a workspace. OPERA checks a database from elsewhere against it before it reads the database.
 
 Each class has the columns of one table, and `check` looks into the JSON that some columns hold.
 """
@@ -34,7 +34,7 @@ class LostDetail(TypedDict, total=False):
 
 
 class LevelDetail(TypedDict):
-    """What the lowest optimisation level gave."""
+    """The result at the lowest optimisation level."""
 
     name: Name
     verdict: Verdict
@@ -42,7 +42,7 @@ class LevelDetail(TypedDict):
 
 
 class Detail(TypedDict, total=False):
-    """What a test left behind."""
+    """The evidence of a test."""
 
     failure: Failure
     difference: DifferenceFacts
@@ -74,7 +74,7 @@ class TriggerDocument(TypedDict):
 
 
 class Settings(TypedDict, total=False):
-    """What selects a campaign's tests; further keys stand beside these."""
+    """The settings that select a campaign's tests; other keys are allowed too."""
 
     shard: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}\Z")]
     level: str | None
@@ -82,7 +82,7 @@ class Settings(TypedDict, total=False):
 
 
 class Versions(TypedDict, total=False):
-    """Of everything that a campaign ran on."""
+    """The versions of all parts of a campaign."""
 
     template: Name
     library: dict[str, str]
@@ -183,7 +183,7 @@ class CampaignRow(Row, frozen=True, array_like=True):
 
 
 class OutcomeRow(Row, frozen=True, array_like=True):
-    """What a test came to, on whatever machine."""
+    """The result of a test, on any machine."""
 
     test: Hash
     verdict: Verdict
@@ -235,7 +235,7 @@ class MachineRow(Row, frozen=True, array_like=True):
 
 
 class ReproductionRow(Row, frozen=True, array_like=True):
-    """What a script came to."""
+    """The outcome of a script."""
 
     finding: Digits
     script: Line
@@ -306,7 +306,7 @@ class ProgressRow(Row, frozen=True, array_like=True):
 
 
 class ArtefactRow(Row, frozen=True, array_like=True):
-    """An answer of the materialiser. It counts only where this user's key has signed it, so its content is not looked at."""
+    """An answer of the materialiser. It counts only where this user's key has signed it, so its content is not checked."""
 
     key: Name
     document: Json
@@ -323,7 +323,7 @@ TABLES: Mapping[str, type[Row]] = {
 
 _OF_SQLITE = ("sqlite_sequence", "sqlite_stat1", "sqlite_stat4")
 _COMPUTES = re.compile(r"\b(CHECK|GENERATED|VIRTUAL|AS)\s*\(|^\s*CREATE\s+VIRTUAL\b|\bGENERATED\s+ALWAYS\b", re.IGNORECASE)
-"""What lets a table run expressions, or code."""
+"""Schema features that let a table run expressions or code."""
 
 
 @dataclass(frozen=True)

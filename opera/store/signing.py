@@ -1,4 +1,4 @@
-"""Signs what workers of this user have made, so that only that is loaded again.
+"""Signs the artefacts of this user's workers, so OPERA loads no other artefacts.
 
 A model in the cache is code to the library that reads it. Its name is the hash of its content, which a stranger can make to fit; so the
 row that names it bears a code that takes this user's key.

@@ -1,1 +1,1 @@
-"""From failing tests to findings: what a raw failure says, and which failures say the same."""
+"""From failing tests to findings: reduction, triggers, and groups with one root cause."""

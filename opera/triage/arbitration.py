@@ -29,7 +29,7 @@ _STAGE_SECONDS = 15.0
 
 @dataclass(frozen=True)
 class Arbiters:
-    """Who is asked about a library's operators.
+    """The compilers that give opinions on a library's operators.
 
     Attributes:
         subjects: `compiler/frontend`, in the order in which they are asked.
@@ -41,7 +41,7 @@ class Arbiters:
 
 
 def arbiters_of(library: str, compiler: str = "") -> Arbiters:
-    """Who is asked about a failure of *compiler*, which is never asked itself; of any compiler where none is named."""
+    """The arbiters for a failure of *compiler*, without this compiler itself; without a name, all of them."""
     known = _facts().get(library, Arbiters())
     return Arbiters([each for each in known.subjects if each.split("/")[0] != compiler], known.guard)
 
@@ -80,7 +80,7 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Opinion:
-    """What another compiler makes of a reduced instance.
+    """The opinion of another compiler on a reduced instance.
 
     Attributes:
         subject: `compiler/frontend`.
@@ -95,15 +95,15 @@ class Opinion:
 
 
 def opinions_of(reduction: StoredReduction | None) -> tuple[Opinion, ...]:
-    """What was asked about *reduction* before."""
+    """The stored opinions about *reduction*."""
     rows: Any = () if reduction is None else reduction.detail.get(_KEY, ())
     return tuple(Opinion(str(subject), str(side)) for subject, side in rows)
 
 
 def blames_library(reduction: StoredReduction | None) -> bool:
-    """Whether the library stands alone: all arbiters, of which there must be several, give what the compiler gives.
+    """Whether all arbiters, at least two, give the compiler's result.
 
-    They do so as well where all of them ignore a parameter that is new, or rare: then nobody but the library is right.
+    All arbiters also agree if all of them ignore a new or rare parameter: then only the library is right.
     """
     if reduction is None or reduction.document is None or reduction.trigger is None or has_parameters(trigger_of(reduction.trigger)):
         return False
@@ -147,7 +147,7 @@ class Arbitration:
             yield replace(reduction, detail={**reduction.detail, _KEY: rows})
 
     def _opinions(self, subject: str, reductions: Sequence[StoredReduction]) -> Iterator[tuple[StoredReduction, Opinion]]:
-        """What *subject* says of *reductions*; nothing where it does not work here."""
+        """The opinions of *subject* on *reductions*; empty if it does not work here."""
         runner = prober_of(subject, self._config, self._scratch) if reductions else None
         if runner is None:
             return

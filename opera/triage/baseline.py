@@ -1,4 +1,4 @@
-"""Baselines: failures that are known, in a TOML file that people edit. What they wrote there, and in which order, stays.
+"""Baselines: known failures, in a TOML file that people edit. OPERA keeps their text and order.
 
 # opera baseline update known.toml
 
@@ -81,21 +81,21 @@ class Baseline:
         except FileNotFoundError:
             data = _COMMENT.encode()
         except (Malformed, OSError) as error:
-            raise UserError(f"{path} cannot be read as a baseline: {error}") from error
+            raise UserError(f"{path} cannot be read as a baseline ({error}); `opera baseline update` writes one") from error
         try:
             self.failures = [each.failure() for each in typed(parsed_toml(data), _File).failure]
             self._document: Any = tomlkit.parse(data)
         except (Malformed, TOMLKitError, RecursionError) as error:
-            raise UserError(f"{path} is no baseline: {error}; `opera baseline update` writes one") from error
+            raise UserError(f"{path} is not a baseline ({error}); `opera baseline update` writes one") from error
         fingerprint, count = next(iter(Counter(each.fingerprint for each in self.failures).most_common(1)), ("", 1))
         if count > 1:
-            raise UserError(f"{path}: the fingerprint {fingerprint} stands there twice; remove one of the tables")
+            raise UserError(f"{path}: two tables have the fingerprint {fingerprint}; remove one of them")
 
     @classmethod
     def existing(cls, path: Path) -> Self:
-        """The one in *path*; raises UserError where there is none."""
+        """The baseline in *path*; raises UserError if the file does not exist."""
         if not path.is_file():
-            raise UserError(f"there is no baseline {path}; `opera baseline update {quoted(str(path))}` writes it")
+            raise UserError(f"{path} does not exist; `opera baseline update {quoted(str(path))}` writes it")
         return cls(path)
 
     def _tables(self) -> list[Table]:
@@ -136,12 +136,12 @@ class Baseline:
 
 @dataclass(frozen=True)
 class Check:
-    """What became of a baseline.
+    """The outcome of a comparison with a baseline.
 
     Attributes:
         matching: Known, changed and new failures.
         gone: Known failures whose instances were tested and did not fail that way.
-        untested: Known failures of which nothing was tested.
+        untested: Known failures without a tested instance.
     """
 
     matching: Matching

@@ -25,7 +25,7 @@ def finding_id(fingerprint: str, trigger: Trigger) -> str:
 
 @dataclass(frozen=True)
 class Causes:
-    """What triage knows of root causes.
+    """The knowledge of triage about root causes.
 
     Attributes:
         reductions: The oldest first.

@@ -1,4 +1,4 @@
-"""Groups failing tests into findings: by fingerprint, and by root cause as far as triage has gone."""
+"""Groups failing tests into findings: by fingerprint, and by root cause after triage."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class Finding:
         summary: One line that says what goes wrong, safe to print.
         representative: The failing test that was reduced, else the one with the smallest instance.
         tests: All failing tests, in the order of their identities.
-        fingerprints: Of the tests, that of the representative first.
+        fingerprints: The fingerprints of the tests, the representative's fingerprint first.
         members: Findings that were merged into this one, itself first.
-        reduction: What reducing the representative came to; None where that was not tried.
+        reduction: The outcome of the representative's reduction; None if it was not tried.
         merged_because: Why the members are one.
         verified: Whether its reproducer reproduced it.
         reproducer: The script, relative to the workspace; None if none was written.
@@ -59,7 +59,7 @@ class Finding:
 
     @property
     def subject(self) -> str:
-        """Who is at fault, and of which models: `tvm/onnx`, `torch.onnx/pytorch`."""
+        """The project at fault and the kind of models: `tvm/onnx`, `torch.onnx/pytorch`."""
         return f"{self.compiler}/{self.frontend}"
 
     @property
@@ -87,24 +87,24 @@ class Finding:
 
     @property
     def reduced(self) -> Instance | None:
-        """The reduced instance of the representative; None where there is none."""
+        """The reduced instance of the representative; None without a reduction."""
         return None if self.reduction is None or self.reduction.document is None else self.reduction.instance()
 
     @property
     def opinions(self) -> tuple[Opinion, ...]:
-        """What other compilers make of the reduced instance."""
+        """The opinions of other compilers on the reduced instance."""
         return opinions_of(self.reduction)
 
     @property
     def lowest_level(self) -> LowestLevel | None:
-        """What became of the first test that was run at the lowest optimisation level too; None where none was."""
+        """The outcome of the first test that also ran at the lowest optimisation level; None without such a test."""
         found = next((test.detail["lowest_level"] for test in (self.representative, *self.tests) if "lowest_level" in test.detail), None)
         return None if found is None else LowestLevel(str(found["name"]), Verdict(found["verdict"]))
 
 
 @dataclass(frozen=True)
 class LowestLevel:
-    """What a compiler made of a failing test at its lowest optimisation level, *name*."""
+    """The outcome of a failing test at the compiler's lowest optimisation level, *name*."""
 
     name: str
     verdict: Verdict
@@ -122,7 +122,7 @@ class LowestLevel:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What grouping needs to know besides results.
+    """The facts that grouping needs in addition to the results.
 
     Attributes:
         api_of: Gives the API of an instance by its hash.
@@ -180,7 +180,7 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
 
 
 def _culprit(first: StoredResult, reduction: StoredReduction | None) -> str:
-    """Who is at fault, as far as it is known."""
+    """The project at fault, as far as known."""
     if reduction is not None and blames_library(reduction):
         return reduction.instance().library
     return first.at_fault
@@ -206,13 +206,13 @@ _CACHED = 4096
 
 
 def causes_of(workspace: Workspace) -> Causes:
-    """What triage has found out so far."""
+    """The results of triage so far."""
     stored = Reductions(workspace)
     return Causes(stored.all(), stored.assignments(), stored.merges())
 
 
 def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = None) -> Knowledge:
-    """Everything about the workspace; *api_of* where somebody has read the APIs of all instances already."""
+    """The knowledge in the workspace; pass *api_of* if the APIs of all instances are already known."""
     corpus = Corpus(workspace)
 
     @functools.lru_cache(_CACHED)

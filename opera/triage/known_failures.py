@@ -1,4 +1,4 @@
-"""Failures of a campaign in a form in which two campaigns can be matched: fingerprint, what identifies the bug, failing instances."""
+"""Failures of a campaign in a form for matching two campaigns: fingerprint, identity of the bug, failing instances."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Failure:
 
     @property
     def bug(self) -> tuple[str, str, str, str]:
-        """What stays the same between versions of the compiler, whose messages and frames do not."""
+        """The parts of a failure that are equal in all versions of the compiler; messages and frames are not."""
         return self.subject, self.verdict, self.converter, self.kind
 
     def is_that_of(self, other: Failure) -> bool:
@@ -147,7 +147,7 @@ class Side:
         return frozenset(_case(each) for each in self.results if each.verdict not in _SAYS_NOTHING)
 
     def flaky(self) -> frozenset[str]:
-        """Instances of which a test was flaky."""
+        """Instances with a flaky test."""
         return frozenset(each.instance for each in self.results if each.verdict is Verdict.FLAKY)
 
 
@@ -169,7 +169,7 @@ def side(text: str, workspace: Path) -> Side:
         found = campaigns_in(campaigns, Scope(campaign or None))
         if len(found) != 1:
             there = ", ".join(f"{each.id} ({each.compiler}/{each.frontend})" for each in found) or "none"
-            raise UserError(f"{text} holds several campaigns, or none: {there}; name one as {quoted(f'{folder or workspace}:ID')}")
+            raise UserError(f"{text} does not have exactly one campaign ({there}); name one as {quoted(f'{folder or workspace}:ID')}")
         versions = dict(found[0].versions.get("compiler", {}))
         label = ", ".join(f"{name} {value}" for name, value in list(versions.items())[:1])
         return Side(f"{found[0].id} ({found[0].compiler}/{found[0].frontend})", label, tuple(campaigns.results(found[0].id)))

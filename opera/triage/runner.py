@@ -1,4 +1,4 @@
-"""Reduces what fails, splits fingerprints by trigger, and merges findings with one root cause. What is done is kept at once."""
+"""Reduces failing tests, splits fingerprints by trigger, and merges findings with one root cause. Stores each result at once."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _STAGE_SECONDS = 15.0
 """Deadline of each stage of a probe: a variation that takes longer says nothing, except where the failure itself is a hang."""
 
 _Walk = Generator[tuple[StoredResult, Instance], StoredReduction, None]
-"""What goes through the tests of a fingerprint: gives tests to reduce, and is given their reductions."""
+"""A generator over the tests of a fingerprint: yields tests to reduce, and receives their reductions."""
 
 Say = Callable[[StoredReduction, str], None]
 """Is told each reduction, with the API of its instance."""
@@ -41,7 +41,7 @@ Say = Callable[[StoredReduction, str], None]
 
 @dataclass(frozen=True)
 class TriageOptions:
-    """What triage is told.
+    """The settings of triage.
 
     Attributes:
         compiler, frontend: Only failures of these, where given.
@@ -65,7 +65,7 @@ class TriageOptions:
 
 @dataclass
 class Tally:
-    """What came of it. *problems* are subjects that could not be looked at, and why; *seconds* is wall time."""
+    """The outcome of a triage. *problems* are subjects that could not be triaged, with the reasons; *seconds* is wall time."""
 
     reduced: int = 0
     not_reduced: int = 0
@@ -281,7 +281,7 @@ class Triage:
                 self._store.keep(asked)
 
     def merge(self) -> None:
-        """Works out anew which findings of the workspace have one root cause."""
+        """Computes again which findings of the workspace have one root cause."""
         known = self._knowledge()
         leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
         order = {each.finding: place for place, each in enumerate(known.causes.reductions)}
@@ -308,7 +308,7 @@ def _bench(result: StoredResult, campaign: Campaign | None) -> _Bench:
 
 
 def _project(compiler: str) -> Sequence[str]:
-    """What belongs to a compiler; nothing where its adapter is gone."""
+    """The adapter's `project` for a compiler; empty if its adapter cannot be loaded."""
     try:
         return plugin(compiler).load().project
     except OperaError:

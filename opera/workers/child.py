@@ -65,7 +65,7 @@ class SendMessage(Protocol):
 
 
 class Handler(Protocol):
-    """What a worker does: built once per process with the options of the set-up message."""
+    """The handler of a worker, built once per process with the options of the set-up message."""
 
     def ready(self) -> Message:
         """Imports what is heavy and returns what the driver should know (versions, settings)."""

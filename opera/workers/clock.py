@@ -1,7 +1,7 @@
-"""The clock of deadlines: it counts the time that this process was awake to see pass.
+"""The clock of deadlines: counts the time during which this process was awake.
 
-A laptop that sleeps, a machine that is suspended, a process group that is stopped and goes on: whatever a worker did not do meanwhile is
-not its fault. Whoever has deadlines looks many times a second, so a longer step means that nobody could look.
+If a laptop sleeps, a machine is suspended, or a process group is stopped, a worker cannot work in this time, which is
+not its fault. The driver checks deadlines many times a second, so a longer step means that the driver could not check.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import threading
 import time
 
 LONGEST_STEP = 1.0
-"""Seconds that count of the time between two looks, however long it was."""
+"""Largest number of seconds that count between two readings."""
 
 
 class Clock:
-    """Counts seconds from its making on, and of each step between two looks at most `LONGEST_STEP`."""
+    """Counts seconds from its creation, and at most `LONGEST_STEP` between two readings."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -22,7 +22,7 @@ class Clock:
         self._elapsed = 0.0
 
     def now(self) -> float:
-        """Seconds that have passed before somebody's eyes."""
+        """Seconds during which this process was awake."""
         with self._lock:
             current = time.monotonic()
             self._elapsed += min(current - self._last, LONGEST_STEP)

@@ -1,4 +1,4 @@
-"""Processor cores for workers: one each while they work, and not the same one for two of them as long as there are others."""
+"""Processor cores for workers: each working worker has its own core, as long as there are enough cores."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Seat:
         self._claim: socket.socket | None = None
 
     def take_home(self) -> bool:
-        """Takes the core that the worker was started on, if nobody has taken it; says whether it has it."""
+        """Takes the core that the worker was started on, if it is free; returns whether it has the core."""
         if self._claim is None and self._home is not None:
             self._claim = _named(f"{FAMILY}-{self._home}-0")
         return self._claim is not None
 
     def home_is_free(self) -> bool:
-        """Whether nobody has the first claim on the core that the worker was started on."""
+        """Whether no process has the first claim on the core that the worker was started on."""
         if self._claim is not None:
             return True
         free = self.take_home()
@@ -56,9 +56,9 @@ class Seat:
         return free
 
     def take(self, pid: int) -> None:
-        """Puts the worker *pid* on a core that nobody has taken, best where it was started; else on one that few have taken.
+        """Moves the worker *pid* to a free core, preferably the one that it was started on; otherwise to a core with few processes.
 
-        It is started where the fewest that are like it were started, even if that core is taken for the moment.
+        The first time, it takes the core on which the fewest similar workers were started, even if that core is busy at the moment.
         """
         if self._home is None:
             core = self._home = self._take_first(lambda core: HOMES[self._label, core])
@@ -72,7 +72,7 @@ class Seat:
             pin(pid, core)
 
     def _take_first(self, rank: Callable[[int], int]) -> int:
-        """Takes a core: one of the lowest *rank*, of these one that few have taken, of these its home."""
+        """Takes a core: the lowest *rank* first, then the fewest processes, then the home core."""
         allowed = os.sched_getaffinity(0)
         ways = ((rank(core), sharers, core != self._home, core) for core in allowed for sharers in range(_MOST_SHARERS))
         for _, sharers, _, core in sorted(ways):

@@ -1,4 +1,4 @@
-"""Folders that OPERA empties: they are its own, and nothing outside of them is removed or changed."""
+"""Folders that OPERA empties. They belong to OPERA, and OPERA changes nothing outside them."""
 
 from __future__ import annotations
 
@@ -21,12 +21,14 @@ def own_folder(path: Path) -> Path:
     try:
         path.mkdir(exist_ok=True)
     except FileExistsError as error:
-        raise UserError(f"{path} is a file where OPERA needs a folder; move it away") from error
+        raise UserError(f"{path} is a file, but OPERA needs a folder there; move the file away") from error
     found = path.lstat()
     if stat.S_ISLNK(found.st_mode):
-        raise UserError(f"{path} is a link, and OPERA removes what lies there; put the whole workspace on that disk with --workspace")
+        raise UserError(
+            f"{path} is a link, and OPERA would remove the target's files; put the whole workspace on that disk with --workspace"
+        )
     if found.st_uid != os.geteuid():
-        raise UserError(f"{path} belongs to another user; choose a workspace of your own with --workspace")
+        raise UserError(f"{path} belongs to another user; choose your own workspace with --workspace")
     return path
 
 

@@ -1,6 +1,6 @@
-"""Ends every process that a driver has left behind, once that driver is gone, however it went.
+"""Ends the processes that a driver left behind, after the driver ended in any way.
 
-Run as a script of its own, `python -I -S guardian.py PID MARK`, with a pipe as standard input of which only the driver holds the other
+Run as a script of its own, `python -I -S guardian.py PID MARK`, with a pipe as standard input. Only the driver holds the other
 end. What the driver writes there are folders to remove at the end, each followed by a zero byte.
 
 Workers die with their driver by themselves, what a compiler or a test has started may not. What carries the mark is found in any case;

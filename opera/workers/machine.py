@@ -1,4 +1,4 @@
-"""What a machine's processor can do: code that a compiler makes for one may compute otherwise than what it makes for another."""
+"""The features of a machine's processor: code for another processor may give other results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a worker may say, by type. The driver takes nothing from a worker that is not one of these: the compiler in it may say anything.
+"""The messages that a worker may send, by type. The driver accepts no other message, because the compiler in a worker may send anything.
 
 A worker can run where neither OPERA nor msgspec is installed; what it sends is written down in `opera.workers.child`.
 """
@@ -75,7 +75,7 @@ Said = Ready | Broken | Forked | Done | Raised | Died
 
 @dataclass(frozen=True)
 class Answers:
-    """What workers of a role may say, as types that msgspec understands.
+    """The messages that workers of a kind may send, as types of msgspec.
 
     Attributes:
         info: Of itself, when it is ready.
@@ -124,7 +124,7 @@ def _depth(value: Any) -> int:
 
 
 def said(message: Message, role: str) -> Said:
-    """What *message* of a worker says, whose role is called *role*.
+    """The decoded *message* of a worker whose kind is called *role*.
 
     Raises:
         ProtocolError: a worker never says that.
@@ -154,7 +154,7 @@ def check_answer(answer: Message, role: str) -> None:
 
 
 def checked(document: Any, form: Any) -> Any:
-    """*document* as an object of the type *form*; raises ProtocolError where it is none."""
+    """*document* as an object of the type *form*; raises ProtocolError if it is not one."""
     try:
         return typed(document, form)
     except Malformed as error:

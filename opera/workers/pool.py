@@ -1,4 +1,4 @@
-"""The workers of a campaign on this machine: who is idle, who is busy with what, and who has overstepped a limit."""
+"""The workers of a campaign on this machine: idle workers, busy workers and their tasks, and workers beyond a limit."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SLOTS_PER_ORIGINAL = 4
 """Slots for each warm process that fresh ones are copied from: few tests need a fresh one, and each original has to be started."""
 _START_ATTEMPTS = 3
 _DISTURBED_STARTS = 20
-"""Starts in a row that may fail because somebody kills the process."""
+"""Largest number of starts in a row that may fail because the process is killed from outside."""
 
 
 @dataclass(frozen=True)
 class _Pending:
-    """A task that somebody waits for; *disturbed* counts how often its process was killed from outside."""
+    """A task whose caller waits for the result; *disturbed* counts how often its process was killed from outside."""
 
     role: WorkerKind
     job: Any
@@ -78,7 +78,7 @@ class WorkerPool:
         self._again: deque[_Pending] = deque()
         self.infos: dict[WorkerKind, Message] = {}
         self.machine = this_machine()
-        """Where what `wait` yielded last was done."""
+        """The machine of the last event that `wait` yielded."""
         self._block = ExitStack()
         self._block.enter_context(supervised())
 
@@ -96,7 +96,7 @@ class WorkerPool:
         return [(desk.order.role, desk.order.job, desk.worker.stage) for desk in self._desks if desk.order is not None]
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each worker is, has and does, as a document; `seconds` are those it has been in its stage."""
+        """The state of each worker, as a document; `seconds` is its time in the current stage."""
         return [
             {
                 "label": desk.worker.spec.label, "role": desk.role.value, "pid": desk.worker.pid, "state": _state(desk),
@@ -112,7 +112,7 @@ class WorkerPool:
         self._posts[role] = replace(self._posts[role], warmup=task)
 
     def never_copy(self, role: WorkerKind) -> None:
-        """From now on every task of *role* gets a newly started process."""
+        """Makes every later task of *role* run in a newly started process."""
         self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
 
     def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
@@ -243,9 +243,7 @@ class WorkerPool:
             self._failed_starts += 1
         if self._failed_starts >= _START_ATTEMPTS or self._disturbed_starts >= _DISTURBED_STARTS:
             tail = event.log.strip().splitlines()[-1:] or [""]
-            raise EnvironmentBroken(
-                f"{post.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; look at `opera doctor`"
-            )
+            raise EnvironmentBroken(f"{post.spec.label} does not start ({event.cause}: {event.detail}) {tail[0][:200]}; run `opera doctor`")
 
     def _dismiss(self, desk: _Slot, descriptor: int) -> None:
         with suppress(KeyError, ValueError):

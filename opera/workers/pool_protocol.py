@@ -1,4 +1,4 @@
-"""What a campaign needs of its pool of workers, on this machine or on a Ray cluster: worker kinds, configurations, slots."""
+"""The interface of a worker pool, on this machine or on a Ray cluster: worker kinds, configurations, slots."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opera.workers.protocol import Message
 
 
 class WorkerKind(enum.Enum):
-    """What a worker is for. A *fresh* one gives every task a process of its own, copied from a warm one where that is allowed."""
+    """The purpose of a worker. A *fresh* one runs every task in a separate process, copied from a warm one if that is allowed."""
 
     LIBRARY = "library"
     LIBRARY_FRESH = "library-fresh"
@@ -51,12 +51,12 @@ class WorkerConfig:
 
 
 class PoolProtocol(Protocol):
-    """Workers by role, at most so many of them busy at a time."""
+    """Workers by kind, with a limit on busy workers."""
 
     infos: dict[WorkerKind, Message]
-    """What a worker of each role has said of itself."""
+    """The information that a worker of each kind has sent about itself."""
     machine: Machine
-    """Where what `wait` yielded last was done."""
+    """The machine of the last event that `wait` yielded."""
     listener: Callable[..., None]
     """Is told what becomes of workers: the name of an event, and fields by name."""
 
@@ -74,7 +74,7 @@ class PoolProtocol(Protocol):
         ...
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each worker is, has and does, as a document."""
+        """The state of each worker, as a document."""
         ...
 
     def set_warmup(self, role: WorkerKind, task: Message) -> None:
@@ -82,19 +82,19 @@ class PoolProtocol(Protocol):
         ...
 
     def never_copy(self, role: WorkerKind) -> None:
-        """From now on every task of *role* gets a newly started process."""
+        """Makes every later task of *role* run in a newly started process."""
         ...
 
     def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
-        """Gives *task* to an idle worker of *role*; False where there is none yet: the caller offers the job again."""
+        """Gives *task* to an idle worker of *role*; False if no worker is idle: then the caller offers the job again later."""
         ...
 
     def is_away(self, role: WorkerKind) -> bool:
-        """Whether a task for *role* would have to leave the core that its worker was started on, which costs some compilers their pace."""
+        """Whether a task for *role* would have to leave the core that its worker was started on, which slows some compilers down."""
         ...
 
     def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
-        """Waits a moment and yields what has happened to jobs, all of which the caller has to take.
+        """Waits a moment and yields the events of jobs; the caller has to take all of them.
 
         Raises:
             EnvironmentBroken: a worker cannot start.
@@ -102,17 +102,17 @@ class PoolProtocol(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends every worker with all it has started."""
+        """Ends every worker and all its child processes."""
         ...
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where stations are.
+    """The cluster that the workers run on.
 
     Attributes:
-        address: Of a running cluster, as Ray takes it; None starts one on this machine, which ends with the campaign.
-        shared: Whether every machine has the workspace at the same place. If not, files travel with the tasks.
+        address: Address of a running cluster, as Ray takes it; None starts a cluster on this machine, which ends with the campaign.
+        shared: Whether every machine has the workspace at the same path. If not, files travel with the tasks.
     """
 
     address: str | None = None

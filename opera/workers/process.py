@@ -1,4 +1,4 @@
-"""The driver's half of a worker: starts the child, hands it one task at a time, and keeps it to its limits from outside."""
+"""The driver's half of a worker: starts the child, gives it one task at a time, and enforces its limits from outside."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class WorkerSpec:
 
 @dataclass(frozen=True)
 class Limits:
-    """What a worker may use: seconds per stage, seconds to start, resident bytes of its whole process tree."""
+    """The limits of a worker: seconds per stage, seconds to start, resident bytes of its whole process tree."""
 
     stage: float = 60.0
     start: float = 180.0
@@ -118,7 +118,7 @@ class Lost:
 
     @property
     def from_outside(self) -> bool:
-        """Whether somebody else may have ended the process: an operator, a kernel out of memory, a machine that goes down."""
+        """Whether the process may have been ended from outside: by a person, by a kernel out of memory, by a shutdown."""
         return self.cause == "node" or (self.cause == "signal" and self.detail in FROM_OUTSIDE)
 
 
@@ -171,7 +171,7 @@ class Worker:
                 os.close(descriptor)
         self._reader = Reader(read_fd, messages.parsed)
         self._read_fd = read_fd
-        for descriptor in (read_fd, self._write_fd):  # whoever looks at a worker never waits for it
+        for descriptor in (read_fd, self._write_fd):  # reading from a worker must never block
             os.set_blocking(descriptor, False)
         with contextlib.suppress(OSError):
             fcntl.fcntl(self._write_fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
@@ -181,7 +181,7 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Of the worker itself, which is also its process group."""
+        """The process id of the worker itself, which is also its process group."""
         return self._process.pid
 
     def fileno(self) -> int:
@@ -193,7 +193,7 @@ class Worker:
         return self._seat.take_home()
 
     def home_is_free(self) -> bool:
-        """Whether nobody works where this worker was started."""
+        """Whether the core that this worker was started on is free."""
         return self._seat.home_is_free()
 
     def submit(self, task: Message, *, fork: bool = False) -> None:
@@ -237,9 +237,9 @@ class Worker:
         elif isinstance(said, messages.Raised):
             event = Raised(said.stage, said.failure, said.seconds)
         elif not self._forking:
-            raise ProtocolError("an answer of a copy that nobody asked for")
+            raise ProtocolError("an unrequested reply of a copy")
         elif isinstance(said, messages.Forked):
-            # It may have ended already. Whatever else is no child of the worker is none of its business.
+            # It may have ended already. The worker must not touch any process that is not its child.
             self._forked_pid = said.pid if processes.is_child(said.pid, self.pid) else None
             return None
         else:
@@ -328,7 +328,7 @@ class Worker:
         self._flush()
 
     def _flush(self) -> None:
-        """Writes what the pipe takes; the rest goes with the next look, so that a worker that does not read holds nobody up."""
+        """Writes what the pipe takes; the rest goes with the next look, so a worker that does not read blocks nothing."""
         while self._outbox:
             try:
                 del self._outbox[: os.write(self._write_fd, self._outbox)]
@@ -348,12 +348,12 @@ class Worker:
 
     @property
     def log(self) -> Path:
-        """What the process prints, while it lives."""
+        """The file with the output of the process, while the process lives."""
         return self._log
 
     @property
     def stage(self) -> str:
-        """Of the task that it works on; empty before the first."""
+        """The stage of its current task; empty before the first task."""
         return self._watch.stage if self.busy else ""
 
     def waiting(self) -> float:

@@ -1,4 +1,4 @@
-"""What /proc knows of a process tree: resident size, descendants, and the means to end all of it."""
+"""Process trees from /proc: resident size, descendants, and a way to end the whole tree."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def resident_alone(pid: int) -> int:
 
 
 def most_resident() -> int:
-    """The largest resident size that this process has had, in bytes; that of whoever started it does not count. 0 where nobody knows."""
+    """The largest resident size of this process so far, in bytes, without its parent's size. 0 if it is unknown."""
     with contextlib.suppress(OSError, IndexError, ValueError), open("/proc/self/status", encoding="ascii", errors="replace") as file:
         return next((int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM:")), 0)
     return 0
@@ -154,7 +154,7 @@ class Guardian:
     def also_removes(self, folder: Path) -> None:
         """Has it remove *folder* at its end."""
         assert self._process.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # somebody has killed it
+        with contextlib.suppress(BrokenPipeError):  # the process was killed
             self._process.stdin.write(os.fsencode(folder.absolute()) + b"\0")
 
     def close(self) -> None:

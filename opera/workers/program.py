@@ -1,4 +1,4 @@
-"""Runs child processes that are no workers (a suite, a script, an installer), and chooses the environment of all children."""
+"""Runs child processes that are not workers (a suite, a script, an installer), and chooses the environment of all children."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _PASSED = (
 _SECRET = re.compile(r"TOKEN|SECRET|PASSW|PASSPHRASE|KEY|CREDENTIAL|AUTH|COOKIE|^AWS_|^AZURE_|^GITHUB_|^GITLAB_", re.IGNORECASE)
 """Names of what may be a secret, which is not passed on even where another list has the name."""
 _WITH_PASSWORD = re.compile(r"://[^/\s]*@")
-"""What a URL with a name and a password has, a proxy's for instance."""
+"""A URL with a name and a password, e.g. of a proxy."""
 
 
 def passed_on(whole: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -64,7 +64,7 @@ def _is_secret(name: str, value: str) -> bool:
 
 
 LOOK_SECONDS = 0.02
-"""Between two looks at a program that somebody waits for."""
+"""Seconds between two checks of a running program."""
 _LAUNCH = str(Path(__file__).with_name("launch.py"))
 
 
@@ -101,7 +101,7 @@ class Program:
         return processes.exit_code(self._process.pid) if self._process.returncode is None else self._process.returncode
 
     def wait(self, timeout: float) -> int | None:
-        """As `poll`, after at most *timeout* seconds."""
+        """Like `poll`, after at most *timeout* seconds."""
         deadline = clock.now() + timeout
         while (code := self.poll()) is None and clock.now() < deadline:
             time.sleep(LOOK_SECONDS)

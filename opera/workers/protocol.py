@@ -1,4 +1,4 @@
-"""Length-prefixed JSON messages over a pair of file descriptors. Nothing that arrives is ever unpickled."""
+"""Length-prefixed JSON messages over a pair of file descriptors. No message is unpickled."""
 
 from __future__ import annotations
 

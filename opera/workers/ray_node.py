@@ -1,4 +1,4 @@
-"""One slot of a cluster: a pool of its own beside whatever started it, and a folder for the files of the task that it does.
+"""One slot of a cluster: a worker pool with one slot, and a folder for the files of its current task.
 
 Knows nothing of the cluster. What comes in and goes out is JSON and named files, so that nothing that a compiler says is unpickled.
 """
@@ -70,7 +70,7 @@ class _Broken(_Answer, frozen=True, tag="broken"):
 
 
 def hello_of(text: object) -> Hello:
-    """What a station has said first; raises ProtocolError where it is something else."""
+    """The first message of a station; raises ProtocolError for any other message."""
     return messages.checked(_document(text), Hello)
 
 
@@ -155,12 +155,12 @@ class RayWorkerNode:
         return json.dumps({"machine": machine.id, "document": dict(machine.document), "host": os.uname().nodename, "pid": os.getpid()})
 
     def set_warmup(self, role: str, task: str, files: Files) -> None:
-        """As `WorkerPool.set_warmup`; the files of the task stay here."""
+        """Like `WorkerPool.set_warmup`; the files of the task stay here."""
         self._kept.update(self._take(files))
         self._pool.set_warmup(WorkerKind(role), json.loads(task))
 
     def never_copy(self, role: str) -> None:
-        """As `WorkerPool.never_copy`."""
+        """Like `WorkerPool.never_copy`."""
         self._pool.never_copy(WorkerKind(role))
 
     def do(self, role: str, task: str, files: Files) -> tuple[str, dict[str, bytes]]:
@@ -188,7 +188,7 @@ class RayWorkerNode:
             return {"event": "broken", "message": str(error)}
 
     def _info(self, role: WorkerKind) -> Any:
-        """What a worker of *role* has said of itself, the first time that there is one."""
+        """The information that the first worker of *role* has sent about itself."""
         if role in self._told or role not in self._pool.infos:
             return None
         self._told.add(role)
@@ -214,7 +214,7 @@ class RayWorkerNode:
         return made
 
     def _forget(self, names: set[str]) -> None:
-        """Removes what was there for one task only: whoever gave the task has it."""
+        """Removes the files of one task; the driver has copies."""
         for each in () if self._shared else names - self._kept:
             folder, _, name = each.partition("/")
             bundle.path_of(self._workspace / folder, name).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The workers of a campaign on the machines of a Ray cluster. Ray is imported when such a pool is made, and not before.
+"""The workers of a campaign on the machines of a Ray cluster. Ray is imported only when such a pool is made.
 
 Each slot is a station (`opera.workers.ray_node`) in an actor of its own, with the same workers as on one machine. A station that is lost,
 with its machine or alone, costs nothing but time: its task goes to another one. What a compiler does to its process the station has seen
@@ -113,7 +113,7 @@ class RayPool:
         return [(desk.order.role, desk.order.job, "") for desk in self._desks if desk.order is not None]
 
     def workers(self) -> list[dict[str, Any]]:
-        """What each station is and does, as a document."""
+        """The state of each station, as a document."""
         now = time.monotonic()
         return [
             {
@@ -131,7 +131,7 @@ class RayPool:
         self._tell("set_warmup", role.value, text, self._files(task, text))
 
     def never_copy(self, role: WorkerKind) -> None:
-        """From now on every task of *role* gets a newly started process."""
+        """Makes every later task of *role* run in a newly started process."""
         self._tell("never_copy", role.value)
 
     def _tell(self, method: str, *arguments: Any) -> None:
@@ -161,7 +161,7 @@ class RayPool:
         return True
 
     def _files(self, task: Message, text: str) -> dict[str, dict[str, bytes]]:
-        """What a station needs to have for *task*. What is gone here is left out: the worker will say so."""
+        """The files that a station needs for *task*. Missing files are left out: the worker reports them."""
         if self._cluster.shared:
             return {}
         wanted = {CACHE: {str(task[key]) for key in _INPUTS if task.get(key)}, BLOBS: set(_BLOB.findall(text))}
@@ -200,7 +200,7 @@ class RayPool:
         for reference in ready:
             yield from self._arrived(pending[reference])
         if not any(desk.machine for desk in self._desks) and time.monotonic() - self._began > _FIRST_WITHIN:
-            raise EnvironmentBroken(f"the cluster has had no free processor for {_FIRST_WITHIN:g} s; `ray status` shows what it has")
+            raise EnvironmentBroken(f"the cluster had no free processor for {_FIRST_WITHIN:g} s; `ray status` shows its processors")
 
     def _arrived(self, desk: _Slot) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
         reference, desk.pending = desk.pending, None
@@ -212,7 +212,7 @@ class RayPool:
             if desk.machine is None:
                 self._misfits += 1
             if self._misfits > 3 * self._slots:
-                raise EnvironmentBroken(f"stations do not start: {str(error).strip()[-400:]}") from error
+                raise EnvironmentBroken(f"Ray workers do not start: {str(error).strip()[-400:]}") from error
             yield from self._lose(desk, type(error).__name__)
             return
         order = desk.order
@@ -224,7 +224,7 @@ class RayPool:
         except ProtocolError as error:
             self._misfits += 1
             if self._misfits > 3 * self._slots:
-                raise EnvironmentBroken(f"stations say what no station says: {error}") from error
+                raise EnvironmentBroken(f"a Ray worker sent an invalid message: {error}") from error
             self._ray.kill(desk.actor)
             yield from self._lose(desk, f"protocol: {error}")
             return
@@ -293,10 +293,10 @@ def _nobody(event: str, **fields: Any) -> None:
 
 def _started(cluster: Cluster, slots: int) -> Any:
     """Ray, connected; the signal handlers of this process stay as they are."""
-    if cluster.address is None:  # Ray listens on every network of the machine, and runs the code of whoever can talk to it
+    if cluster.address is None:  # Ray listens on every network of the machine, and runs the code of everyone who can connect to it
         os.environ.setdefault("RAY_AUTH_MODE", "token")  # before Ray is imported
         if importlib.util.find_spec("ray") is not None and importlib.util.find_spec("ray._private.authentication") is None:
-            raise EnvironmentBroken("this Ray cannot keep strangers out of a cluster that it starts; install ray>=2.52, or give --address")
+            raise EnvironmentBroken("this Ray cannot protect a cluster with a token; install ray>=2.52, or give --address")
     try:
         ray: Any = importlib.import_module("ray")
     except ImportError as error:

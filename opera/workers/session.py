@@ -1,4 +1,4 @@
-"""A worker for commands that need a few answers and no campaign."""
+"""A worker for commands that need a few replies without a campaign."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Session:
         return event
 
     def ask(self, task: Message) -> Done | Raised | Lost:
-        """What comes of *task*; after `Lost`, the session is over."""
+        """The outcome of *task*; after `Lost`, the session is over."""
         self._worker.submit(task)
         event = self._next()
         assert isinstance(event, Done | Raised | Lost)
@@ -58,7 +58,7 @@ class Session:
 
 @contextmanager
 def session(spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> Generator[Session]:
-    """A session that is closed at the end; *stop* makes whoever waits raise KeyboardInterrupt."""
+    """A session that is closed at the end; *stop* makes a waiting caller raise KeyboardInterrupt."""
     opened = Session(spec, limits, scratch, stop)
     try:
         yield opened

@@ -1,4 +1,4 @@
-"""The stage that a process is in, kept in memory that it shares with its driver: saying it wakes nobody, and outlives the process."""
+"""The current stage of a process, in memory shared with its driver: the driver can read it at any time, also after the process died."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class StageWatch:
 
     @property
     def stage(self) -> str:
-        """Of the task; empty before the first."""
+        """The stage of the task; empty before the first task."""
         count, name, _ = self._cell.read()
         return name if count != self._before else ""
 

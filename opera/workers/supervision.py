@@ -1,4 +1,4 @@
-"""What everything runs inside that starts processes: whatever ends a command, nothing that it has started lives on, and no folder stays.
+"""Supervises the processes of a command: however the command ends, none of its processes and folders stays.
 
 At the normal end, after an exception and after Ctrl-C, SIGTERM or SIGHUP the driver itself ends what is left. Where it is killed, its
 guardian does. Where both are killed, the next command does that has a working folder in the same place; it finds what carries the mark.
@@ -32,7 +32,7 @@ _depth = 0
 
 @contextmanager
 def supervised() -> Generator[None]:
-    """Ends, with the outermost of these blocks, whatever processes this one has started, however the block ends."""
+    """Ends all processes that this process has started when the outermost of these blocks ends, in any way."""
     global _depth
     _enter()
     try:
@@ -87,9 +87,9 @@ def working_folder(command: str, scratch: Path | None = None) -> Generator[Path]
 
 
 def clear(place: Path) -> None:
-    """Ends what commands that were killed have left: their processes, and their working folders in *place*.
+    """Ends the processes of killed commands, and removes their working folders in *place*.
 
-    A folder is touched only if its name is one of ours, it belongs to this user, and nobody holds its lock, as whoever made it does.
+    OPERA changes a folder only if it has one of OPERA's names and belongs to this user, and no process holds its lock (as its maker does).
     """
     for folder, owner in _candidates(place):
         try:
@@ -130,6 +130,6 @@ def _make(place: Path, prefix: str) -> tuple[Path, int]:
         with contextlib.suppress(FileNotFoundError):
             lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if folder.exists():  # nobody has cleared it away before it was locked
+            if folder.exists():  # another process may have removed it before the lock
                 return folder, lock
             os.close(lock)

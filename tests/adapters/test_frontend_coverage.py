@@ -47,4 +47,4 @@ def test_a_frontend_in_cpp_is_refused(workspace: Path, tmp_path: Path) -> None:
     name = campaign(workspace, "onnxruntime")
     done = opera("evaluate", "--campaign", name, "--record", str(tmp_path / "x.gz"), "--coverage", "--workspace", str(workspace))
     assert done.returncode == 2
-    assert "the frontend of onnxruntime is no Python" in done.stderr
+    assert "the frontend of onnxruntime is not written in Python" in done.stderr

@@ -73,7 +73,7 @@ def test_what_onnx_leaves_open_is_undefined_whatever_the_evaluator_makes_of_it()
     pick = helper.make_model(gather, opset_imports=[helper.make_opsetid("", 18)])
     assert isinstance(result(pick, np.array([1, 2], "float32"), np.zeros((0, 3), "int64")), Undefined)
     np.testing.assert_array_equal(result(pick, np.array([1, 2], "float32"), np.array([1], "int64")), [[2]])
-    pick.graph.node[0].domain = "com.example"  # somebody else's operator of that name
+    pick.graph.node[0].domain = "com.example"  # another vendor's operator of that name
     pick.opset_import.append(helper.make_opsetid("com.example", 1))
     body = [helper.make_node("Identity", ["a"], ["c"])]
     pick.functions.append(helper.make_function("com.example", "GatherElements", ["a", "b"], ["c"], body, [helper.make_opsetid("", 18)]))

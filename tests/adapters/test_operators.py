@@ -1,4 +1,4 @@
-"""Nothing foreign is called: an instance, whoever made it, reaches only what the list of its library admits."""
+"""No foreign code is called: an instance of any origin reaches only names that the list of its library admits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A campaign that is killed at random moments, in every way there is, ends with the very results of one that nobody disturbed."""
+"""A campaign that is killed at random moments, in every way, ends with the same results as an undisturbed campaign."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 
 def under_way(lab: Lab) -> bool:
-    """Whether results are written, and processes live that a compiler has started and nobody waits for."""
+    """Whether results are written, and orphaned processes of a compiler live."""
     return any("sleep 1000" in line for line in lab.left_behind()) and len(lab.stored()) >= 5
 
 

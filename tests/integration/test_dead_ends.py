@@ -18,7 +18,7 @@ def opera(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("extract", "--lib", "onnx", "--only", "none", "--workspace", "/proc/absent"), 3, "choose another with --workspace"),
+        (("extract", "--lib", "onnx", "--only", "none", "--workspace", "/proc/absent"), 3, "choose another folder with --workspace"),
         (("triage",), 2, "opera extract"),
         (("run", "--compiler", "tvm", "--frontend", "onnx", "--baseline", "known.toml"), 2, "opera baseline update known.toml"),
     ],

@@ -307,13 +307,13 @@ def test_what_raised_when_it_was_recorded_is_not_replayed(command: Any) -> None:
     fill(".opera", *(replace(instance, outcome=Outcome.RAISED) for instance in recorded()))
     done = command(*REPLAY)
     assert done.code == 2
-    assert "record some first with `opera extract --lib pytorch" in done.err
+    assert "first run `opera extract --lib pytorch" in done.err
 
 
 def test_a_workspace_without_calls_is_answered_with_what_to_do(command: Any) -> None:
     done = command(*REPLAY)
     assert (done.code, done.out) == (2, "")
-    assert "record some first with `opera extract --lib pytorch" in done.err
+    assert "first run `opera extract --lib pytorch" in done.err
     assert "--option instances=FILE" in done.err
 
 
@@ -324,4 +324,4 @@ def test_a_file_of_recorded_calls_may_be_named_from_where_the_user_is(command: A
     assert done.json["sources"]["deeprel"]["distinct"] > 0
     missing = command(*REPLAY, "--option", "instances=call.jsonl")
     assert missing.code == 2
-    assert "there is no file call.jsonl" in missing.err
+    assert "the file call.jsonl does not exist" in missing.err

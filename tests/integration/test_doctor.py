@@ -72,7 +72,7 @@ def test_compilers_that_clash_in_one_process_pass_side_by_side(adapters: dict[st
         ("fake-dead", "broken", ["does not start (signal: SIGABRT)"]),
         ("fake-wrong", "broken", ["fails on the canary model (inconsistent: values: expected 10.0, got 5.0"]),
         ("fake-missing", "broken", ["opera_fake.no_such_module:Adapter", "reinstall it"]),
-        ("fake-nonsense", "broken", ["no subclass of opera.compilers.adapter.Adapter"]),
+        ("fake-nonsense", "broken", ["not a subclass of opera.compilers.adapter.Adapter"]),
     ],
 )
 def test_what_is_wrong_is_named_with_what_to_do(adapters: dict[str, list[dict[str, Any]]], name: str, state: str, says: list[str]) -> None:
@@ -81,7 +81,7 @@ def test_what_is_wrong_is_named_with_what_to_do(adapters: dict[str, list[dict[st
         for words in says:
             assert words in entry["reason"]
         if name not in ("fake-missing", "fake-nonsense"):
-            assert f"`opera env create {name}` gives it an environment of its own" in entry["reason"]
+            assert f"`opera env create {name}` gives it a separate environment" in entry["reason"]
 
 
 def test_a_person_reads_every_reason_once(lab: Lab) -> None:

@@ -209,14 +209,14 @@ def test_an_index_that_cannot_be_reached_is_named_as_such(tmp_path: Path, monkey
     for variable in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(variable, raising=False)
     where = Place("tiny", tmp_path / "tiny")
-    with pytest.raises(EnvironmentBroken, match="the package index cannot be reached; check the network"):
+    with pytest.raises(EnvironmentBroken, match=r"the package index cannot be reached .*; check the network"):
         make(tiny(tmp_path, "no-such-distribution"), where)
     assert not where.folder.exists()
 
 
 def test_too_small_a_disk_is_named_before_anything_is_written(tmp_path: Path) -> None:
     where = Place("tiny", tmp_path / "tiny")
-    with pytest.raises(EnvironmentBroken, match=r"takes about 1e\+09 GB.*free some, or choose another disk with --path"):
+    with pytest.raises(EnvironmentBroken, match=r"takes about 1e\+09 GB.*free some space, or choose another disk with --path"):
         make(tiny(tmp_path, gigabytes=1e9), where)
     assert not where.folder.exists()
 
@@ -225,7 +225,7 @@ def test_an_installation_that_does_not_know_an_environments_extras_makes_none(tm
     known = [line for line in metadata.requires("opera-dl") or () if "extra == 'ray'" not in line.replace('"', "'")]
     monkeypatch.setattr(metadata, "requires", lambda name: known)
     where = Place("ray", tmp_path / "envs" / "ray")
-    with pytest.raises(EnvironmentBroken, match=r"older than its sources and does not know what 'ray' needs; install it again"):
+    with pytest.raises(EnvironmentBroken, match=r"older than its sources, and lacks the requirements of 'ray'; install it again"):
         make(recipe("ray"), where)
     assert not where.folder.exists()
 
@@ -366,6 +366,6 @@ def test_a_link_in_the_place_of_an_environment_is_not_followed(tmp_path: Path, m
         (where.folder / "opera-environment.json").write_text('{"name": "tvm"}')
         (where.folder.parent / thing).symlink_to(mine / "letter")
     before = sorted(path.name for path in mine.iterdir())
-    with pytest.raises(UserError, match=r"is a link|no file that can be locked"):
+    with pytest.raises(UserError, match=r"is a link|cannot be locked"):
         build.remove(where)
     assert (sorted(path.name for path in mine.iterdir()), (mine / "letter").read_text()) == (before, "dear")

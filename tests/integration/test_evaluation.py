@@ -180,13 +180,13 @@ def run(*arguments: str) -> Any:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--artifact", str(PUBLISHED)], "--artifact needs --subject; there are: tvm-onnx"),
-        (["--artifact", str(PUBLISHED), "--subject", "iree-onnx"], "no faults of the subject 'iree-onnx'; subjects there: tvm-onnx"),
+        (["--artifact", str(PUBLISHED)], "--artifact needs --subject; choose one of: tvm-onnx"),
+        (["--artifact", str(PUBLISHED), "--subject", "iree-onnx"], "no faults of the subject 'iree-onnx'; choose one of: tvm-onnx"),
         (["--subject", "tvm-onnx"], "--subject belongs to --artifact"),
-        (["nothing.gz"], "there is no file nothing.gz"),
+        (["nothing.gz"], "nothing.gz does not exist"),
         (["x.gz", "--artifact", str(PUBLISHED)], "FILE and --artifact name different campaigns"),
-        (["--artifact", str(PUBLISHED), "--subject", "tvm-onnx", "--strategy", "opra"], "Did you mean 'opera'"),
-        (["--artifact", str(PUBLISHED), "--subject", "tvm-onnx", "--strategy", "total"], "a frontend in C\\+\\+ has none"),
+        (["--artifact", str(PUBLISHED), "--subject", "tvm-onnx", "--strategy", "opra"], "did you mean 'opera'"),
+        (["--artifact", str(PUBLISHED), "--subject", "tvm-onnx", "--strategy", "total"], "a frontend in C\\+\\+ cannot be measured"),
         (["--coverage"], "add --record FILE"),
     ],
 )

@@ -118,5 +118,5 @@ def test_foreign_schemas_are_refused(workspace: Path, tmp_path: Path) -> None:
         with sqlite3.connect(workspace / "opera.db") as sound, sqlite3.connect(folder / "opera.db") as copy:
             sound.backup(copy)
             copy.execute(statement)
-        with pytest.raises(UserError, match="damaged or was not written by opera"):
+        with pytest.raises(UserError, match="damaged, or was not written by OPERA"):
             open_workspace(folder, write=False)

@@ -104,7 +104,7 @@ def test_a_database_is_checked_again_where_it_was_copied_to(theirs: Path, tmp_pa
     copy = Path(shutil.copytree(theirs, tmp_path / "copy"))
     with sqlite3.connect(copy / "opera.db") as database:
         database.execute("UPDATE occurrences SET source = x'ff'")
-    with pytest.raises(UserError, match="what no opera has written"):
+    with pytest.raises(UserError, match="rows that OPERA did not write"):
         open_workspace(copy, write=False)
 
 
@@ -247,7 +247,7 @@ def test_a_journal_that_names_another_file_is_refused(theirs: Path, tmp_path: Pa
     tail = struct.pack(">I", 0x40000000 // size + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
     (theirs / "opera.db-journal").write_bytes(head + tail)
     for write in (True, False):
-        with pytest.raises(UserError, match=r"opera\.db-journal is not of OPERA's making"):
+        with pytest.raises(UserError, match=r"opera\.db-journal was not made by OPERA"):
             open_workspace(theirs, write=write)
     assert mine.read_text() == "dear"
 
@@ -259,7 +259,7 @@ def test_a_link_to_no_database_makes_none_elsewhere(tmp_path: Path, there: bool)
         mine.touch()
     folder.mkdir()
     (folder / "opera.db").symlink_to(mine)
-    with pytest.raises(UserError, match="a link that leads to no workspace"):
+    with pytest.raises(UserError, match="a link without a workspace behind it"):
         open_workspace(folder, write=True)
     assert (mine.exists(), there and mine.stat().st_size) == (there, 0)
 

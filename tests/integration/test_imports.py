@@ -18,7 +18,7 @@ ROOT = Path(opera.__file__).parent
 
 
 def modules() -> list[str]:
-    """Every module that the driver may import: all but those that run beside a library, and entry points that act when imported."""
+    """Every module that the driver may import: all but those that run in a library's process, and entry points that act when imported."""
     found = []
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT.parent).with_suffix("").parts

@@ -114,7 +114,7 @@ def test_what_a_killed_extraction_and_its_killed_guardian_leave_the_next_one_cle
     for pid in (guardian, process.pid):
         os.kill(pid, signal.SIGKILL)
     process.communicate()
-    assert extraction.scratch(), "nobody was left to clear"
+    assert extraction.scratch(), "no process was left to clear"
     extraction.gate.unlink()
     assert extraction.start().wait() == 0
     assert extraction.scratch() == []

@@ -129,7 +129,7 @@ def test_an_issue_has_the_form_that_its_adapter_declares(installed: Installed, f
     headings = re.findall(r"^### (.*)$", issue["text"], re.MULTILINE)
     assert headings == ["Describe the bug", "System information", "Reproduction instructions", "Expected behavior"]
     assert "ReferenceEvaluator(model).run(None, inputs)" in issue["text"]
-    assert "Not ready" not in issue["text"]
+    assert "Do not report" not in issue["text"]
 
 
 def test_without_a_reproducer_nothing_is_written_and_the_message_says_what_to_declare(

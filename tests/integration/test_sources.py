@@ -109,9 +109,9 @@ def test_every_checked_in_description_is_valid_and_every_exception_has_a_reason(
     ("addition", "message"),
     [
         ('[[noise]]\ngroup = "g"\napis = ["a"]\n', "lib.toml: noise row 1: 'reason' is missing"),
-        ('[[noise]]\ngroup = "g"\napis = ["a"]\nreason = "  "\n', "lib.toml: noise row 1: 'reason' must be a text that is not empty"),
+        ('[[noise]]\ngroup = "g"\napis = ["a"]\nreason = "  "\n', "lib.toml: noise row 1: 'reason' must be a non-empty text"),
         ('[[noise]]\ngroup = "g"\napis = ["a"]\nreason = "r"\nreasn = "r"\n', "did you mean 'reason'"),
-        ('[[source]]\nname = "s"\nhost = "nowhere"\nsummary = "s"\n', "lib.toml: source row 1: there is no host 'nowhere'"),
+        ('[[source]]\nname = "s"\nhost = "nowhere"\nsummary = "s"\n', "lib.toml: source row 1: instrumentation/hosts has no host"),
         ('[[source]]\nname = "s"\nhost = "opinfo"\nsummary = "s"\nshards = "two"\n', "source row 1: 'shards' must be a positive number"),
         ("= 1", "lib.toml: not a TOML file"),
     ],
@@ -124,11 +124,11 @@ def test_a_malformed_description_is_reported_with_file_and_row(tmp_path: Path, a
 
 
 def test_unknown_names_are_answered_with_the_nearest_and_all_valid_ones(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"'pytorhc'; did you mean 'pytorch'.*Known: .*onnx"):
+    with pytest.raises(UserError, match=r"'pytorhc' .did you mean 'pytorch'.*choose one of: .*onnx"):
         run(tmp_path, "pytorhc")
-    with pytest.raises(UserError, match="'opinof'; did you mean 'opinfo'"):
+    with pytest.raises(UserError, match=r"'opinof' .did you mean 'opinfo'"):
         run(tmp_path, "pytorch", sources=["opinof"])
-    with pytest.raises(UserError, match="'dtype'; did you mean 'dtypes'"):
+    with pytest.raises(UserError, match=r"'dtype' .did you mean 'dtypes'"):
         run(tmp_path, "pytorch", options={"dtype": "int8"})
 
 

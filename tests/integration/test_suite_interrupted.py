@@ -127,7 +127,7 @@ def test_a_killed_suite_goes_on_after_the_files_that_it_has_behind_it_and_comes_
     assert (continued, suite.stored("w")) == undisturbed
 
     suite.extract("w", "--only", "test_1.py")
-    assert suite.runs() == ["1"], "what is complete starts anew"
+    assert suite.runs() == ["1"], "a complete suite starts from the beginning"
     assert suite.stored("w") == undisturbed[1], "and counts nothing twice"
 
 

@@ -396,7 +396,7 @@ def test_a_worker_that_talks_nonsense_is_lost_and_the_driver_lives(bench: Bench,
 
 
 def test_a_worker_cannot_have_a_stranger_killed(bench: Bench) -> None:
-    """It says that a process which is none of its own does its task, and hangs until the deadline."""
+    """It says that a foreign process does its task, and hangs until the deadline."""
     stranger = subprocess.Popen(["sleep", "300"])
     said = f'{{"is":"forked","task":1,"pid":{stranger.pid}}}'.encode()
     code = f"import os, sys; os.write(int(sys.argv[2]), {frame(said)!r}); import time; time.sleep(100)"

@@ -1,4 +1,4 @@
-"""Arguments that nobody means: every command refuses them with one message, whatever they are."""
+"""Absurd arguments: every command refuses each of them with one message."""
 
 from __future__ import annotations
 

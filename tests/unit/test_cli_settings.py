@@ -201,7 +201,7 @@ def test_a_bug_of_ours_is_a_traceback_and_exit_code_70(capsys: pytest.CaptureFix
     assert guarded(failing, []) == Exit.INTERNAL_ERROR == 70
     captured = capsys.readouterr()
     assert "Traceback" in captured.err
-    assert "a bug in opera" in captured.err
+    assert "a bug in OPERA" in captured.err
 
 
 def test_the_documented_exit_codes() -> None:

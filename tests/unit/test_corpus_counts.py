@@ -44,7 +44,7 @@ def test_provenance_does_not_grow_with_tests_nor_with_calls(run: Run) -> None:
     ]  # fmt: skip
     shown = run("show", digest(GOOD), "--workspace", "w").out
     assert "further tests  240 calls" in shown
-    assert "returned when it was recorded" in shown
+    assert "returned in its recording" in shown
 
 
 def test_recording_again_counts_anew_and_continuing_adds_up(run: Run) -> None:

@@ -1,4 +1,4 @@
-"""Corpora in files and beside each other: what export, import and diff promise."""
+"""The promises of export, import and diff: corpora in files, and comparisons of two corpora."""
 
 from __future__ import annotations
 
@@ -196,8 +196,9 @@ def test_an_identity_is_computed_and_never_believed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "no corpus file"), (b"hello\n", "no corpus file"), (b'{"recording": 1, "library": "onnx"}\n', "a recording, not a corpus"),
-        (b'{"schema": "corpus/9"}\n', "corpus/9"), (b"\x1f\x8bgarbage", "no corpus file"), (b"\x00\xff\n", "no corpus file"),
+        (b"", "not a corpus file"), (b"hello\n", "not a corpus file"),
+        (b'{"recording": 1, "library": "onnx"}\n', "a recording, not a corpus"),
+        (b'{"schema": "corpus/9"}\n', "corpus/9"), (b"\x1f\x8bgarbage", "not a corpus file"), (b"\x00\xff\n", "not a corpus file"),
     ],
 )  # fmt: skip
 def test_a_file_that_is_no_corpus_is_refused_before_anything_is_imported(run: Run, content: bytes, says: str) -> None:
@@ -273,7 +274,7 @@ def test_records_of_other_tools_come_in_under_their_name_and_what_cannot_be_rebu
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("w",), "the workspace that would be imported into"), (("none.jsonl",), "there is no none.jsonl"), (("empty",), "is no workspace"),
+        (("w",), "the target workspace itself"), (("none.jsonl",), "none.jsonl does not exist"), (("empty",), "is not a workspace"),
         (("w", "--format", "jsonl"), "cannot read w"), (("none.jsonl", "--format", "pickle"), "pickle"),
     ],
 )  # fmt: skip
@@ -334,4 +335,4 @@ def test_diff_narrows_down_and_refuses_what_is_not_there(run: Run) -> None:
     assert run("diff", "a", "b", "--lib", "keras").code == 4
     missing = run("diff", "a", "nowhere")
     assert (missing.code, missing.out) == (2, "")
-    assert "there is no nowhere" in missing.err
+    assert "nowhere does not exist" in missing.err

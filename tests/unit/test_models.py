@@ -318,7 +318,7 @@ def test_an_unknown_library_or_frontend_is_the_users_error() -> None:
 def test_a_broken_plugin_is_reported_where_it_is_asked_for_and_breaks_no_other(fake_site: Path) -> None:
     with pytest.raises(EnvironmentBroken, match="fake-missing"):
         plugin("fake-missing").load()
-    with pytest.raises(EnvironmentBroken, match="no subclass"):
+    with pytest.raises(EnvironmentBroken, match="not a subclass"):
         plugin("fake-nonsense").load()
     assert plugin("fake").load().name == "fake"
 

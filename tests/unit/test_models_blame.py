@@ -1,6 +1,6 @@
 """Whose a wrong result is: the model's, which was made before the compiler saw it, or the compiler's.
 
-Each case in which the model is at fault stands beside one in which the compiler is.
+Each case with a wrong model is next to a case with a wrong compiler.
 """
 
 from __future__ import annotations

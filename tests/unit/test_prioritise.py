@@ -210,7 +210,7 @@ def test_rankings_stream() -> None:
 
 
 def test_a_misspelt_strategy_is_answered_with_the_right_name() -> None:
-    with pytest.raises(UserError, match=r"Did you mean 'round-robin'\?.*Choose one of: opera, .*random"):
+    with pytest.raises(UserError, match=r"did you mean 'round-robin'\?.*choose one of: opera, .*random"):
         get_strategy("roundrobin")
 
 
@@ -222,7 +222,7 @@ def test_equipped_counts_are_known_for_tvm_and_empty_where_not_known() -> None:
 
 def test_without_coverage_the_classic_baselines_refuse() -> None:
     for strategy in ("total", "additional"):
-        with pytest.raises(UserError, match="frontend in C\\+\\+ has none"):
+        with pytest.raises(UserError, match="frontend in C\\+\\+ cannot be measured"):
             list(get_strategy(strategy).rank(candidates(SMALL), Context()))
 
 
@@ -352,7 +352,7 @@ def many() -> list[Candidate]:
 
 @pytest.mark.parametrize("strategy", [name for name in STRATEGIES if name not in ("fast", "additional")])
 def test_an_operator_with_many_instances_is_ranked_whole(strategy: str, many: list[Candidate]) -> None:
-    """FAST compares each with each, and `additional` begins anew thousands of times: they are for smaller corpora."""
+    """FAST compares each with each, and `additional` starts again thousands of times: they are for smaller corpora."""
     context = Context(coverage={each.id: frozenset({int(each.id) % 9}) for each in many})
     assert len({each.id for each in get_strategy(strategy).rank(many, context)}) == 50_000
 

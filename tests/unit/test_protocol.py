@@ -161,7 +161,7 @@ def test_damaged_files_are_made_again_and_not_for_ever() -> None:
     judged, script = run(MADE, Damaged("gone"), MADE, Compared(None))
     assert judged.verdict is Verdict.PASS
     assert script.requests[2].with_reference
-    with pytest.raises(EnvironmentBroken, match="files vanish from the cache"):
+    with pytest.raises(EnvironmentBroken, match="files disappear from the cache"):
         run(*[MADE, Damaged("gone")] * 4)
 
 

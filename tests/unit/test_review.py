@@ -1,6 +1,6 @@
 """The second look: what excuses a difference, and what must not.
 
-Each false alarm below has a twin beside it that differs in the one thing that matters, and is a bug.
+Each false alarm below has a twin that differs in the one decisive property, and is a bug.
 """
 
 from __future__ import annotations
@@ -219,9 +219,9 @@ def test_nan_has_no_place_in_an_order_that_does_not_mention_it() -> None:
     assert reviewed("ai.onnx.ArgMax", [values[::2]], np.argmax, 0) is None
     assert reviewed("torch.argmax", [values], np.argmax, 2) is None
     assert reviewed("ai.onnx.ReduceMax", [values], np.max, 3.0) == "order-of-nan"
-    assert reviewed("ai.onnx.ReduceMax", [values], np.max, -np.inf) is None, "which is none of the numbers"
+    assert reviewed("ai.onnx.ReduceMax", [values], np.max, -np.inf) is None, "-infinity is not one of the numbers"
     assert reviewed("ai.onnx.Clip", [values], lambda x: np.clip(x, 0, 2), [1.0, 0.0, 2.0]) == "order-of-nan"
-    assert reviewed("ai.onnx.Clip", [values], lambda x: np.clip(x, 0, 2), [1.0, 0.0, 3.0]) is None, "beside the NaN"
+    assert reviewed("ai.onnx.Clip", [values], lambda x: np.clip(x, 0, 2), [1.0, 0.0, 3.0]) is None, "an element next to the NaN"
 
 
 def test_boxes_of_the_same_score_come_in_any_order() -> None:
@@ -320,7 +320,7 @@ def test_halfway_between_two_pixels_both_are_the_nearest() -> None:
 
 
 def test_where_the_reference_itself_is_disputed_nobody_is_wrong() -> None:
-    """The scale of 0.6 makes 2.4 of 4 elements, of which the output has 2."""
+    """The scale of 0.6 makes 2.4 of 4 elements, and the output has 2."""
     image, linear = np.arange(8, dtype="float32").reshape(1, 1, 2, 4), np.array([1, 1, 0.6, 0.6], "float32")
     whole = np.array([1, 1, 0.5, 0.5], "float32")
 

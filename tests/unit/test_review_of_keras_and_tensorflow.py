@@ -1,4 +1,4 @@
-"""The second look at failures on Keras and TensorFlow: what excuses a difference, and the bug beside it that must be reported."""
+"""The review of failures on Keras and TensorFlow: each excused difference has a similar bug that must be reported."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_nan_is_neither_greater_nor_less_where_no_page_says_so() -> None:
     assert reviewed("tf.math.argmax", [values[::2]], np.argmax, 1) is None
     assert reviewed("keras.layers.MaxPooling1D", [values], lambda x: x[:1], [NAN]) == "order-of-nan"
     assert reviewed("tf.math.reduce_max", [values], np.max, 3.0) is None, "its page says that the largest is NaN"
-    assert reviewed("keras.ops.max", [values], np.max, 3.0) is None, "there is `nanmax` beside it"
+    assert reviewed("keras.ops.max", [values], np.max, 3.0) is None, "another function, `nanmax`, ignores NaN"
     assert reviewed("tf.clip_by_value", [values], lambda x: np.clip(x, 0, 2), [2.0, 0.0, 1.0]) is None, "it is not outside of the interval"
 
 

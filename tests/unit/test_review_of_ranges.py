@@ -1,4 +1,4 @@
-"""Numbers that a dtype cannot hold, and matrices that it cannot tell from singular ones: what is excused, and the bug beside it."""
+"""Numbers that a dtype cannot hold, and almost singular matrices: each excused difference has a similar bug."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ READY = {"r": to_json(KeptReference("0" * 64)), **{f"a{place}": to_json(KeptMode
 
 
 class Office:
-    """One worker of each role, of which one is busy at a time; what it is told to have done, it has done."""
+    """One worker of each kind, at most one of them busy; a worker gives the result that the test tells it."""
 
     def __init__(self, fails: str) -> None:
         self.infos: dict[WorkerKind, Message] = {}

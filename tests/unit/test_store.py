@@ -73,7 +73,7 @@ def _cut(path: Path) -> None:
 @pytest.mark.parametrize("write", [False, True])
 @pytest.mark.parametrize(
     ("harm", "says"),
-    [(_newer, "upgrade opera"), (_foreign, "another program"), (_garbage, "damaged or not a workspace"), (_cut, "damaged")],
+    [(_newer, "upgrade OPERA"), (_foreign, "another program"), (_garbage, "damaged, or not a workspace"), (_cut, "damaged")],
 )
 def test_a_database_that_is_none_of_ours_is_refused_and_left_as_it_is(
     tmp_path: Path, harm: Callable[[Path], None], says: str, write: bool

@@ -1,1 +1,1 @@
-"""Makes failing instances smaller, and finds what it is about them that makes a compiler fail."""
+"""Makes failing instances smaller, and finds the properties that make a compiler fail."""

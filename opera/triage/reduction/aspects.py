@@ -1,4 +1,4 @@
-"""What can be removed alone from an instance, and the properties that are then gone: from the most specific to the most general."""
+"""Single removals from an instance, and the properties that each one removes: from the most specific to the most general."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Smaller versions of an instance, from coarse to fine: fewer arguments, plainer dtypes, plainer values. Nothing here knows an operator."""
+"""Smaller versions of an instance, from coarse to fine: fewer arguments, plainer dtypes, plainer values. The module knows no operator."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How complicated an instance is: one number, so that a reduction is what makes it smaller. Specified in docs/reference/reduction.md."""
+"""The complexity of an instance: one number, which a reduction must lower. docs/reference/reduction.md specifies it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from opera.instance.codec import encode_value
 from opera.triage.reduction.places import array_of
 
 ARGUMENT = 20.0
-"""Of every argument that is given and is not at its default."""
+"""Cost of every given argument that is not at its default."""
 _RANK = 12.0
 _TENSOR = 6.0
 _STRIDED = 8.0
@@ -25,7 +25,7 @@ _OTHER_DTYPE = 8.0
 
 
 def dtype_cost(name: str) -> float:
-    """Of a dtype: 0 for float32, which everybody has."""
+    """Cost of a dtype: 0 for float32, which every compiler has."""
     return _DTYPES.get(name, _OTHER_DTYPE)
 
 
@@ -53,7 +53,7 @@ def complexity(instance: Instance) -> float:
 
 
 def value_cost(value: Any) -> float:
-    """Of one value, nested ones included."""
+    """Cost of one value, with nested values."""
     if isinstance(value, Tensor):
         return _tensor(value)
     if isinstance(value, bool):
@@ -80,7 +80,7 @@ def value_cost(value: Any) -> float:
 
 
 def number_cost(number: float) -> float:
-    """Of a number: 1 and the integer 0 are the simplest, then 0.0, which hides much, small integers, large ones, fractions; a sign adds."""
+    """Cost of a number: 1 and integer 0 are the simplest, then 0.0 (hides much), small integers, large ones, fractions; a sign adds."""
     if not math.isfinite(number):
         return 6.0
     size = abs(number)
@@ -105,7 +105,7 @@ def _dimension(dim: int) -> float:
 
 
 def values_cost(array: Array) -> float:
-    """Of the elements of a tensor: the sum over at most 64 of them, at most 60 in all."""
+    """Cost of the elements of a tensor: the sum over at most 64 of them, at most 60 in all."""
     if array.size == 0 or array.dtype.kind == "O":
         return float(min(array.size, 8))
     flat = array.reshape(-1)

@@ -137,7 +137,7 @@ def _inside(value: Any, way: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, 
 
 
 def _items(value: Any) -> list[Any]:
-    """What *value* directly contains; keys of dictionaries and names of arguments do not count."""
+    """The values that *value* directly contains; keys of dictionaries and names of arguments do not count."""
     if isinstance(value, (list, tuple)):
         return list(cast("list[Any]", value))
     if isinstance(value, dict):
@@ -223,7 +223,7 @@ def without_slice(tensor: Tensor, axis: int, index: int) -> Tensor:
 
 
 def stretched(tensor: Tensor, axis: int, size: int) -> Tensor:
-    """*tensor* with its slices along *axis* repeated in turn until there are *size*; zeros where there is none."""
+    """*tensor* with its slices along *axis* repeated in turn up to *size*; zeros if the axis is empty."""
     array = array_of(tensor)
     if array is None:
         return replace(tensor, shape=(*tensor.shape[:axis], size, *tensor.shape[axis + 1 :]), strides=None, data=None)

@@ -21,7 +21,7 @@ _NUMBERS = {
     "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21, "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24,
     "uint2": 25, "int2": 26,
 }  # fmt: skip
-"""Of `onnx.TensorProto.DataType`."""
+"""Numbers of `onnx.TensorProto.DataType`."""
 _NAMES = {number: name for name, number in _NUMBERS.items()}
 _ATTRIBUTES = frozenset({"to", "dtype", "output_dtype", "output_datatype", "softmax_precision", "stash_type"})
 """Attributes that hold such a number, in every operator of ONNX that has one of that name."""

@@ -22,27 +22,27 @@ from opera.triage.reduction.properties import Property, View, with_open_outputs
 from opera.triage.reduction.trigger import Trigger, canonical, covering
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
-"""The processes in which a reduced instance must fail again: two copies of a warm one where that is allowed, and one newly started."""
+"""The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
 _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
 _UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
-"""Kinds of properties with values of which none is between two others: where one fails for another reason, it says nothing of the rest."""
+"""Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """What one reduction may use: probes, and seconds of wall time. Confirmation comes on top."""
+    """The limits of one reduction: probes, and seconds of wall time. Confirmation is extra."""
 
     probes: int = 600
     seconds: float = 60.0
 
 
 Accepts = Callable[[TestCase], bool]
-"""Whether an instance is valid, as far as somebody other than the library and the compiler can tell."""
+"""Tells whether an instance is valid, by the opinion of another compiler."""
 
 
 def everything(_: TestCase) -> bool:
-    """Where nobody else is asked, everything that the library takes is valid."""
+    """Without another compiler, every instance that the library accepts is valid."""
     return True
 
 
@@ -118,7 +118,7 @@ class Reducer:
         )  # fmt: skip
 
     def _start(self, instance: Instance, key: str, seed: int) -> Instance:
-        """*instance* with its values filled in and without what is recorded beside it; it must fail as the original."""
+        """*instance* with drawn values and without other recorded facts; it must fail like the original."""
         original = self._runner.run(TestCase(instance, self._form, key, seed), self._wanted, self._roles)
         if not self._shows_otherwise(original):
             raise NotReduced(f"does not fail in the same way now: {_said(original)}")
@@ -131,7 +131,7 @@ class Reducer:
             plain = with_open_outputs(plain, instance.expected or ())
             probe = self._probe(View(plain, self._form))
         if not self._shows_otherwise(probe):
-            reason = "the outputs that the test declares" if instance.expected is not None else "random numbers that the model itself holds"
+            reason = "the outputs that the test declares" if instance.expected is not None else "random numbers inside the model"
             raise NotReduced(f"fails only with {reason} ({_said(probe)} otherwise)")
         return plain
 
@@ -241,7 +241,7 @@ class Reducer:
         for place, roles in enumerate(CONFIRMATIONS):
             probe = self._runner.run(trial, self._wanted, roles)
             if not self._shows_otherwise(probe):
-                raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then came to {_said(probe)}")
+                raise NotReduced(f"the smallest instance failed {place} times in fresh processes, and then gave {_said(probe)}")
             evidence = probe.judgement.detail
         return evidence
 

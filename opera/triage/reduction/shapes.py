@@ -1,4 +1,4 @@
-"""Smaller dimensions, lower ranks and plain strides: where several tensors and parameters agree, they change together."""
+"""Smaller dimensions, lower ranks and plain strides: equal sizes of several tensors and parameters change together."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _resizer(size: int, smaller: int, integers: _Integers, *, from_end: bool) ->
 
 
 def _shortener(axis: int, size: int, smaller: int, *, from_end: bool) -> Callable[[Place, Any], Any]:
-    """Shortens the first or last dimension of all tensors in which it has one size: that of a batch, say."""
+    """Shortens the first or last dimension of all tensors in which it has one size, e.g. the size of a batch."""
 
     def shorten(_: Place, value: Any) -> Any:
         if isinstance(value, Tensor) and value.shape and value.shape[axis] == size > smaller:

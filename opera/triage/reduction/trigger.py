@@ -1,4 +1,4 @@
-"""The triggering condition of a failure: the properties without which it vanishes."""
+"""The trigger of a failure: the properties that an instance needs to fail."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from opera.triage.reduction.properties import Property, View, dtype_class, prope
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
 ALWAYS = "any call"
-"""Text of the trigger without a property: whatever is asked of the operator, it fails."""
+"""Text of the trigger without a property: every call of the operator fails."""
 
 
 @dataclass(frozen=True)
 class Trigger:
-    """A set of properties, each of which is needed.
+    """A set of properties that the failure needs.
 
     Attributes:
         properties: In canonical order.

@@ -48,7 +48,7 @@ def note(event: str) -> None:
 
 
 def first_time(name: str) -> bool:
-    """Whether nobody has asked for *name* before."""
+    """Whether this is the first request for *name*."""
     try:
         os.close(os.open(Path(os.environ["OPERA_FAKE_STATE"]) / f"once-{name}", os.O_CREAT | os.O_EXCL))
     except FileExistsError:

@@ -1,4 +1,4 @@
-"""Compilers that mind what is installed and loaded beside them."""
+"""Compilers that depend on other installed and loaded packages."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class UninstalledAdapter(FakeAdapter):
 
 
 class ClashingAdapter(FakeAdapter):
-    """Its compiler is installed beside a requirement that it does not work with."""
+    """Its compiler is installed together with a requirement that it does not work with."""
 
     name = "fake-clashing"
     packages = ("opera-fake-demanding",)
