@@ -120,7 +120,7 @@ def test_comments_order_and_further_keys_are_kept(lab: Lab) -> None:
         ("[[failure]]\nfingerprint = 1\n", "fingerprint: Expected str"),
         ("failure = [", "not valid TOML"),
         ("[other]\n", "unknown field other"),
-        ("[failure]\n", "no baseline"),
+        ("[failure]\n", "not a baseline"),
         ("\udcff", "not valid TOML"),
     ],
 )
