@@ -203,7 +203,7 @@ class Reducer:
         chosen = covering(ladder, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
         chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
-        return Trigger(canonical(set(chosen)), smallest.api, view.tensors), slipped
+        return Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors)), slipped
 
     def _held(self, aspect: Aspect) -> list[Property]:
         """The properties of *aspect* that every failing instance had."""
