@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, Literal, cast
 
-from opera.workers.failure import Failure
+from opera.oracles.verdict import DifferenceFacts, Failure, LostFacts
 
 Document = Mapping[str, Any]
 """An `instance/1` document."""
@@ -271,7 +271,7 @@ class LibraryLost:
 
     reason: str
     stage: str
-    lost: dict[str, str]
+    lost: LostFacts
     log: str = ""
 
 
@@ -282,20 +282,6 @@ Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
 
 
 # Answers of the compiler's worker.
-
-
-class DifferenceFacts(TypedDict):
-    """As `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
-
-    kind: str
-    output: int
-    expected: str
-    actual: str
-    distance: NotRequired[float | str | None]
-    allowed: NotRequired[float | str | None]
-    share: NotRequired[float | str | None]
-    explained: NotRequired[str | None]
-    dtype: NotRequired[str | None]
 
 
 @dataclass(frozen=True)

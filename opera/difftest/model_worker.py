@@ -6,10 +6,9 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from opera import bundle
-from opera.arrays import as_array, is_array
+from opera.arrays import Outputs, as_array, is_array
 from opera.compilers.exporters import is_exporter
 from opera.difftest import messages
 from opera.difftest.messages import (
@@ -101,7 +100,7 @@ class Materialiser:
         model = self._model(request)
         tree = bundle.parse(bundle.fetch_made(self._cache, request.bundle))
         actual = None if request.outputs is None else bundle.parse(bundle.fetch_made(self._cache, request.outputs))
-        expected: list[Any] = tree["outputs"]
+        expected: Outputs = tree["outputs"]
         culprit = None
         if request.model is not None and request.kind is not None:
             found = model.captured(request.kind, bundle.fetch_made(self._cache, request.model))

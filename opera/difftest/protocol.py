@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from opera.compilers.exporters import declined_by_exporter
 from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation, needs_review
@@ -38,14 +39,14 @@ from opera.difftest.messages import (
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import LevelFacts, Stage, Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost, Raised
 
 Event = Done | Raised | Lost
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
-LOWEST_LEVEL = "lowest_level"
+LOWEST_LEVEL: Final = "lowest_level"
 """The key of a failure's detail that says what the test came to at the lowest optimisation level."""
 _SPAWNED = {WorkerKind.COMPILER_FRESH: WorkerKind.COMPILER_SPAWNED, WorkerKind.LIBRARY_FRESH: WorkerKind.LIBRARY_SPAWNED}
 _FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: WorkerKind.COMPILER_FRESH}
@@ -201,7 +202,8 @@ class DiffTest:
         judgement = judge_compilation(event, state.test, state.reference.undefined, state.artefact.suspect)
         if state.phase is Phase.LOWEST:
             assert state.confirmed is not None
-            level = {"name": self.lowest, "verdict": judgement.verdict.value, "vanishes": judgement.verdict is Verdict.PASS}
+            assert self.lowest is not None
+            level: LevelFacts = {"name": self.lowest, "verdict": judgement.verdict.value, "vanishes": judgement.verdict is Verdict.PASS}
             return replace(state.confirmed, detail={**state.confirmed.detail, LOWEST_LEVEL: level})
         if state.failures or judgement.verdict.is_failure:
             return self._confirmed(state, judgement)

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from opera import bundle
+from opera.arrays import ModelValue
 from opera.compilers.exporters import culprits
 from opera.config import Config
 from opera.difftest.judge import Judgement, needs_review
@@ -114,7 +114,7 @@ class TestRunner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def inputs(self, probe: TestOutcome) -> Mapping[str, Any]:
+    def inputs(self, probe: TestOutcome) -> Mapping[str, ModelValue]:
         """Name to value of the inputs of a probe that has a bundle."""
         assert probe.bundle is not None
         return bundle.parse(bundle.fetch(self._cache, probe.bundle))["inputs"]

@@ -10,12 +10,11 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import Cause, Detail, Frame, Stage, Verdict
 
 _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
@@ -117,7 +116,7 @@ _GENERATED = re.compile(r"(?=\w*\d)\w{32,}")
 _READ = 65_536
 
 
-def top_frames(failure: Mapping[str, Any]) -> tuple[str, ...]:
+def top_frames(failure: Cause) -> tuple[str, ...]:
     """The functions nearest to the failure, without line numbers: those change with every version.
 
     Args:
@@ -132,7 +131,7 @@ def top_frames(failure: Mapping[str, Any]) -> tuple[str, ...]:
     return (*trace, *(each for each in located if each not in trace))
 
 
-def _in_project(frames: Any) -> Iterator[str]:
+def _in_project(frames: Sequence[Frame]) -> Iterator[str]:
     """Frames of neither this tool nor the standard library, the innermost first."""
     for module, file, _, function in reversed(list(frames)):
         root = str(module).split(".", 1)[0]
@@ -198,14 +197,16 @@ class Symptom:
         return frozenset((self.fingerprint,))
 
 
-def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any], noise: Noise) -> Symptom:
+def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Detail, noise: Noise) -> Symptom:
     """What a failing test shows; *noise* is that of the compiler that it ran on."""
     if verdict is Verdict.INCONSISTENT:
+        assert "difference" in detail
         difference = detail["difference"]
         kind = str(difference["kind"])
         message = f"{difference['expected']} -> {difference['actual']}" if kind in ("dtype", "structure") else ""
         return Symptom(subject, verdict, stage, kind, converter, message)
     if verdict is Verdict.CRASH:
+        assert "failure" in detail
         failure = detail["failure"]
         message = template(str(failure["message"]), noise)
         return Symptom(subject, verdict, stage, str(failure["type"]), converter, message, top_frames(failure))

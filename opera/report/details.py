@@ -228,8 +228,9 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
         return ()
     if reduction.document is None:
         return (f"not reduced: {one_line(reduction.reason or '')}",)
-    before, after = reduction.detail["complexity"]
-    how = f"{reduction.detail['probes']} probes in {reduction.detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
+    probes, seconds = reduction.detail.get("probes", 0), reduction.detail.get("seconds", 0.0)
+    before, after = reduction.detail.get("complexity", (0.0, 0.0))
+    how = f"{probes} probes in {seconds:.1f} s, complexity {before:.0f} to {after:.0f}"
     return (*call_text(reduction.instance()).splitlines(), how)
 
 

@@ -21,7 +21,7 @@ from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
 from opera.oracles.fingerprint import summary, template
 from opera.oracles.tolerance import tolerance_of
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Detail, Verdict
 from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
@@ -102,7 +102,7 @@ def reduced(finding: Finding) -> Case | None:
     reduction = finding.reduction
     if reduction is None or reduction.document is None:
         return None
-    detail = {**finding.representative.detail, **dict(reduction.detail.get("evidence", {}))}
+    detail: Detail = {**finding.representative.detail, **reduction.detail.get("evidence", Detail())}
     note = f"Reduced from test {finding.representative.test[:12]}. Fails with: {finding.trigger}."
     return Case(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
 
@@ -131,7 +131,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
-    difference = result.detail.get("difference", {})
+    difference: Mapping[str, object] = result.detail.get("difference") or {}
     tolerance = tolerance_of(str(difference.get("dtype", "float32"))) or tolerance_of("float32")
     assert tolerance is not None
     values: dict[str, Any] = {
@@ -195,7 +195,7 @@ def _sorted_imports(lines: Iterable[str]) -> str:
     return "\n".join([*first, *([""] if first else []), *rest])
 
 
-def _is_exact(difference: Mapping[str, Any]) -> bool:
+def _is_exact(difference: Mapping[str, object]) -> bool:
     return difference.get("kind") == "values" and difference.get("allowed") == 0.0
 
 
@@ -292,8 +292,10 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
         return Attempt(False, "the script ran to its end without a failure", tail)
     last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
     if result.verdict is Verdict.INCONSISTENT:
+        assert "difference" in result.detail
         return _judge_difference(output, str(result.detail["difference"]["kind"]), tail)
     if result.verdict is Verdict.CRASH:
+        assert "failure" in result.detail
         failure = result.detail["failure"]
         kind = str(failure["type"]).rsplit(".", 1)[-1]
         noise = noise_of(result.compiler)

@@ -25,6 +25,7 @@ from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
+from opera.oracles.verdict import Detail
 from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, Place, check_room
 from opera.run.observers import Progress, Watch
@@ -355,12 +356,26 @@ class _Campaign:
     def _result(self, test: Test, judgement: Judgement) -> None:
         check_room(judgement, self._workspace.folder)
         fingerprint = judgement.symptom(self._settings.subject).fingerprint if judgement.verdict.is_failure else None
+        detail: Detail = {**judgement.detail}
+        if judgement.exporter:
+            detail["exporter"] = judgement.exporter
         result = StoredResult(
-            test.id, test.instance, self._settings.compiler, self._settings.frontend, self._workers.route.name, test.form.value,
-            test.seed, judgement.verdict, judgement.stage, judgement.reason, judgement.converter, fingerprint,
-            {**judgement.detail, **({"exporter": judgement.exporter} if judgement.exporter else {})}, judgement.seconds,
-            self._workers.pool.machine.id,
-        )  # fmt: skip
+            test=test.id,
+            instance=test.instance,
+            compiler=self._settings.compiler,
+            frontend=self._settings.frontend,
+            route=self._workers.route.name,
+            form=test.form.value,
+            seed=test.seed,
+            verdict=judgement.verdict,
+            stage=judgement.stage,
+            reason=judgement.reason,
+            converter=judgement.converter,
+            fingerprint=fingerprint,
+            detail=detail,
+            seconds=judgement.seconds,
+            machine=self._workers.pool.machine.id,
+        )
         self._keep_machine(self._workers.pool.machine)
         is_new = fingerprint is not None and fingerprint not in self._found and fingerprint not in self._known
         if fingerprint is not None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store.database import Workspace
 from opera.store.signing import is_signed, signature
 
@@ -42,7 +42,7 @@ class StoredResult:
     reason: str | None = None
     converter: str | None = None
     fingerprint: str | None = None
-    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    detail: Detail = field(default_factory=Detail)
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     machine: str | None = None
 
@@ -216,7 +216,7 @@ class Campaigns:
         values = () if campaign is None else (campaign,)
         return dict(self._database.execute(f"SELECT verdict, count(*) FROM {source} GROUP BY verdict ORDER BY verdict", values).fetchall())
 
-    def keep_machine(self, key: str, document: Mapping[str, Any]) -> None:
+    def keep_machine(self, key: str, document: Mapping[str, object]) -> None:
         """Keeps what is known of a machine that results come from."""
         with self._workspace.transaction() as database:
             database.execute("INSERT OR IGNORE INTO machines VALUES (?, ?)", (key, json.dumps(document)))

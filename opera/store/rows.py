@@ -13,10 +13,8 @@ from typing import Annotated, Literal, Required, TypedDict
 
 import msgspec
 
-from opera.difftest.messages import DifferenceFacts
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import DifferenceFacts, Failure, Stage, Verdict
 from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
-from opera.workers.failure import Failure
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
@@ -41,7 +39,7 @@ class LevelDetail(TypedDict):
     vanishes: bool
 
 
-class Detail(TypedDict, total=False):
+class DetailColumn(TypedDict, total=False):
     """What a test left behind."""
 
     failure: Failure
@@ -62,7 +60,7 @@ class ReductionDetail(TypedDict, total=False):
     complexity: tuple[float, float]
     complete: bool
     confirmed: Count
-    evidence: Detail
+    evidence: DetailColumn
     opinions: list[tuple[str, str]]
 
 
@@ -199,7 +197,7 @@ class OutcomeRow(Row, frozen=True, array_like=True):
     def check(self) -> None:
         """The detail has what a verdict of its kind needs."""
         from_json(self.seconds, dict[str, Seconds])
-        found = Detail() if self.detail is None else from_json(self.detail, Detail)
+        found = DetailColumn() if self.detail is None else from_json(self.detail, DetailColumn)
         needed = {Verdict.CRASH: "failure", Verdict.INCONSISTENT: "difference"}.get(self.verdict)
         if needed is not None and needed not in found:
             raise Malformed(f"a result of verdict {self.verdict.value} without {needed}")

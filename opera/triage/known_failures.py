@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from opera.console import quoted
 from opera.difftest.judge import headline
 from opera.errors import UserError
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.queries import Scope, campaigns_in
@@ -83,7 +82,7 @@ def _failure(tests: Sequence[StoredResult]) -> Failure:
     )  # fmt: skip
 
 
-def _kind(verdict: Verdict, stage: Stage | None, detail: Mapping[str, Any]) -> str:
+def _kind(verdict: Verdict, stage: Stage | None, detail: Detail) -> str:
     return symptom_of("", verdict, stage, "", detail, NO_NOISE).kind
 
 

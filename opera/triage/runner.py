@@ -18,7 +18,7 @@ from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
-from opera.store.reductions import GONE, Reductions, StoredReduction
+from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration, Guards
 from opera.triage.candidate import Candidate
 from opera.triage.causes import finding_id
@@ -255,13 +255,13 @@ class Triage:
                 found.trigger.document(), _detail(found),
             )  # fmt: skip
         except NotReduced as error:
-            detail = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
+            detail: ReductionFacts = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
             stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)
         return stored
 
     def _keep(self, stored: StoredReduction, api: str) -> None:
         self._store.keep(stored)
-        self.tally.probes += int(stored.detail.get("probes", 0))
+        self.tally.probes += stored.detail.get("probes", 0)
         if stored.reason is None:
             self.tally.reduced += 1
         else:
@@ -330,8 +330,13 @@ def _first_readable(tests: Sequence[StoredResult], known: Knowledge) -> tuple[St
     return next(read(), (None, None))
 
 
-def _detail(found: Reduction) -> dict[str, Any]:
+def _detail(found: Reduction) -> ReductionFacts:
     return {
-        "form": found.form, "probes": found.probes, "seconds": round(found.seconds, 3), "complexity": list(found.complexity),
-        "complete": found.complete, "confirmed": found.confirmed, "evidence": dict(found.evidence),
-    }  # fmt: skip
+        "form": found.form,
+        "probes": found.probes,
+        "seconds": round(found.seconds, 3),
+        "complexity": list(found.complexity),
+        "complete": found.complete,
+        "confirmed": found.confirmed,
+        "evidence": found.evidence,
+    }

@@ -14,8 +14,8 @@ from typing import Annotated, Any, cast
 from msgspec import DecodeError, Meta, Struct
 from msgspec.json import Decoder
 
+from opera.oracles.verdict import Failure
 from opera.untrusted import Malformed, typed
-from opera.workers.failure import Failure
 from opera.workers.protocol import Message, ProtocolError
 
 MOST_NESTED = 200
@@ -30,7 +30,7 @@ Seconds = dict[str, Annotated[float, Meta(ge=0)]]
 class Ready(Struct, frozen=True, tag_field="is", tag="ready", forbid_unknown_fields=True):
     """The role is set up."""
 
-    info: dict[str, Any]
+    info: Message
 
 
 class Broken(Struct, frozen=True, tag_field="is", tag="broken", forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class Done(Struct, frozen=True, tag_field="is", tag="done", forbid_unknown_field
     """A task ended with a result."""
 
     task: int
-    result: dict[str, Any]
+    result: Message
     seconds: Seconds
 
 
@@ -82,8 +82,8 @@ class Answers:
         answers: To a task, by what stands under `is`.
     """
 
-    info: Any
-    answers: Mapping[str, Any]
+    info: type
+    answers: Mapping[str, type]
 
 
 ROLES: dict[str, Answers] = {}
@@ -112,13 +112,13 @@ def _finite(text: str) -> float:
     return number
 
 
-def _depth(value: Any) -> int:
+def _depth(value: object) -> int:
     depth, level = 0, [value]
     while level:
         depth += 1
         level = [
             inner for each in level if isinstance(each, (dict, list))
-            for inner in (cast("dict[str, Any]", each).values() if isinstance(each, dict) else cast("list[Any]", each))
+            for inner in (cast("dict[str, object]", each).values() if isinstance(each, dict) else cast("list[object]", each))
         ]  # fmt: skip
     return depth
 
@@ -153,7 +153,7 @@ def check_answer(answer: Message, role: str) -> None:
         checked(answer, kind)
 
 
-def checked(document: Any, form: Any) -> Any:
+def checked(document: object, form: Any) -> Any:
     """*document* as an object of the type *form*; raises ProtocolError where it is none."""
     try:
         return typed(document, form)

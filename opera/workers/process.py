@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from opera.atomic import replacing
+from opera.oracles.verdict import Failure
 from opera.workers import clock, folders, messages, processes
 from opera.workers.cores import Seat
-from opera.workers.failure import Failure
 from opera.workers.program import passed_on
 from opera.workers.protocol import Message, ProtocolError, Reader, pack
 from opera.workers.stage import StageCell, StageWatch, shared_memory
