@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -16,6 +15,7 @@ from opera.store.database import open_workspace
 from opera.store.queries import Scope
 from opera.triage.baseline import Baseline, Check
 from opera.triage.known_failures import DIGITS, Failure, failures_of, results_in
+from opera.untrusted import JsonObject
 
 SCHEMA = "baseline/1"
 
@@ -94,7 +94,7 @@ def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
         "new": check.matching.new, "changed": changed, "gone": check.gone, "untested": check.untested,
     }  # fmt: skip
     if as_json:
-        document: dict[str, Any] = {"schema": SCHEMA, "file": str(file), "clean": check.clean, "known": len(check.matching.same)}
+        document: JsonObject = {"schema": SCHEMA, "file": str(file), "clean": check.clean, "known": len(check.matching.same)}
         print_json({**document, **{name: [entry_of(each) for each in group] for name, group in groups.items()}})
         return
     rows = [[name, *row_of(each)] for name, group in groups.items() if name != "untested" for each in group]
@@ -106,7 +106,7 @@ def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
     echo(f"  {len(check.gone)} gone, {len(check.untested)} not tested; {len(changed) + len(check.matching.new)} {words} written")
 
 
-def entry_of(failure: Failure) -> dict[str, Any]:
+def entry_of(failure: Failure) -> JsonObject:
     """A failure in a JSON document."""
     return {
         "fingerprint": failure.fingerprint, "compiler": failure.compiler, "frontend": failure.frontend, "verdict": failure.verdict,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,6 +13,7 @@ from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.comparison import Change, Difference, Side, compare, read_side
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
+from opera.untrusted import JsonObject
 
 SCHEMA = "diff/1"
 _PRINTED = 20
@@ -57,7 +57,7 @@ def _complain(sides: tuple[Side, Side]) -> None:
             say(f"… {len(side.problems) - _PRINTED:,} more problems in {side.path}")
 
 
-def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> dict[str, Any]:
+def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> JsonObject:
     return {
         "schema": SCHEMA, "a": _side(sides[0]), "b": _side(sides[1]),
         "libraries": [
@@ -75,7 +75,7 @@ def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> di
     }  # fmt: skip
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: Side) -> JsonObject:
     versions = [{"library": library, "source": source, "version": version} for (library, source), version in sorted(side.versions.items())]
     return {
         "path": str(side.path), "instances": sum(map(len, side.instances.values())), "operators": len(side.instances),

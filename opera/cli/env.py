@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import click
 
@@ -119,7 +119,18 @@ def list_command(workspace: Path, seed: int, as_json: bool) -> int:
     return Exit.CLEAN
 
 
-def _row(name: str, found: tuple[Place, bool] | None) -> dict[str, Any]:
+class _Row(TypedDict):
+    """An environment that exists or can be made, as `opera env list --json` writes it."""
+
+    name: str
+    state: str
+    serves: list[str]
+    gigabytes: float
+    summary: str
+    path: str | None
+
+
+def _row(name: str, found: tuple[Place, bool] | None) -> _Row:
     known = recipe(name) if name in known_names() else None
     state = "not made"
     if found is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,6 +18,7 @@ from opera.evaluation.recording import Recorded, choose, read_campaign, read_rec
 from opera.prioritize import get_strategy
 from opera.store import Campaigns
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 
 SCHEMA = "evaluate/1"
@@ -136,14 +136,14 @@ def _read(file: Path | None, campaign: str | None, artifact: Path | None, subjec
         return read_campaign(space, campaign)
 
 
-def _head(recorded: Recorded) -> dict[str, Any]:
+def _head(recorded: Recorded) -> JsonObject:
     return {
         "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": len(recorded.faults),
         "facts": dict(recorded.facts),
     }  # fmt: skip
 
 
-def _document(figures: Figures) -> dict[str, Any]:
+def _document(figures: Figures) -> JsonObject:
     return {
         "apfd": figures.apfd.document(),
         "apfdc": None if figures.apfdc is None else figures.apfdc.document(),

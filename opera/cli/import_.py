@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,6 +17,7 @@ from opera.errors import Exit, UserError
 from opera.instance import digest
 from opera.store import Corpus
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 
 SCHEMA = "import/1"
 _BATCH = 500
@@ -90,7 +90,7 @@ def _store(corpus: Corpus, imported: _Imported) -> None:
         corpus.add_occurrences((digest(each.instance), occurrence) for each in batch for occurrence in each.provenance[1:])
 
 
-def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> dict[str, Any]:
+def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> JsonObject:
     return {
         "schema": SCHEMA,
         "files": [

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,6 +14,7 @@ from opera.errors import Exit
 from opera.report.census import Census, Library, Ran, census
 from opera.store.database import open_workspace
 from opera.store.queries import Occurred
+from opera.untrusted import JsonObject
 
 SCHEMA = "ls/1"
 
@@ -42,7 +42,7 @@ def command(
     return Exit.CLEAN
 
 
-def _document(held: Census, limit: int | None, *, tests: bool) -> dict[str, Any]:
+def _document(held: Census, limit: int | None, *, tests: bool) -> JsonObject:
     seen = {"seen": [{"instance": each.instance, "library": each.library, "api": each.api, "source": each.source, "test": each.test,
                       "calls": each.calls} for each in held.seen]} if tests else {}  # fmt: skip
     return {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,6 +14,7 @@ from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
 from opera.report.matrix import Cell, Matrix, Support, matrix
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 
 SCHEMA = "matrix/1"
 
@@ -58,7 +58,7 @@ def command(
     return Exit.CLEAN
 
 
-def _document(table: Matrix) -> dict[str, Any]:
+def _document(table: Matrix) -> JsonObject:
     return {
         "schema": SCHEMA,
         "subjects": [

@@ -35,7 +35,7 @@ class Duration(click.ParamType[float]):
 
     name = "duration"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, (int, float)):
             return float(value)
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?", str(value).strip())
@@ -52,7 +52,7 @@ class Size(click.ParamType[int]):
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", str(value).strip(), re.IGNORECASE)
@@ -69,7 +69,7 @@ class Pattern(click.ParamType[str]):
 
     name = "pattern"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if len(value) > _LONGEST_PATTERN:
             self.fail(f"a pattern of {len(value):,} characters; write one of at most {_LONGEST_PATTERN:,}", param, ctx)
         return value
@@ -117,9 +117,9 @@ def common(function: F) -> F:
     """Adds `--workspace`, `--seed` and `--json`, which every command takes, and refuses names that are not UTF-8."""
 
     @functools.wraps(function)
-    def checked(*arguments: Any, **values: Any) -> Any:
+    def checked(*arguments: object, **values: object) -> Any:
         for name, value in values.items():
-            texts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
+            texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
             if any(isinstance(text, str) and re.search("[\ud800-\udfff]", text) for text in texts):
                 raise click.UsageError(f"what is given as {name.replace('_', '-')} is no text in UTF-8")
         return function(*arguments, **values)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,6 +17,7 @@ from opera.errors import Exit
 from opera.instance import Outcome
 from opera.store import Corpus, Workspace, queries
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 from opera.workers.process import Limits
 
@@ -57,7 +57,7 @@ def command(
                 replay.add([called])
                 watcher.done += 1
         seconds = time.monotonic() - began
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "schema": SCHEMA, "library": library, "versions": caller.versions, "seed": seed, "instances": len(rows),
         "seconds": round(seconds, 3),
         "shares": [{**asdict(each), "share": round(each.share, 6)} for each in replay.shares()],

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import statistics
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -21,6 +20,7 @@ from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.reduction.reduce import Budget
 from opera.triage.reduction.trigger import trigger_of
 from opera.triage.runner import Options, Tally, Triage
+from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 
 SCHEMA = "triage/1"
@@ -72,8 +72,9 @@ def _tell(stored: StoredReduction, api: str) -> None:
         say(f"  {stored.fingerprint[:8]}  {one_line(api)}: not reduced: {one_line(stored.reason)}")
         return
     assert stored.trigger is not None
-    before, after = stored.detail["complexity"]
-    figures = f"{stored.detail['probes']} probes, {stored.detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
+    probes, seconds = stored.detail.get("probes", 0), stored.detail.get("seconds", 0.0)
+    before, after = stored.detail.get("complexity", (0.0, 0.0))
+    figures = f"{probes} probes, {seconds:.1f} s, complexity {before:.0f} to {after:.0f}"
     say(f"  {stored.finding[:8]}  {one_line(api)}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
 
 
@@ -111,11 +112,12 @@ def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
 
 
 def _print(tally: Tally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
-    document: dict[str, Any] = {
+    merged = sum(len(each.members) - 1 for each in found)
+    document: JsonObject = {
         "schema": SCHEMA, "reduced": tally.reduced, "not_reduced": tally.not_reduced, "probes": tally.probes,
         "seconds": round(tally.seconds, 3), "findings_before": before, "findings": len(found),
-        "merged": sum(len(each.members) - 1 for each in found),
-        "seconds_per_reduction": _spread([float(each.detail["seconds"]) for each in reductions if each.reason is None]),
+        "merged": merged,
+        "seconds_per_reduction": _spread([each.detail.get("seconds", 0.0) for each in reductions if each.reason is None]),
         "problems": tally.problems,
     }  # fmt: skip
     for problem in tally.problems:
@@ -124,7 +126,7 @@ def _print(tally: Tally, before: int, found: list[Finding], reductions: list[Sto
         print_json(document)
         return
     echo(f"reduced: {tally.reduced}, not reduced: {tally.not_reduced}, in {tally.seconds:.0f} s")
-    echo(f"findings: {before} before, {len(found)} now ({plural(document['merged'], 'merge')})")
+    echo(f"findings: {before} before, {len(found)} now ({plural(merged, 'merge')})")
 
 
 def _spread(seconds: list[float]) -> dict[str, float] | None:

@@ -28,7 +28,7 @@ def write_replayable(workspace: Workspace, library: str, source: str, seed: int,
     try:
         if library not in Corpus(workspace).libraries():
             raise NothingSelected("none at all")
-        return int(export(workspace, selection, seed, str(path))["instances"])
+        return export(workspace, selection, seed, str(path))["instances"]
     except NothingSelected as error:
         raise UserError(
             f"the source {source} makes recorded calls of {library} again, and the workspace has none; record some first with"

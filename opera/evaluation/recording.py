@@ -24,7 +24,7 @@ from opera.prioritize import Candidate, equipped_counts
 from opera.prioritize.features import integer_data
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.triage.findings import group, knowledge_of
-from opera.untrusted import Count, Document, Line, Malformed, Name, Seconds, from_json, lines_of, parsed_json, typed
+from opera.untrusted import Count, Document, JsonObject, Line, Malformed, Name, Seconds, from_json, lines_of, parsed_json, typed
 
 
 @dataclass(frozen=True)
@@ -104,14 +104,14 @@ def write_recorded(recorded: Recorded, path: Path) -> None:
             packed.write((json.dumps(document, separators=(",", ":"), sort_keys=True) + "\n").encode())
 
 
-def _documents(recorded: Recorded) -> Iterator[dict[str, Any]]:
+def _documents(recorded: Recorded) -> Iterator[JsonObject]:
     yield {
         "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": dict(recorded.faults),
         "equipped": dict(recorded.equipped), "facts": dict(recorded.facts),
     }  # fmt: skip
     places = {name: place for place, name in enumerate(recorded.order)}
     for test in recorded.tests:
-        document: dict[str, Any] = {"id": test.id, "instance": encode_instance(test.instance), "seconds": test.seconds}
+        document: JsonObject = {"id": test.id, "instance": encode_instance(test.instance), "seconds": test.seconds}
         if test.id in places:
             document["place"] = places[test.id]
         if test.faults:

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from opera.instance import Instance, Occurrence
-from opera.untrusted import Count, typed
+from opera.untrusted import Count, JsonObject, typed
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Tally:
         """The outcomes, where there are any."""
         return Tests(dict(self.outcomes.most_common()), tuple(self.errors)) if self.outcomes else None
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """Everything but the digests, as a JSON document."""
         return {
             "calls": self.calls,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 from xml.etree import ElementTree as xml
 
 from opera import __version__
@@ -12,6 +11,7 @@ from opera.console import one_line, option, plural
 from opera.oracles.verdict import Verdict
 from opera.report.overview import Overview, ReportedFinding
 from opera.report.text import code, inline
+from opera.untrusted import JsonObject
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST_ROWS = 50
@@ -60,7 +60,7 @@ def sarif(view: Overview, workspace: str) -> str:
         for verdict in Verdict
         if any(each.finding.verdict is verdict for each in view.findings)
     ]
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "$schema": _SARIF,
         "version": "2.1.0",
         "runs": [
@@ -73,7 +73,7 @@ def sarif(view: Overview, workspace: str) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _result(reported: ReportedFinding, workspace: str) -> dict[str, Any]:
+def _result(reported: ReportedFinding, workspace: str) -> JsonObject:
     finding = reported.finding
     converter = one_line(finding.converter or "unknown")
     return {

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import Any
 
 from opera.console import echo, one_line, option, plural, print_table
 from opera.report.overview import Overview, ReportedFinding
+from opera.untrusted import JsonObject
 
 SCHEMA = "report/1"
 _ID = 8
 _FEW = 12
 
 
-def document(view: Overview) -> dict[str, Any]:
+def document(view: Overview) -> JsonObject:
     """The `report/1` document."""
     return {
         "schema": SCHEMA,
@@ -31,7 +31,7 @@ def document(view: Overview) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def finding_document(reported: ReportedFinding) -> dict[str, Any]:
+def finding_document(reported: ReportedFinding) -> JsonObject:
     """One entry of `findings`."""
     finding, lowest = reported.finding, reported.finding.lowest_level
     return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from opera.console import one_line, option, plural
 from opera.difftest.judge import headline
@@ -16,6 +16,7 @@ from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
+from opera.untrusted import Document
 
 SCHEMA = "show/1"
 _SHOWN = 20
@@ -28,7 +29,7 @@ class View(Protocol):
         """For a person."""
         ...
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         ...
 
@@ -68,7 +69,7 @@ class FindingView:
         text += _section("reproducer", [f"  {details.script_note}", *(f"    {line}" for line in details.script.splitlines())])
         return [*text, *_section("go on", _facts(details.commands))]
 
-    def _reduction(self) -> dict[str, Any] | None:
+    def _reduction(self) -> Document | None:
         """What reducing came to, as JSON; None where that was not tried."""
         found = self._reported.finding.reduction
         if found is None:
@@ -76,7 +77,7 @@ class FindingView:
         figures = {name: value for name, value in found.detail.items() if name != "evidence"}
         return {"test": found.test, "reason": found.reason, "instance": found.document, "trigger": found.trigger, **figures}
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         details, first = self._details, self._reported.finding.representative
         return {
@@ -131,7 +132,7 @@ class TestView:
             ]
         return rows
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         result = self._result
         return {
@@ -166,7 +167,7 @@ class InstanceView:
         text += _section("tests", tests or ["  none has been run"])
         return text
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         return {
             "schema": SCHEMA, "kind": "instance", "id": self._key, "library": self._document["library"], "api": self._call.api,
@@ -181,7 +182,7 @@ def _seen(occurrence: Occurrence) -> str:
     return f"  {test}  {plural(occurrence.calls, 'call')}"
 
 
-def _result_document(result: StoredResult) -> dict[str, Any]:
+def _result_document(result: StoredResult) -> Document:
     return {
         "compiler": result.compiler, "frontend": result.frontend, "route": result.route, "form": result.form,
         "verdict": result.verdict.value, "stage": result.stage.value if result.stage else None, "reason": result.reason,
