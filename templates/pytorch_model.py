@@ -119,9 +119,14 @@ class PyTorchModel:
         result = self.module.operator_result(*self.fresh_tensors())
         strides = [None if tensor.is_contiguous() else tuple(tensor.stride()) for tensor in self._tensors]
         text = module_source(
-            self.instance, [value for _, value in self.inputs], strides, seed=self._seed,
-            plain=isinstance(result, torch.Tensor), in_place=self.module.in_place, lazy=lazy,
-        )  # fmt: skip
+            self.instance,
+            [value for _, value in self.inputs],
+            strides,
+            seed=self._seed,
+            plain=isinstance(result, torch.Tensor),
+            in_place=self.module.in_place,
+            lazy=lazy,
+        )
         imports = ["import torch"]
         if "tree_leaves" in text:
             imports.append("from torch.utils._pytree import tree_leaves")

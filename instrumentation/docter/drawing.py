@@ -30,9 +30,16 @@ Options = List[Tuple[Any, float]]
 
 GIVE_OPTIONAL = 0.3
 _FLOATING: Options = [
-    ("float32", 6.0), ("float64", 1.2), ("int64", 0.8), ("int32", 0.4), ("bool", 0.3), ("uint8", 0.2), ("complex64", 0.3),
-    ("float16", 0.3), ("bfloat16", 0.3),
-]  # fmt: skip
+    ("float32", 6.0),
+    ("float64", 1.2),
+    ("int64", 0.8),
+    ("int32", 0.4),
+    ("bool", 0.3),
+    ("uint8", 0.2),
+    ("complex64", 0.3),
+    ("float16", 0.3),
+    ("bfloat16", 0.3),
+]
 _INDEXING: Options = [("int64", 6.0), ("int32", 1.0), ("float32", 1.0), ("bool", 0.2)]
 _MASKING: Options = [("bool", 6.0), ("float32", 1.0), ("uint8", 0.3)]
 _DTYPES: Options = [("float32", 3.0), ("float64", 2.0), ("int64", 1.5), ("int32", 1.0), ("bool", 0.5), ("float16", 0.5), ("complex64", 0.3)]

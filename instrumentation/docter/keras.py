@@ -20,7 +20,7 @@ _BACKENDS = ("torch", "tensorflow", "jax")
 _HIDDEN = re.compile(
     r"name|dtype|trainable|seed|training|mask|.*_(initializer|regularizer|constraint|scope)|autocast|lora_.*|quantization_.*|"
     r"gptq_.*|initial_state|cell|layer|out"
-)  # fmt: skip
+)
 """Optional parameters of layers that say nothing of the forward pass, or that nothing generated fits."""
 
 

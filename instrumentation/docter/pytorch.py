@@ -42,10 +42,21 @@ torch: Any = importlib.import_module("torch")
 
 _PLACES = ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special", "torch.signal.windows")
 _SCHEMA_KINDS = {
-    "Tensor": TENSOR, "List[Tensor]": TENSORS, "List[Optional[Tensor]]": TENSORS, "int": INT, "List[int]": INTS, "number": FLOAT,
-    "float": FLOAT, "List[float]": "floats", "List[number]": "floats", "bool": BOOL, "List[bool]": "bools", "str": STRING,
-    "ScalarType": DTYPE, "complex": FLOAT,
-}  # fmt: skip
+    "Tensor": TENSOR,
+    "List[Tensor]": TENSORS,
+    "List[Optional[Tensor]]": TENSORS,
+    "int": INT,
+    "List[int]": INTS,
+    "number": FLOAT,
+    "float": FLOAT,
+    "List[float]": "floats",
+    "List[number]": "floats",
+    "bool": BOOL,
+    "List[bool]": "bools",
+    "str": STRING,
+    "ScalarType": DTYPE,
+    "complex": FLOAT,
+}
 _NEVER_GIVEN = frozenset({"out", "names", "generator", "layout", "device", "pin_memory", "memory_format", "requires_grad", "dtype_layout"})
 """Optional parameters that say nothing of the operator, or that nothing generated fits."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)

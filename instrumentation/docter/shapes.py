@@ -13,12 +13,27 @@ MOST_ELEMENTS = 20_000
 _VARIED: List[Tuple[Any, float]] = [(1, 0.7), (2, 2.0), (3, 2.0), (4, 2.0), (5, 1.0), (6, 0.7), (8, 0.5)]
 _BASES: List[Tuple[Any, float]] = [(4, 4.0), (2, 1.0), (3, 1.0), (6, 0.7), (8, 0.4), (1, 0.2), (5, 0.4)]
 _FIRST: List[Tuple[Any, float]] = [
-    (("dims", 2), 3.0), (("dims", 3), 2.5), (("dims", 4), 2.5), (("dims", 1), 1.5), (("dims", 5), 0.7), (("dims", 0), 0.4),
-]  # fmt: skip
+    (("dims", 2), 3.0),
+    (("dims", 3), 2.5),
+    (("dims", 4), 2.5),
+    (("dims", 1), 1.5),
+    (("dims", 5), 0.7),
+    (("dims", 0), 0.4),
+]
 _LATER: List[Tuple[Any, float]] = [
-    (("same",), 6.0), (("vector",), 1.2), (("drop-last",), 0.6), (("drop-first",), 0.4), (("transpose",), 0.6), (("batch",), 0.5),
-    (("broadcast",), 0.6), (("dims", 0), 0.3), (("dims", 1), 0.8), (("dims", 2), 0.8), (("dims", 3), 0.5), (("dims", 4), 0.4),
-]  # fmt: skip
+    (("same",), 6.0),
+    (("vector",), 1.2),
+    (("drop-last",), 0.6),
+    (("drop-first",), 0.4),
+    (("transpose",), 0.6),
+    (("batch",), 0.5),
+    (("broadcast",), 0.6),
+    (("dims", 0), 0.3),
+    (("dims", 1), 0.8),
+    (("dims", 2), 0.8),
+    (("dims", 3), 0.5),
+    (("dims", 4), 0.4),
+]
 
 
 class Sizes:

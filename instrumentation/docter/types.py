@@ -18,7 +18,7 @@ _WORDS: Tuple[Tuple[str, str], ...] = (
     (r"\bstr(?:ing)?s?\b|\bliteral\b", STRING),
     (r"\bnone(?:type)?\b|\boptional\b", NONE),
     (r"\bcallable\b|\bfunction\b|\bdevice\b|\blayout\b|\bgenerator\b|\bmemory_?format\b|\bmodule\b|\bstorage\b|\bstream\b", OTHER),
-)  # fmt: skip
+)
 _MANY = {TENSOR: TENSORS, INT: INTS, FLOAT: FLOATS, BOOL: BOOLS}
 
 

@@ -64,9 +64,15 @@ def update(file: Path, campaign: str | None, compiler: str | None, frontend: str
 @click.option("--allow-gone", is_flag=True, help="Exit with 0 even if a known failure is gone.")
 @common
 def check(
-    file: Path, campaign: str | None, compiler: str | None, frontend: str | None, allow_gone: bool, workspace: Path, seed: int,
+    file: Path,
+    campaign: str | None,
+    compiler: str | None,
+    frontend: str | None,
+    allow_gone: bool,
+    workspace: Path,
+    seed: int,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> int:
     """Compare the failures with FILE.
 
     Exit with 1 when a failure is not in FILE, or when a failure in FILE is gone.
@@ -91,8 +97,11 @@ def _check(baseline: Baseline, scope: Scope, workspace: Path) -> Check:
 def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
     changed = [new for _, new in check.matching.changed]
     groups: dict[str, Sequence[Failure]] = {
-        "new": check.matching.new, "changed": changed, "gone": check.gone, "untested": check.untested,
-    }  # fmt: skip
+        "new": check.matching.new,
+        "changed": changed,
+        "gone": check.gone,
+        "untested": check.untested,
+    }
     if as_json:
         document: JsonObject = {"schema": SCHEMA, "file": str(file), "clean": check.clean, "known": len(check.matching.same)}
         print_json({**document, **{name: [entry_of(each) for each in group] for name, group in groups.items()}})
@@ -109,10 +118,16 @@ def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
 def entry_of(failure: Failure) -> JsonObject:
     """A failure in a JSON document."""
     return {
-        "fingerprint": failure.fingerprint, "compiler": failure.compiler, "frontend": failure.frontend, "verdict": failure.verdict,
-        "stage": failure.stage or None, "converter": failure.converter, "kind": failure.kind, "instances": sorted(failure.instances),
+        "fingerprint": failure.fingerprint,
+        "compiler": failure.compiler,
+        "frontend": failure.frontend,
+        "verdict": failure.verdict,
+        "stage": failure.stage or None,
+        "converter": failure.converter,
+        "kind": failure.kind,
+        "instances": sorted(failure.instances),
         "summary": one_line(failure.summary),
-    }  # fmt: skip
+    }
 
 
 def row_of(failure: Failure) -> list[str]:

@@ -59,7 +59,9 @@ def _complain(sides: tuple[Side, Side]) -> None:
 
 def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> JsonObject:
     return {
-        "schema": SCHEMA, "a": _side(sides[0]), "b": _side(sides[1]),
+        "schema": SCHEMA,
+        "a": _side(sides[0]),
+        "b": _side(sides[1]),
         "libraries": [
             {
                 "library": each.library,
@@ -72,15 +74,18 @@ def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> Js
             }
             for each in differences
         ],
-    }  # fmt: skip
+    }
 
 
 def _side(side: Side) -> JsonObject:
     versions = [{"library": library, "source": source, "version": version} for (library, source), version in sorted(side.versions.items())]
     return {
-        "path": str(side.path), "instances": sum(map(len, side.instances.values())), "operators": len(side.instances),
-        "sources": versions, "problems": len(side.problems),
-    }  # fmt: skip
+        "path": str(side.path),
+        "instances": sum(map(len, side.instances.values())),
+        "operators": len(side.instances),
+        "sources": versions,
+        "problems": len(side.problems),
+    }
 
 
 def _changed(difference: Difference) -> list[Change]:

@@ -63,10 +63,17 @@ def entry_of(check: Check) -> JsonObject:
     """A check as an entry of a JSON document."""
     route = check.route
     return {
-        "name": check.name, "frontend": route.frontend if route else "", "route": route.name if route else "",
-        "library": route.library if route else "", "version": check.version, "ok": check.ok, "state": check.state.value,
-        "reason": check.reason, "settings": dict(check.settings), "python": check.python,
-    }  # fmt: skip
+        "name": check.name,
+        "frontend": route.frontend if route else "",
+        "route": route.name if route else "",
+        "library": route.library if route else "",
+        "version": check.version,
+        "ok": check.ok,
+        "state": check.state.value,
+        "reason": check.reason,
+        "settings": dict(check.settings),
+        "python": check.python,
+    }
 
 
 def cpu_flags() -> list[str]:

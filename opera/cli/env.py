@@ -63,10 +63,15 @@ def create_command(
         served = [".".join(each) for each in wanted.serves]
         print_json(
             {
-                "schema": "env-create/1", "name": name, "path": str(where.folder), "python": str(where.python), "serves": served,
-                "used": not faults, "checks": [entry_of(check) for check in checks],
+                "schema": "env-create/1",
+                "name": name,
+                "path": str(where.folder),
+                "python": str(where.python),
+                "serves": served,
+                "used": not faults,
+                "checks": [entry_of(check) for check in checks],
             }
-        )  # fmt: skip
+        )
     for check in checks:
         if not check.ok:
             say(f"{check.name}{f'/{check.route.frontend} by {check.route.name}' if check.route else ''}: {check.reason}")
@@ -136,10 +141,13 @@ def _row(name: str, found: tuple[Place, bool] | None) -> _Row:
     if found is not None:
         state = "not finished" if not found[0].is_complete else "in use" if found[1] else "made, not used"
     return {
-        "name": name, "state": state, "serves": [".".join(served) for served in known.serves] if known else [],
-        "gigabytes": known.gigabytes if known else 0.0, "summary": known.summary if known else "",
+        "name": name,
+        "state": state,
+        "serves": [".".join(served) for served in known.serves] if known else [],
+        "gigabytes": known.gigabytes if known else 0.0,
+        "summary": known.summary if known else "",
         "path": str(found[0].folder) if found else None,
-    }  # fmt: skip
+    }
 
 
 def _made(config: Config) -> dict[str, tuple[Place, bool]]:

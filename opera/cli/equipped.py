@@ -44,9 +44,19 @@ SOURCE = "frontend-tests"
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
 @common
 def command(
-    compiler: str, frontend: str, suite: Path, only: tuple[str, ...], origin: str, version: str, output: Path | None,
-    timeout: float | None, jobs: int, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    compiler: str,
+    frontend: str,
+    suite: Path,
+    only: tuple[str, ...],
+    origin: str,
+    version: str,
+    output: Path | None,
+    timeout: float | None,
+    jobs: int,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Run the frontend tests of a compiler under the recorder, and count tests and settings of each operator.
 
     The command writes nothing into the workspace. Exit with 4 when no test called an operator of the library.

@@ -74,9 +74,20 @@ _AS_RUN = "(as it ran)"
 )
 @common
 def command(
-    file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, strategies: tuple[str, ...], seeds: int,
-    jobs: int, history: tuple[Path, ...], record: Path | None, coverage: bool, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    file: Path | None,
+    campaign: str | None,
+    artifact: Path | None,
+    subject: str | None,
+    strategies: tuple[str, ...],
+    seeds: int,
+    jobs: int,
+    history: tuple[Path, ...],
+    record: Path | None,
+    coverage: bool,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Compare strategies by how early they reveal the findings of a complete campaign.
 
     FILE is a recorded campaign. Without FILE, OPERA takes the campaign of --artifact, or one of the workspace. The row `(as it ran)` is
@@ -103,10 +114,12 @@ def command(
     if as_json:
         print_json(
             {
-                **_head(recorded), "seeds": seeds, "strategies": {name: _document(each) for name, each in found.items()},
+                **_head(recorded),
+                "seeds": seeds,
+                "strategies": {name: _document(each) for name, each in found.items()},
                 "as_run": None if itself is None else _document(itself),
             }
-        )  # fmt: skip
+        )
     else:
         _print(recorded, found if itself is None else {**found, _AS_RUN: itself}, seeds)
     return Exit.CLEAN
@@ -138,9 +151,12 @@ def _read(file: Path | None, campaign: str | None, artifact: Path | None, subjec
 
 def _head(recorded: Recorded) -> JsonObject:
     return {
-        "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": len(recorded.faults),
+        "schema": SCHEMA,
+        "subject": recorded.subject,
+        "tests": len(recorded.tests),
+        "faults": len(recorded.faults),
         "facts": dict(recorded.facts),
-    }  # fmt: skip
+    }
 
 
 def _document(figures: Figures) -> JsonObject:

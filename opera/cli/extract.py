@@ -63,10 +63,24 @@ _FOLDER = click.Path(path_type=Path)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST ARGUMENTS]")
 @common
 def command(
-    library: str, sources: tuple[str, ...], suite: Path | None, scripts: Path | None, docstrings: bool, only: tuple[str, ...],
-    options: tuple[str, ...], constraints: Path | None, runner: str | None, timeout: float | None, fresh: bool, jobs: int, quiet: bool,
-    arguments: tuple[str, ...], workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    library: str,
+    sources: tuple[str, ...],
+    suite: Path | None,
+    scripts: Path | None,
+    docstrings: bool,
+    only: tuple[str, ...],
+    options: tuple[str, ...],
+    constraints: Path | None,
+    runner: str | None,
+    timeout: float | None,
+    fresh: bool,
+    jobs: int,
+    quiet: bool,
+    arguments: tuple[str, ...],
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Record the operator instances that a library's own tests use.
 
     The same command, typed again, continues an interrupted suite with the first file that is not finished. Arguments after -- go to
@@ -85,9 +99,17 @@ def command(
         if not overrides.get(_INSTANCES) and (replaying := _replaying(library, named)):
             overrides[_INSTANCES] = str(_instances(space, library, replaying, seed, scratch / "instances.jsonl"))
         how = Options(
-            python=load_config().python("library", library), jobs=jobs, seed=seed, only=only, options=overrides, suite=suite or scripts,
-            runner=runner or "", arguments=arguments, timeout=timeout, ended=progress.ended,
-        )  # fmt: skip
+            python=load_config().python("library", library),
+            jobs=jobs,
+            seed=seed,
+            only=only,
+            options=overrides,
+            suite=suite or scripts,
+            runner=runner or "",
+            arguments=arguments,
+            timeout=timeout,
+            ended=progress.ended,
+        )
         watcher = None if quiet else _Watcher(library)
         items = extract(library, scratch=scratch, sources=list(dict.fromkeys(named)) or None, how=how, progress=watcher)
         summaries = list(_store(space, library, items, progress))

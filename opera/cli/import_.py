@@ -55,9 +55,13 @@ class _Imported:
 @click.command("import")
 @click.argument("paths", metavar="FILE|DIR...", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
-    "--format", "format", type=click.Choice(["auto", *(each.value for each in Format)]), default="auto", show_default=True,
+    "--format",
+    "format",
+    type=click.Choice(["auto", *(each.value for each in Format)]),
+    default="auto",
+    show_default=True,
     help="Format of the files; auto recognises corpus files and workspaces.",
-)  # fmt: skip
+)
 @click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
 @common
 def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, seed: int, as_json: bool) -> int:
@@ -95,7 +99,10 @@ def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> J
         "schema": SCHEMA,
         "files": [
             {
-                "path": str(each.origin.path), "format": each.origin.format.value, "read": each.read, "new": each.new,
+                "path": str(each.origin.path),
+                "format": each.origin.format.value,
+                "read": each.read,
+                "new": each.new,
                 "problems": {
                     "count": each.problems,
                     "first": [{"file": one.file, "line": one.line, "what": one_line(one.what)} for one in each.first],
@@ -104,7 +111,7 @@ def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> J
             for each in done
         ],
         "libraries": [{"library": name, "instances": counts[0], "operators": counts[1]} for name, counts in libraries.items()],
-    }  # fmt: skip
+    }
 
 
 def _print(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> None:

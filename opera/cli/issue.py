@@ -93,9 +93,16 @@ def _about(space: Workspace, case: Case, name: str, tests: int) -> Facts:
     campaigns = campaigns_of(space, result.test)
     owner = str(result.detail.get("exporter") or result.compiler)
     return Facts(
-        name, owner, case, one_line(headline(result.verdict, result.detail, result.compiler)), campaigns[-1] if campaigns else None,
-        call_of(space, case), provenance_of(space, result), tests, "",
-    )  # fmt: skip
+        finding=name,
+        owner=owner,
+        case=case,
+        summary=one_line(headline(result.verdict, result.detail, result.compiler)),
+        campaign=campaigns[-1] if campaigns else None,
+        call=call_of(space, case),
+        provenance=provenance_of(space, result),
+        tests=tests,
+        script="",
+    )
 
 
 def _attempt(scratch: Path, config: Config, script: str, result: StoredResult) -> Attempt:

@@ -128,15 +128,20 @@ def common(function: F) -> F:
     for option in reversed(
         [
             click.option(
-                "--workspace", type=click.Path(path_type=Path, file_okay=False), default=Path(".opera"), show_default=True,
-                metavar="DIR", envvar="OPERA_WORKSPACE", help="Folder with the recorded instances, results and findings.",
+                "--workspace",
+                type=click.Path(path_type=Path, file_okay=False),
+                default=Path(".opera"),
+                show_default=True,
+                metavar="DIR",
+                envvar="OPERA_WORKSPACE",
+                help="Folder with the recorded instances, results and findings.",
             ),
             click.option(
                 "--seed", type=SEED, metavar="N", default=0, show_default=True, envvar="OPERA_SEED", help="Seed of all random choices."
             ),
             click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
         ]
-    ):  # fmt: skip
+    ):
         made = option(made)
     return made
 

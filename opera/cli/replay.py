@@ -40,9 +40,20 @@ _ALL = "all"
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def command(
-    library: str, source: str | None, keyword: str | None, cap: int | None, limit: int | None, jobs: int, timeout: float, memory: int,
-    show: int, quiet: bool, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    library: str,
+    source: str | None,
+    keyword: str | None,
+    cap: int | None,
+    limit: int | None,
+    jobs: int,
+    timeout: float,
+    memory: int,
+    show: int,
+    quiet: bool,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Call recorded instances again in their own library, from the record alone.
 
     No compiler is needed. OPERA prints the share of instances that do again what was recorded, and the causes for the others.
@@ -58,11 +69,15 @@ def command(
                 watcher.done += 1
         seconds = time.monotonic() - began
     document: JsonObject = {
-        "schema": SCHEMA, "library": library, "versions": caller.versions, "seed": seed, "instances": len(rows),
+        "schema": SCHEMA,
+        "library": library,
+        "versions": caller.versions,
+        "seed": seed,
+        "instances": len(rows),
         "seconds": round(seconds, 3),
         "shares": [{**asdict(each), "share": round(each.share, 6)} for each in replay.shares()],
         "causes": [asdict(each) for each in replay.causes()],
-    }  # fmt: skip
+    }
     if as_json:
         print_json(document)
     else:
@@ -99,12 +114,16 @@ def _print(library: str, shares: list[Share], causes: list[Cause], show: int) ->
         ["source", "recorded as", "instances", "as recorded", "share", "same exception"],
         [
             [
-                each.source or _ALL, each.recorded, f"{each.instances:,}", f"{each.as_recorded:,}", f"{each.share:.2%}",
+                each.source or _ALL,
+                each.recorded,
+                f"{each.instances:,}",
+                f"{each.as_recorded:,}",
+                f"{each.share:.2%}",
                 f"{each.same_exception:,}" if each.recorded == Outcome.RAISED.value else "",
             ]
             for each in shares
         ],
-    )  # fmt: skip
+    )
     if causes and show:
         echo()
         rows = [

@@ -87,15 +87,26 @@ def _document(space: Workspace, campaign: Campaign, operators: int) -> StatusDoc
     cost = cost_of(space, campaign.id, operators)
     findings = {each.fingerprint for each in Campaigns(space).results(campaign.id, failures=True)}
     return {
-        "schema": SCHEMA, "state": "complete" if campaign.complete else "stopped", "stopped_by": campaign.stopped_by,
-        "campaign": campaign.id, "subject": f"{campaign.compiler}/{campaign.frontend}", "shard": campaign.settings.get("shard"),
-        "pid": None, "started": campaign.started, "updated": None, "seconds": round(campaign.seconds, 3),
+        "schema": SCHEMA,
+        "state": "complete" if campaign.complete else "stopped",
+        "stopped_by": campaign.stopped_by,
+        "campaign": campaign.id,
+        "subject": f"{campaign.compiler}/{campaign.frontend}",
+        "shard": campaign.settings.get("shard"),
+        "pid": None,
+        "started": campaign.started,
+        "updated": None,
+        "seconds": round(campaign.seconds, 3),
         "tests": {"total": done, "done": done, "before": 0},
-        "rate": {"now": 0.0, "mean": round(done / campaign.seconds, 3) if campaign.seconds else 0.0}, "seconds_left": None,
-        "verdicts": verdicts, "new_findings": len(findings - campaign.known), "findings": [], "workers": [],
+        "rate": {"now": 0.0, "mean": round(done / campaign.seconds, 3) if campaign.seconds else 0.0},
+        "seconds_left": None,
+        "verdicts": verdicts,
+        "new_findings": len(findings - campaign.known),
+        "findings": [],
+        "workers": [],
         "cost": {
             "stages": {stage: round(seconds, 3) for stage, seconds in cost.stages.items()},
             "operators": [{"api": api, "seconds": round(seconds, 3), "tests": tests} for api, seconds, tests in cost.operators],
         },
         "driver": None,
-    }  # fmt: skip
+    }

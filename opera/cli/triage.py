@@ -40,9 +40,21 @@ SCHEMA = "triage/1"
 @click.option("--join", "together", nargs=2, metavar="A B", help="Merge these two findings: they have one root cause.")
 @common
 def command(
-    compiler: str | None, frontend: str | None, limit: int | None, budget: float, probes: int, causes: int, jobs: int, again: bool,
-    arbiters: bool, apart: tuple[str, str] | None, together: tuple[str, str] | None, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    compiler: str | None,
+    frontend: str | None,
+    limit: int | None,
+    budget: float,
+    probes: int,
+    causes: int,
+    jobs: int,
+    again: bool,
+    arbiters: bool,
+    apart: tuple[str, str] | None,
+    together: tuple[str, str] | None,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Reduce failing tests, and group findings by root cause.
 
     OPERA reduces the smallest failing instance of each fingerprint while it fails in the same way. The features that the reduced instance
@@ -114,12 +126,17 @@ def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
 def _print(tally: Tally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
     merged = sum(len(each.members) - 1 for each in found)
     document: JsonObject = {
-        "schema": SCHEMA, "reduced": tally.reduced, "not_reduced": tally.not_reduced, "probes": tally.probes,
-        "seconds": round(tally.seconds, 3), "findings_before": before, "findings": len(found),
+        "schema": SCHEMA,
+        "reduced": tally.reduced,
+        "not_reduced": tally.not_reduced,
+        "probes": tally.probes,
+        "seconds": round(tally.seconds, 3),
+        "findings_before": before,
+        "findings": len(found),
         "merged": merged,
         "seconds_per_reduction": _spread([each.detail.get("seconds", 0.0) for each in reductions if each.reason is None]),
         "problems": tally.problems,
-    }  # fmt: skip
+    }
     for problem in tally.problems:
         say(f"not looked at: {problem}")
     if as_json:

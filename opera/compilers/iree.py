@@ -90,9 +90,15 @@ class IreeAdapter(Adapter):
     project = ("iree.compiler.extras.",)  # the importer; the rest of the package runs its tools
     issue_form = "iree"
     message_noise = (
-        r"Error invoking IREE compiler tool .*", r"Error code: \d+", r"Diagnostics:", r"Invoked with:", r"iree-compile .*",
-        r"Need more information\? .*", r"Linking failed; escaped command line .*", r"LLD_VERSION=.*",
-    )  # fmt: skip
+        r"Error invoking IREE compiler tool .*",
+        r"Error code: \d+",
+        r"Diagnostics:",
+        r"Invoked with:",
+        r"iree-compile .*",
+        r"Need more information\? .*",
+        r"Linking failed; escaped command line .*",
+        r"LLD_VERSION=.*",
+    )
     message_prefixes = (r"Error invoking function: \S+:\d+: ",)
     unsupported = (
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),

@@ -44,9 +44,10 @@ class OnnxRuntimeAdapter(Adapter):
     project = ("onnxruntime.", "onnxruntime/")
     issue_form = "onnxruntime"
     message_prefixes = (
-        r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ", r"Exception during initialization: ",
+        r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ",
+        r"Exception during initialization: ",
         r"Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: ",
-    )  # fmt: skip
+    )
     unsupported = (
         UnsupportedRule((f"{_STATE}.NotImplemented",), "no-kernel", stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "no-operator", pattern=r"is not a registered function/op"),

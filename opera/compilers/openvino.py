@@ -52,10 +52,17 @@ class OpenVinoAdapter(Adapter):
     issue_form = "openvino"
     housekeeping = {"OPENVINO_TELEMETRY": "0"}
     message_noise = (
-        r"Check 'false' failed at .*:", r"Exception from .*:\d+:", r"FrontEnd API failed with .*:?", r"Model wasn't fully converted.*",
-        r"-- .* with a message:", r"Summary:", r"-- Conversion is failed for: .*", r"While validating .*",
-        r"Exception happened during conversion of operation .*", r"This is OpenVINO internal type\..*",
-    )  # fmt: skip
+        r"Check 'false' failed at .*:",
+        r"Exception from .*:\d+:",
+        r"FrontEnd API failed with .*:?",
+        r"Model wasn't fully converted.*",
+        r"-- .* with a message:",
+        r"Summary:",
+        r"-- Conversion is failed for: .*",
+        r"While validating .*",
+        r"Exception happened during conversion of operation .*",
+        r"This is OpenVINO internal type\..*",
+    )
     message_prefixes = (r"Check '.*' failed at \S+:\d+:\s*",)
     computes_as = {"float64": "float32", "int64": "int32", "uint64": "int32", "uint32": "int32"}
     unsupported = (

@@ -15,9 +15,18 @@ from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 
 _TYPES = {
-    "FLOAT": "float32", "HALF": "float16", "BF16": "bfloat16", "INT8": "int8", "UINT8": "uint8", "INT32": "int32", "INT64": "int64",
-    "BOOL": "bool", "FP8": "float8_e4m3fn", "INT4": "int4", "FP4": "float4_e2m1fn",
-}  # fmt: skip
+    "FLOAT": "float32",
+    "HALF": "float16",
+    "BF16": "bfloat16",
+    "INT8": "int8",
+    "UINT8": "uint8",
+    "INT32": "int32",
+    "INT64": "int64",
+    "BOOL": "bool",
+    "FP8": "float8_e4m3fn",
+    "INT4": "int4",
+    "FP4": "float4_e2m1fn",
+}
 _NARROWED = {"float64": "float32"}
 """TensorRT's ONNX parser casts double down to float, as its documentation says."""
 _WORKSPACE = 2**30

@@ -326,12 +326,27 @@ class Damaged:
 FROM_LIBRARY = (Made, Rejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers)
 FROM_COMPILER = (Compared, CompilerRaised, NotCaptured, Damaged)
 _TAGS: dict[type[Any], str] = {
-    Materialise: "materialise", WriteSource: "write-source", Review: "review", Call: "call", Compile: "compile",
-    KeptReference: "reference", KeptModel: "artefact", Made: "made", Rejected: "rejected", ExporterFailed: "export-failed",
-    Unwritable: "unwritable", ModelSource: "source", Reviewed: "reviewed", CallAnswers: "called", Refusal: "refusal",
+    Materialise: "materialise",
+    WriteSource: "write-source",
+    Review: "review",
+    Call: "call",
+    Compile: "compile",
+    KeptReference: "reference",
+    KeptModel: "artefact",
+    Made: "made",
+    Rejected: "rejected",
+    ExporterFailed: "export-failed",
+    Unwritable: "unwritable",
+    ModelSource: "source",
+    Reviewed: "reviewed",
+    CallAnswers: "called",
+    Refusal: "refusal",
     LibraryLost: "library-lost",
-    Compared: "compared", CompilerRaised: "raised", NotCaptured: "not-captured", Damaged: "damaged",
-}  # fmt: skip
+    Compared: "compared",
+    CompilerRaised: "raised",
+    NotCaptured: "not-captured",
+    Damaged: "damaged",
+}
 _CLASSES = {tag: kind for kind, tag in _TAGS.items()}
 _PARTS = (KeptReference, KeptModel, Refusal)
 """Messages within messages."""

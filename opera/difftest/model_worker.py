@@ -24,7 +24,7 @@ from opera.difftest.messages import (
     WriteSource,
     from_json,
     to_json,
-)  # fmt: skip
+)
 from opera.instance import decode_instance
 from opera.models.sampling import with_single_parameters
 from opera.models.template import ExportFailed, Invalid, Model, Template
@@ -116,9 +116,16 @@ class Materialiser:
             return None if outputs is None or not all(map(is_array, outputs)) else [as_array(each).shape for each in outputs]
 
         case = Case(
-            instance, list(tree["inputs"].values()), expected, actual, model.nearby, model.exact, model.shapes_elsewhere, shapes_rounded,
-            request.computes_as,
-        )  # fmt: skip
+            instance=instance,
+            inputs=list(tree["inputs"].values()),
+            expected=expected,
+            actual=actual,
+            nearby=model.nearby,
+            exact=model.exact,
+            shapes_elsewhere=model.shapes_elsewhere,
+            shapes_rounded=shapes_rounded,
+            computes_as=request.computes_as,
+        )
         excuse = review(case)
         return Reviewed(culprit=culprit) if excuse is None else Reviewed(excuse.reason, excuse.why, culprit)
 

@@ -35,7 +35,7 @@ from opera.difftest.messages import (
     Reviewed,
     Unwritable,
     from_json,
-)  # fmt: skip
+)
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken

@@ -98,10 +98,19 @@ class Settings:
     def selection(self) -> JsonObject:
         """The part that decides which tests there are: two runs that agree in it and in the versions are one campaign."""
         whole: JsonObject = {
-            "compiler": self.compiler, "frontend": self.frontend, "route": self.route, "forms": [form.value for form in self.forms],
-            "seed": self.seed, "seeds": self.seeds, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit,
-            "cap": self.cap, "chebyshev": self.chebyshev, "level": self.level,
-        }  # fmt: skip
+            "compiler": self.compiler,
+            "frontend": self.frontend,
+            "route": self.route,
+            "forms": [form.value for form in self.forms],
+            "seed": self.seed,
+            "seeds": self.seeds,
+            "strategy": self.strategy,
+            "keyword": self.keyword,
+            "limit": self.limit,
+            "cap": self.cap,
+            "chebyshev": self.chebyshev,
+            "level": self.level,
+        }
         return whole if self.shard is None else {**whole, SHARD: str(self.shard)}
 
     def campaign(self, versions: Mapping[str, Any]) -> str:

@@ -32,9 +32,18 @@ _LAST = 10
 _LOOK_SECONDS = 0.2
 _TOLD = re.compile(r"^(Collecting|Installing collected) ")
 _NO_NETWORK = (
-    "NewConnectionError", "ConnectTimeoutError", "ReadTimeoutError", "Temporary failure in name resolution", "Name or service not known",
-    "Connection refused", "Network is unreachable", "ProxyError", "ConnectionResetError", "SSLError", "No route to host",
-)  # fmt: skip
+    "NewConnectionError",
+    "ConnectTimeoutError",
+    "ReadTimeoutError",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Connection refused",
+    "Network is unreachable",
+    "ProxyError",
+    "ConnectionResetError",
+    "SSLError",
+    "No route to host",
+)
 _NO_SPACE = ("No space left on device", "Errno 28", "Disk quota exceeded")
 
 
@@ -196,9 +205,17 @@ def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None
     """Runs pip in the new environment; what it prints goes into a file beside the interpreter."""
     pins = [] if recipe.pins is None else ["--constraint", str(recipe.pins)]
     command = [
-        str(where.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", *pins,
+        str(where.python),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--progress-bar",
+        "off",
+        *pins,
         *recipe.requirements,
-    ]  # fmt: skip
+    ]
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_USER")}
 
     def told(line: str) -> None:

@@ -57,10 +57,13 @@ def read_artifact(folder: Path, subject: str) -> Recorded:
     if unknown:
         raise UserError(f"{faults_file.name} names {len(unknown)} tests that onnx.jsonl has not, e.g. {min(unknown)}")
     return Recorded(
-        subject.replace("-", "/", 1),
-        [RecordedTest(name, instance, faults=frozenset(revealed.get(name, ()))) for name, instance in sorted(tests.items())],
-        keys, Counter(instance.operator for instance in equipped), equipped, {"origin": "the paper's released data"},
-    )  # fmt: skip
+        subject=subject.replace("-", "/", 1),
+        tests=[RecordedTest(name, instance, faults=frozenset(revealed.get(name, ()))) for name, instance in sorted(tests.items())],
+        faults=keys,
+        equipped=Counter(instance.operator for instance in equipped),
+        equipped_tests=equipped,
+        facts={"origin": "the paper's released data"},
+    )
 
 
 def subjects_in(folder: Path) -> list[str]:
@@ -93,11 +96,15 @@ def _instance(row: Mapping[str, Any]) -> Instance:
     signature = _signatures().get(row["api"], {"domain": "ai.onnx", "slots": [], "defaults": {}})
     inputs = _inputs(signature["slots"], [_value(each) for each in row["inputs"]])
     return Instance(
-        "onnx", f"{signature['domain']}.{row['api']}", Kind.NODE,
-        tuple(Argument(name, _value(value)) for name, value in sorted(row["params"].items())), inputs,
-        (("outputs", [True] * len(row["outputs"])),), tuple(signature["defaults"].items()),
+        library="onnx",
+        api=f"{signature['domain']}.{row['api']}",
+        kind=Kind.NODE,
+        init=tuple(Argument(name, _value(value)) for name, value in sorted(row["params"].items())),
+        call=inputs,
+        context=(("outputs", [True] * len(row["outputs"])),),
+        defaults=tuple(signature["defaults"].items()),
         expected=tuple(_value(each) for each in row["outputs"]),
-    )  # fmt: skip
+    )
 
 
 def _inputs(slots: list[list[str]], values: list[Any]) -> tuple[Argument, ...]:

@@ -163,9 +163,9 @@ def figures(found: Sequence[Detection], *, timed: bool) -> Figures:
     """The figures over several orders of the same tests."""
     faults = len(found[0].positions)
     return Figures(
-        spread([apfd(each.positions, each.tests) for each in found]),
-        spread([apfdc(each) for each in found]) if timed else None,
-        {percent: spread([rauc(each.positions, each.tests, percent) for each in found]) for percent in QUARTERS},
-        [spread([each.positions[k] for each in found]) for k in range(faults)],
-        [spread([each.costs[k][0] for each in found]) for k in range(faults)] if timed else [],
-    )  # fmt: skip
+        apfd=spread([apfd(each.positions, each.tests) for each in found]),
+        apfdc=spread([apfdc(each) for each in found]) if timed else None,
+        rauc={percent: spread([rauc(each.positions, each.tests, percent) for each in found]) for percent in QUARTERS},
+        tests=[spread([each.positions[k] for each in found]) for k in range(faults)],
+        seconds=[spread([each.costs[k][0] for each in found]) for k in range(faults)] if timed else [],
+    )

@@ -125,11 +125,13 @@ def _session(workspace: Workspace, scratch: Path, config: Config, campaign: Camp
     registered = plugin(campaign.compiler)
     template = template_of(campaign.library)
     spec = WorkerSpec(
-        campaign.compiler, "opera.evaluation.frontend:CoverageWorker",
-        {"adapter": registered.target, "cache": str(workspace.cache), "packages": list(packages)},
-        config.python("compiler", campaign.compiler), (*registered.search_path(), *search_path(template)),
-        registered.load().worker_environment(workspace.cache),
-    )  # fmt: skip
+        label=campaign.compiler,
+        setup="opera.evaluation.frontend:CoverageWorker",
+        options={"adapter": registered.target, "cache": str(workspace.cache), "packages": list(packages)},
+        python=config.python("compiler", campaign.compiler),
+        path=(*registered.search_path(), *search_path(template)),
+        environment=registered.load().worker_environment(workspace.cache),
+    )
     session = Session(spec, Limits(timeout), scratch)
     event = session.start()
     if isinstance(event, Broken | Lost):

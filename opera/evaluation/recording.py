@@ -106,9 +106,13 @@ def write_recorded(recorded: Recorded, path: Path) -> None:
 
 def _documents(recorded: Recorded) -> Iterator[JsonObject]:
     yield {
-        "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": dict(recorded.faults),
-        "equipped": dict(recorded.equipped), "facts": dict(recorded.facts),
-    }  # fmt: skip
+        "schema": SCHEMA,
+        "subject": recorded.subject,
+        "tests": len(recorded.tests),
+        "faults": dict(recorded.faults),
+        "equipped": dict(recorded.equipped),
+        "facts": dict(recorded.facts),
+    }
     places = {name: place for place, name in enumerate(recorded.order)}
     for test in recorded.tests:
         document: JsonObject = {"id": test.id, "instance": encode_instance(test.instance), "seconds": test.seconds}
@@ -217,20 +221,22 @@ def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Map
         for test in finding.tests:
             revealed[test.instance].add(finding.id)
     return Recorded(
-        f"{campaign.compiler}/{campaign.frontend}",
-        [
+        subject=f"{campaign.compiler}/{campaign.frontend}",
+        tests=[
             RecordedTest(
-                key,
-                instances[key],
-                round(seconds[key], 4),
-                frozenset(revealed.get(key, ())),
-                None if coverage is None else coverage.get(key, frozenset()),
+                id=key,
+                instance=instances[key],
+                seconds=round(seconds[key], 4),
+                faults=frozenset(revealed.get(key, ())),
+                coverage=None if coverage is None else coverage.get(key, frozenset()),
             )
             for key in sorted(instances)
         ],
-        faults, equipped_counts(campaign.compiler, campaign.frontend), facts=_facts(campaign),
+        faults=faults,
+        equipped=equipped_counts(campaign.compiler, campaign.frontend),
+        facts=_facts(campaign),
         order=list(dict.fromkeys(step.instance for step in Campaigns(workspace).course(campaign.id))),
-    )  # fmt: skip
+    )
 
 
 def choose(campaigns: list[Campaign], prefix: str | None) -> Campaign:

@@ -257,6 +257,15 @@ def _request_for(source: Source, how: Options, scratch: Path) -> Request:
     options = {name: value for name, value in how.options.items() if name in source.description.options}
     shards = min(how.jobs, source.description.shards)
     return Request(
-        python=how.python, recording=folder / source.name, scratch=folder, seed=how.seed, shards=shards, only=tuple(how.only),
-        options=options, suite=how.suite, runner=how.runner, arguments=how.arguments, timeout=how.timeout,
-    )  # fmt: skip
+        python=how.python,
+        recording=folder / source.name,
+        scratch=folder,
+        seed=how.seed,
+        shards=shards,
+        only=tuple(how.only),
+        options=options,
+        suite=how.suite,
+        runner=how.runner,
+        arguments=how.arguments,
+        timeout=how.timeout,
+    )

@@ -65,8 +65,14 @@ class Finished(msgspec.Struct, frozen=True):
 
 Line: TypeAlias = Entered | Seen | Repeated | Dropped | Tested | Finished
 _KINDS: dict[str, Any] = {
-    "recording": Head, "entry": Entered, "instance": Seen, "again": Repeated, "dropped": Dropped, "outcome": Tested, "calls": Finished,
-}  # fmt: skip
+    "recording": Head,
+    "entry": Entered,
+    "instance": Seen,
+    "again": Repeated,
+    "dropped": Dropped,
+    "outcome": Tested,
+    "calls": Finished,
+}
 """The key that tells a kind of line, in the order in which they are looked for."""
 
 

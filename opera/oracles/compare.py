@@ -301,8 +301,15 @@ def _compare_exactly(index: int, expected: Array, actual: Array, explained: str 
     if expected.dtype.kind in "iub" and actual.dtype.kind in "iub":
         distance = float(max(abs(int(a) - int(b)) for a, b in zip(expected[different], actual[different], strict=True)))
     return Difference(
-        "values", index, str(one), str(other), distance, 0.0, float(different.mean()), explained
-    )  # fmt: skip
+        kind="values",
+        output=index,
+        expected=str(one),
+        actual=str(other),
+        distance=distance,
+        allowed=0.0,
+        share=float(different.mean()),
+        explained=explained,
+    )
 
 
 def _compare_reals(
@@ -358,8 +365,12 @@ def _pick(
     scores = different.astype(np.float64) if distance is None else np.where(different, distance, -1.0)
     place = int(np.argmax(scores.reshape(-1)))
     return Difference(
-        kind, index, repr(float(one.reshape(-1)[place])), repr(float(other.reshape(-1)[place])),
-        None if distance is None else float(distance.reshape(-1)[place]),
-        None if allowed is None else float(allowed.reshape(-1)[place]),
-        float(different.mean()), explained,
-    )  # fmt: skip
+        kind=kind,
+        output=index,
+        expected=repr(float(one.reshape(-1)[place])),
+        actual=repr(float(other.reshape(-1)[place])),
+        distance=None if distance is None else float(distance.reshape(-1)[place]),
+        allowed=None if allowed is None else float(allowed.reshape(-1)[place]),
+        share=float(different.mean()),
+        explained=explained,
+    )

@@ -112,6 +112,10 @@ def _filter(row: Mapping[str, Any]) -> Filter:
 
 def _scope(row: Mapping[str, Any]) -> Scope:
     return Scope(
-        re.compile(row["operators"], re.IGNORECASE), row["why"], tuple(row.get("libraries", ())), row.get("parameter"), row.get("equals"),
-        row.get("before_opset"),
-    )  # fmt: skip
+        operators=re.compile(row["operators"], re.IGNORECASE),
+        why=row["why"],
+        libraries=tuple(row.get("libraries", ())),
+        parameter=row.get("parameter"),
+        equals=row.get("equals"),
+        before_opset=row.get("before_opset"),
+    )

@@ -35,10 +35,20 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\s+"), " "),
 )
 _LINES = (
-    r"Traceback \(most recent call last\):", r"File \".*\", line \d+.*", r"Failed to convert the exported program.*", r"- If there is .*",
-    r"- Create an error report .*", r"## Exception summary", r"Set TORCH.*", r"You can suppress.*", r"This is usually a bug.*",
-    r"%\d+(?::\d+)? = .*", r"\^", r"\S+:\d+(?::\d+)?: (?:warning|remark): .*", r">>> .*",
-)  # fmt: skip
+    r"Traceback \(most recent call last\):",
+    r"File \".*\", line \d+.*",
+    r"Failed to convert the exported program.*",
+    r"- If there is .*",
+    r"- Create an error report .*",
+    r"## Exception summary",
+    r"Set TORCH.*",
+    r"You can suppress.*",
+    r"This is usually a bug.*",
+    r"%\d+(?::\d+)? = .*",
+    r"\^",
+    r"\S+:\d+(?::\d+)?: (?:warning|remark): .*",
+    r">>> .*",
+)
 """Lines of Python, PyTorch, MLIR and linkers that say where a failure was noticed, and nothing of the failure."""
 _PREFIXES = (r"\S+\.(?:cc|cpp|h):\d+ ", r"<(?:stdin|unknown)>:\d+(?::\d+)?: error: ")
 """How C++ and MLIR begin a message with a place."""
@@ -184,9 +194,15 @@ class Symptom:
     def fingerprint(self) -> str:
         """16 hexadecimal digits."""
         parts = [
-            VERSION, self.subject, self.verdict.value, self.stage.value if self.stage else None, self.kind, self.converter, self.message,
+            VERSION,
+            self.subject,
+            self.verdict.value,
+            self.stage.value if self.stage else None,
+            self.kind,
+            self.converter,
+            self.message,
             self.frames,
-        ]  # fmt: skip
+        ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     @property

@@ -104,11 +104,12 @@ def bars(view: Overview) -> list[Bar]:
     met = Counter(subject for each in view.findings for subject in each.met_by)
     return [
         Bar(
-            subject, met[subject.name],
+            subject,
+            met[subject.name],
             tuple(Segment(verdict, count, round(100 * count / subject.tests, 3)) for verdict, count in subject.verdicts.items()),
         )
         for subject in view.subjects
-    ]  # fmt: skip
+    ]
 
 
 def trend(view: Overview) -> Trend | None:
@@ -129,11 +130,15 @@ def trend(view: Overview) -> Trend | None:
     ends = _apart([y(curve.findings) for curve in kept], bottom)
     lines = tuple(
         Line(
-            _label(curve, kept), " ".join(f"{x(tests)},{y(found)}" for tests, found in _staircase(curve)), x(curve.tests),
-            y(curve.findings), ends[place], place,
+            label=_label(curve, kept),
+            points=" ".join(f"{x(tests)},{y(found)}" for tests, found in _staircase(curve)),
+            end_x=x(curve.tests),
+            end_y=y(curve.findings),
+            label_y=ends[place],
+            number=place,
         )
         for place, curve in enumerate(kept)
-    )  # fmt: skip
+    )
     across = tuple(Tick(x(value), f"{value:,}") for value in _ticks(most_tests))
     up = tuple(Tick(y(value), f"{value:,}") for value in _ticks(most_found))
     return Trend(_WIDTH, _HEIGHT, _LEFT, right, bottom, lines, across, up, len(drawn) - len(kept))

@@ -32,7 +32,7 @@ def junit(view: Overview, workspace: str) -> str:
         failing = sum(1 for each in operators if findings.get((each.api, subject.name)))
         suite = xml.SubElement(
             root, "testsuite", name=one_line(subject.name), tests=str(len(operators)), failures=str(failing), errors="0", skipped="0"
-        )  # fmt: skip
+        )
         for each in operators:
             case = xml.SubElement(suite, "testcase", classname=one_line(subject.name), name=one_line(each.api))
             for reported in findings.get((each.api, subject.name), ()):
@@ -89,10 +89,12 @@ def _result(reported: ReportedFinding, workspace: str) -> JsonObject:
         ],
         "partialFingerprints": {"opera/v1": finding.id},
         "properties": {
-            "operators": [one_line(api) for api in finding.operators], "stage": finding.stage.value if finding.stage else None,
-            "tests": len(finding.tests), "verified": reported.verified,
+            "operators": [one_line(api) for api in finding.operators],
+            "stage": finding.stage.value if finding.stage else None,
+            "tests": len(finding.tests),
+            "verified": reported.verified,
         },
-    }  # fmt: skip
+    }
 
 
 def _plain(text: str) -> str:
@@ -113,13 +115,17 @@ def markdown(view: Overview, workspace: str) -> str:
         ["id", "subject", "verdict", "stage", "converter", "tests", "summary"],
         [
             [
-                f"`{each.finding.id[:8]}`", _cell(each.subject), each.finding.verdict.value,
-                each.finding.stage.value if each.finding.stage else "", _cell(each.finding.converter or ""),
-                f"{len(each.finding.tests):,}", _cell(each.summary),
+                f"`{each.finding.id[:8]}`",
+                _cell(each.subject),
+                each.finding.verdict.value,
+                each.finding.stage.value if each.finding.stage else "",
+                _cell(each.finding.converter or ""),
+                f"{len(each.finding.tests):,}",
+                _cell(each.summary),
             ]
             for each in view.findings[:_MOST_ROWS]
         ],
-    )  # fmt: skip
+    )
     if len(view.findings) > _MOST_ROWS:
         command = f"opera report --all{view.scope.options}{option(workspace)}"
         lines.append(f"\n{len(view.findings) - _MOST_ROWS:,} more: {code(command, 10_000)}")

@@ -19,9 +19,15 @@ from opera.triage.findings import Finding
 from opera.untrusted import Malformed, read_file
 
 _DIFFERENCE = (
-    ("kind", "what differs"), ("output", "output"), ("expected", "library"), ("actual", "compiler"), ("distance", "largest distance"),
-    ("allowed", "allowed there"), ("share", "share of elements"), ("explained", "explained by"),
-)  # fmt: skip
+    ("kind", "what differs"),
+    ("output", "output"),
+    ("expected", "library"),
+    ("actual", "compiler"),
+    ("distance", "largest distance"),
+    ("allowed", "allowed there"),
+    ("share", "share of elements"),
+    ("explained", "explained by"),
+)
 
 
 @dataclass(frozen=True)
@@ -187,10 +193,19 @@ class Detailer:
         tests = tuple(self._test(test) for test in finding.tests[: self._shown])
         script, note = self._script(reported)
         return Details(
-            reported, symptom_rows(reported), evidence(first.detail), stored_call(self._corpus, self._workspace.blobs, first.instance),
-            tuple(one_line(each.test, 160) for each in provenance[: self._shown]), len(provenance),
-            tests, version_rows(campaign), self._commands(reported), reduced_lines(finding), script, note,
-        )  # fmt: skip
+            reported=reported,
+            symptom=symptom_rows(reported),
+            evidence=evidence(first.detail),
+            call=stored_call(self._corpus, self._workspace.blobs, first.instance),
+            provenance=tuple(one_line(each.test, 160) for each in provenance[: self._shown]),
+            provenance_total=len(provenance),
+            tests=tests,
+            versions=version_rows(campaign),
+            commands=self._commands(reported),
+            reduced=reduced_lines(finding),
+            script=script,
+            script_note=note,
+        )
 
     def _test(self, test: StoredResult) -> FailingTest:
         subject = f"{test.compiler}/{test.frontend}"
@@ -240,11 +255,16 @@ def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
     subject = finding.compiler if reported.is_elsewhere else f"{first.compiler}/{first.frontend}"
     symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail, noise_of(first.compiler))
     rows = (
-        Row("subject", subject), Row("route", first.route), Row("verdict", first.verdict.value),
-        Row("stage", first.stage.value if first.stage else ""), Row("kind", symptom.kind), Row("converter", symptom.converter),
-        Row("message", symptom.message), Row("optimisation", str(finding.lowest_level or "")),
+        Row("subject", subject),
+        Row("route", first.route),
+        Row("verdict", first.verdict.value),
+        Row("stage", first.stage.value if first.stage else ""),
+        Row("kind", symptom.kind),
+        Row("converter", symptom.converter),
+        Row("message", symptom.message),
+        Row("optimisation", str(finding.lowest_level or "")),
         *(Row("another compiler", str(each)) for each in finding.opinions),
-    )  # fmt: skip
+    )
     return tuple(Row(row.name, one_line(row.value, 400)) for row in rows if row.value)
 
 

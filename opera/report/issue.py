@@ -256,9 +256,11 @@ def _actual(result: StoredResult) -> str:
         return f"{_what(difference)}{code(str(difference.get('actual')))}{wide}"
     stage = f" while it was in stage `{result.stage.value}`" if result.stage else ""
     words = {
-        Verdict.CRASH: "An exception was raised", Verdict.ABORT: "The process was killed",
-        Verdict.HANG: "The process did not come back", Verdict.OOM: "The process passed its memory cap",
-    }.get(result.verdict, "It fails")  # fmt: skip
+        Verdict.CRASH: "An exception was raised",
+        Verdict.ABORT: "The process was killed",
+        Verdict.HANG: "The process did not come back",
+        Verdict.OOM: "The process passed its memory cap",
+    }.get(result.verdict, "It fails")
     return f"{words}{stage}."
 
 

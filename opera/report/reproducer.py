@@ -149,7 +149,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         "exact": _is_exact(difference),
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
-    }  # fmt: skip
+    }
     try:
         lines = environment.from_string(body).render(values).strip().splitlines()
     except jinja2.TemplateError as error:

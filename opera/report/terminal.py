@@ -20,7 +20,9 @@ def document(view: Overview) -> JsonObject:
         "schema": SCHEMA,
         "subjects": [
             {
-                "compiler": each.compiler, "frontend": each.frontend, "tests": each.tests,
+                "compiler": each.compiler,
+                "frontend": each.frontend,
+                "tests": each.tests,
                 "verdicts": {verdict.value: count for verdict, count in each.verdicts.items()},
             }
             for each in view.subjects
@@ -28,23 +30,34 @@ def document(view: Overview) -> JsonObject:
         "campaigns": [{"id": each.campaign.id, "complete": each.campaign.complete, "tests": each.tests} for each in view.curves],
         "findings": [finding_document(each) for each in view.findings],
         "filtered": dict(view.filtered_by_reason()),
-    }  # fmt: skip
+    }
 
 
 def finding_document(reported: ReportedFinding) -> JsonObject:
     """One entry of `findings`."""
     finding, lowest = reported.finding, reported.finding.lowest_level
     return {
-        "id": finding.id, "compiler": finding.compiler, "frontend": finding.frontend, "route": finding.route,
-        "operators": list(finding.operators), "verdict": finding.verdict.value, "stage": finding.stage.value if finding.stage else None,
-        "converter": None if finding.converter is None else one_line(finding.converter), "summary": reported.summary,
-        "tests": len(finding.tests), "verified": reported.verified, "reproducer": reported.reproducer,
+        "id": finding.id,
+        "compiler": finding.compiler,
+        "frontend": finding.frontend,
+        "route": finding.route,
+        "operators": list(finding.operators),
+        "verdict": finding.verdict.value,
+        "stage": finding.stage.value if finding.stage else None,
+        "converter": None if finding.converter is None else one_line(finding.converter),
+        "summary": reported.summary,
+        "tests": len(finding.tests),
+        "verified": reported.verified,
+        "reproducer": reported.reproducer,
         "lowest_level": None if lowest is None else {"name": lowest.name, "verdict": lowest.verdict.value},
-        "representative": finding.representative.test, "met_by": list(reported.met_by), "trigger": finding.trigger,
-        "reduced": finding.reduction is not None and finding.reduction.reason is None, "fingerprints": list(finding.fingerprints),
+        "representative": finding.representative.test,
+        "met_by": list(reported.met_by),
+        "trigger": finding.trigger,
+        "reduced": finding.reduction is not None and finding.reduction.reason is None,
+        "fingerprints": list(finding.fingerprints),
         "merged_because": list(finding.merged_because),
         "other_compilers": [{"subject": each.subject, "side": each.side} for each in finding.opinions],
-    }  # fmt: skip
+    }
 
 
 def print_overview(view: Overview, workspace: str, *, rows: int | None) -> None:
@@ -91,12 +104,16 @@ def _print_findings(subject: str, found: list[ReportedFinding], digits: int, lim
     tried = any(each.reproducer is not None for each in shown)
     rows = [
         [
-            each.finding.id[:digits], each.finding.verdict.value, each.finding.stage.value if each.finding.stage else "",
-            one_line(each.finding.converter or "", 32), f"{len(each.finding.tests):,}",
-            *([_verified(each)] if tried else []), _with_culprit(each),
+            each.finding.id[:digits],
+            each.finding.verdict.value,
+            each.finding.stage.value if each.finding.stage else "",
+            one_line(each.finding.converter or "", 32),
+            f"{len(each.finding.tests):,}",
+            *([_verified(each)] if tried else []),
+            _with_culprit(each),
         ]
         for each in shown
-    ]  # fmt: skip
+    ]
     header = ["id", "verdict", "stage", "converter", "tests", *(["verified"] if tried else []), "summary"]
     print_table(header, rows, elastic=len(header) - 1)
     if len(shown) < len(found):

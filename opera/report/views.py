@@ -81,12 +81,20 @@ class FindingView:
         """The `show/1` document."""
         details, first = self._details, self._reported.finding.representative
         return {
-            "schema": SCHEMA, "kind": "finding", **finding_document(self._reported),
-            "symptom": _pairs(details.symptom), "call": details.call.text, "notes": list(details.call.notes), "instance": first.instance,
-            "detail": dict(first.detail), "versions": _pairs(details.versions), "provenance": list(details.provenance),
-            "failing": [test.test for test in self._reported.finding.tests], "script": details.script or None,
+            "schema": SCHEMA,
+            "kind": "finding",
+            **finding_document(self._reported),
+            "symptom": _pairs(details.symptom),
+            "call": details.call.text,
+            "notes": list(details.call.notes),
+            "instance": first.instance,
+            "detail": dict(first.detail),
+            "versions": _pairs(details.versions),
+            "provenance": list(details.provenance),
+            "failing": [test.test for test in self._reported.finding.tests],
+            "script": details.script or None,
             "reduction": self._reduction(),
-        }  # fmt: skip
+        }
 
 
 class TestView:
@@ -115,11 +123,17 @@ class TestView:
     def _rows(self) -> list[Row]:
         result = self._result
         rows = [
-            ("subject", f"{result.compiler}/{result.frontend}"), ("route", result.route), ("input form", result.form),
-            ("seed", str(result.seed)), ("verdict", result.verdict.value), ("stage", result.stage.value if result.stage else ""),
-            ("reason", result.reason or ""), ("converter", result.converter or ""), ("finding", result.fingerprint or ""),
+            ("subject", f"{result.compiler}/{result.frontend}"),
+            ("route", result.route),
+            ("input form", result.form),
+            ("seed", str(result.seed)),
+            ("verdict", result.verdict.value),
+            ("stage", result.stage.value if result.stage else ""),
+            ("reason", result.reason or ""),
+            ("converter", result.converter or ""),
+            ("finding", result.fingerprint or ""),
             ("campaigns", ", ".join(campaign.id for campaign in self._campaigns)),
-        ]  # fmt: skip
+        ]
         return [Row(name, one_line(value)) for name, value in rows if value]
 
     def _commands(self) -> list[Row]:
@@ -136,11 +150,19 @@ class TestView:
         """The `show/1` document."""
         result = self._result
         return {
-            "schema": SCHEMA, "kind": "test", "id": result.test, **_result_document(result), "instance": result.instance,
-            "seed": result.seed, "converter": result.converter, "call": self._call.text, "notes": list(self._call.notes),
-            "detail": dict(result.detail), "seconds": dict(result.seconds),
+            "schema": SCHEMA,
+            "kind": "test",
+            "id": result.test,
+            **_result_document(result),
+            "instance": result.instance,
+            "seed": result.seed,
+            "converter": result.converter,
+            "call": self._call.text,
+            "notes": list(self._call.notes),
+            "detail": dict(result.detail),
+            "seconds": dict(result.seconds),
             "campaigns": [campaign.id for campaign in self._campaigns],
-        }  # fmt: skip
+        }
 
 
 class InstanceView:
@@ -170,11 +192,17 @@ class InstanceView:
     def document(self) -> Document:
         """The `show/1` document."""
         return {
-            "schema": SCHEMA, "kind": "instance", "id": self._key, "library": self._document["library"], "api": self._call.api,
-            "call": self._call.text, "notes": list(self._call.notes), "document": self._document,
+            "schema": SCHEMA,
+            "kind": "instance",
+            "id": self._key,
+            "library": self._document["library"],
+            "api": self._call.api,
+            "call": self._call.text,
+            "notes": list(self._call.notes),
+            "document": self._document,
             "provenance": [{"source": each.source, "test": each.test, "calls": each.calls} for each in self._provenance],
             "tests": [{"id": test.test, **_result_document(test)} for test in self._tests],
-        }  # fmt: skip
+        }
 
 
 def _seen(occurrence: Occurrence) -> str:
@@ -184,10 +212,15 @@ def _seen(occurrence: Occurrence) -> str:
 
 def _result_document(result: StoredResult) -> Document:
     return {
-        "compiler": result.compiler, "frontend": result.frontend, "route": result.route, "form": result.form,
-        "verdict": result.verdict.value, "stage": result.stage.value if result.stage else None, "reason": result.reason,
+        "compiler": result.compiler,
+        "frontend": result.frontend,
+        "route": result.route,
+        "form": result.form,
+        "verdict": result.verdict.value,
+        "stage": result.stage.value if result.stage else None,
+        "reason": result.reason,
         "finding": result.fingerprint,
-    }  # fmt: skip
+    }
 
 
 def _said(result: StoredResult) -> str:

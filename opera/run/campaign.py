@@ -395,6 +395,14 @@ class _Campaign:
         assert stored is not None
         verdicts = self._campaigns.verdicts(campaign)
         return Summary(
-            campaign, sum(verdicts.values()), planned, stored.seconds, verdicts, len(self._found), len(self._found - self._known),
-            complete, stopped_by, versions,
-        )  # fmt: skip
+            campaign=campaign,
+            executed=sum(verdicts.values()),
+            planned=planned,
+            seconds=stored.seconds,
+            verdicts=verdicts,
+            findings=len(self._found),
+            new_findings=len(self._found - self._known),
+            complete=complete,
+            stopped_by=stopped_by,
+            versions=versions,
+        )

@@ -20,9 +20,17 @@ if TYPE_CHECKING:  # only a terminal needs rich
     from rich.text import Text
 
 COLOURS = {
-    "pass": "green", "crash": "red", "abort": "red", "hang": "red", "oom": "red", "inconsistent": "magenta", "flaky": "yellow",
-    "unsupported": "cyan", "invalid": "bright_black", "undefined": "bright_black",
-}  # fmt: skip
+    "pass": "green",
+    "crash": "red",
+    "abort": "red",
+    "hang": "red",
+    "oom": "red",
+    "inconsistent": "magenta",
+    "flaky": "yellow",
+    "unsupported": "cyan",
+    "invalid": "bright_black",
+    "undefined": "bright_black",
+}
 """Of verdicts."""
 _MOST_STAGES = 8
 _NAME = 80
@@ -83,11 +91,16 @@ def _workers(workers: list[WorkerFacts]) -> Table:
     for each in workers:
         busy = each["state"] != "idle"
         table.add_row(
-            one_line(f"{each['label']} {each['role']}", _NAME), str(each["pid"]), one_line(each["state"], _NAME),
-            one_line(each["api"] or "", _NAME), one_line(each["stage"], _NAME) if busy else "",
-            f"{each['seconds']:.1f}" if busy else "", f"{each['resident'] / 2**20:,.0f} MB", f"{each['tasks']:,}",
+            one_line(f"{each['label']} {each['role']}", _NAME),
+            str(each["pid"]),
+            one_line(each["state"], _NAME),
+            one_line(each["api"] or "", _NAME),
+            one_line(each["stage"], _NAME) if busy else "",
+            f"{each['seconds']:.1f}" if busy else "",
+            f"{each['resident'] / 2**20:,.0f} MB",
+            f"{each['tasks']:,}",
             style="" if busy else _DIM,
-        )  # fmt: skip
+        )
     return table
 
 

@@ -264,13 +264,22 @@ class Status:
         rate = self._rate()
         left = self._total - self._done
         return {
-            "schema": SCHEMA, "state": state, "stopped_by": stopped_by, "campaign": self._campaign, "subject": self._settings.subject,
-            "shard": None if self._settings.shard is None else str(self._settings.shard), "pid": os.getpid(),
-            "started": self._started, "updated": _now(), "seconds": round(elapsed, 3),
+            "schema": SCHEMA,
+            "state": state,
+            "stopped_by": stopped_by,
+            "campaign": self._campaign,
+            "subject": self._settings.subject,
+            "shard": None if self._settings.shard is None else str(self._settings.shard),
+            "pid": os.getpid(),
+            "started": self._started,
+            "updated": _now(),
+            "seconds": round(elapsed, 3),
             "tests": {"total": self._total, "done": self._done, "before": self._before},
             "rate": {"now": round(rate, 3), "mean": round((self._done - self._before) / elapsed, 3) if elapsed > 0 else 0.0},
             "seconds_left": round(left / rate) if rate > 0 and state == "running" else None,
-            "verdicts": dict(sorted(self._verdicts.items())), "new_findings": self._new, "findings": list(self._findings),
+            "verdicts": dict(sorted(self._verdicts.items())),
+            "new_findings": self._new,
+            "findings": list(self._findings),
             "workers": self._pool.workers() if state in ("starting", "running") else [],
             "cost": {
                 "stages": {stage: round(seconds, 3) for stage, seconds in self._stages.most_common()},
@@ -281,9 +290,10 @@ class Status:
             },
             "driver": {
                 "resident": most_resident(),
-                "cpu_seconds": round(time.process_time(), 3), "busy_seconds": round(time.thread_time() - self._idle, 3),
+                "cpu_seconds": round(time.process_time(), 3),
+                "busy_seconds": round(time.thread_time() - self._idle, 3),
             },
-        }  # fmt: skip
+        }
 
     def _rate(self) -> float:
         """Tests per second in the last minute."""

@@ -122,11 +122,19 @@ class Campaigns:
         )
         return [
             Campaign(
-                row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4]), frozenset(json.loads(row[5])), row[6], bool(row[7]),
-                row[8], row[9],
+                id=row[0],
+                compiler=row[1],
+                frontend=row[2],
+                settings=json.loads(row[3]),
+                versions=json.loads(row[4]),
+                known=frozenset(json.loads(row[5])),
+                seconds=row[6],
+                complete=bool(row[7]),
+                stopped_by=row[8],
+                started=row[9],
             )
             for row in rows
-        ]  # fmt: skip
+        ]
 
     def pause(self, key: str, seconds: float, *, complete: bool, stopped_by: str | None) -> None:
         """Adds *seconds* to a campaign's wall time and says how this part of it ended."""
@@ -153,13 +161,23 @@ class Campaigns:
                     "INSERT OR REPLACE INTO results (test, instance, compiler, frontend, route, form, seed, verdict, stage, reason,"
                     " converter, fingerprint, detail, seconds, machine) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
-                        result.test, result.instance, result.compiler, result.frontend, result.route, result.form, result.seed,
-                        result.verdict.value, result.stage.value if result.stage else None, _storable(result.reason),
+                        result.test,
+                        result.instance,
+                        result.compiler,
+                        result.frontend,
+                        result.route,
+                        result.form,
+                        result.seed,
+                        result.verdict.value,
+                        result.stage.value if result.stage else None,
+                        _storable(result.reason),
                         _storable(result.converter),
-                        result.fingerprint, json.dumps(result.detail) if result.detail else None, json.dumps(result.seconds),
+                        result.fingerprint,
+                        json.dumps(result.detail) if result.detail else None,
+                        json.dumps(result.seconds),
                         result.machine,
                     ),
-                )  # fmt: skip
+                )
                 database.execute("INSERT OR IGNORE INTO campaign_tests VALUES (?, ?, ?)", (campaign, result.test, place))
 
     def adopt(self, campaign: str, tests: Iterable[tuple[int, str]]) -> None:

@@ -124,10 +124,16 @@ class Reductions:
                 " ON CONFLICT (fingerprint, test) DO UPDATE SET finding = excluded.finding, reason = excluded.reason,"
                 " instance = excluded.instance, trigger = excluded.trigger, detail = excluded.detail",
                 (
-                    place, reduction.fingerprint, reduction.test, reduction.finding, reduction.reason, document,
-                    None if reduction.trigger is None else json.dumps(reduction.trigger), json.dumps(reduction.detail),
+                    place,
+                    reduction.fingerprint,
+                    reduction.test,
+                    reduction.finding,
+                    reduction.reason,
+                    document,
+                    None if reduction.trigger is None else json.dumps(reduction.trigger),
+                    json.dumps(reduction.detail),
                 ),
-            )  # fmt: skip
+            )
 
     def forget(self, fingerprints: Iterable[str]) -> None:
         """Drops the reductions of *fingerprints* and the assignments of their tests.

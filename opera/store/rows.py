@@ -311,11 +311,23 @@ class ArtefactRow(Row, frozen=True, array_like=True):
 
 
 TABLES: Mapping[str, type[Row]] = {
-    "instances": InstanceRow, "occurrences": OccurrenceRow, "extractions": ExtractionRow, "rankings": RankingRow, "ranked": RankedRow,
-    "artefacts": ArtefactRow, "campaigns": CampaignRow, "results": ResultRow, "machines": MachineRow,
-    "results_elsewhere": ResultElsewhereRow, "reproductions": ReproductionRow, "reductions": ReductionRow, "assignments": AssignmentRow,
-    "merges": MergeRow, "campaign_tests": CampaignTestRow, "extraction_progress": ProgressRow,
-}  # fmt: skip
+    "instances": InstanceRow,
+    "occurrences": OccurrenceRow,
+    "extractions": ExtractionRow,
+    "rankings": RankingRow,
+    "ranked": RankedRow,
+    "artefacts": ArtefactRow,
+    "campaigns": CampaignRow,
+    "results": ResultRow,
+    "machines": MachineRow,
+    "results_elsewhere": ResultElsewhereRow,
+    "reproductions": ReproductionRow,
+    "reductions": ReductionRow,
+    "assignments": AssignmentRow,
+    "merges": MergeRow,
+    "campaign_tests": CampaignTestRow,
+    "extraction_progress": ProgressRow,
+}
 """Every table, in an order in which rows come before those that refer to them."""
 
 

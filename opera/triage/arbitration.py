@@ -135,10 +135,11 @@ class Arbitration:
         library = left[0][1].instance().library
         for subject in arbiters_of(library).subjects:
             wanted = [
-                reduction for compiler, reduction in left
+                reduction
+                for compiler, reduction in left
                 if subject in arbiters_of(library, compiler).subjects
                 and sum(bool(each.side) for each in known[reduction.test]) < MOST_ARBITERS
-            ]  # fmt: skip
+            ]
             for reduction, opinion in self._opinions(subject, wanted):
                 known[reduction.test].append(opinion)
         for _, reduction in left:

@@ -135,11 +135,22 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
     first = _representative(leaves[members[0]], reduction, known)
     fingerprints = dict.fromkeys(str(test.fingerprint) for test in (first, *tests))
     return Finding(
-        members[0], _culprit(first, reduction), first.frontend, first.route,
-        tuple(sorted({known.api_of(test.instance) for test in tests})), first.verdict, first.stage, first.converter,
-        headline(first.verdict, first.detail, first.compiler), first, tuple(sorted(tests, key=lambda test: test.test)),
-        tuple(fingerprints), tuple(members), reduction, known.causes.reasons(members),
-    )  # fmt: skip
+        id=members[0],
+        compiler=_culprit(first, reduction),
+        frontend=first.frontend,
+        route=first.route,
+        operators=tuple(sorted({known.api_of(test.instance) for test in tests})),
+        verdict=first.verdict,
+        stage=first.stage,
+        converter=first.converter,
+        summary=headline(first.verdict, first.detail, first.compiler),
+        representative=first,
+        tests=tuple(sorted(tests, key=lambda test: test.test)),
+        fingerprints=tuple(fingerprints),
+        members=tuple(members),
+        reduction=reduction,
+        merged_because=known.causes.reasons(members),
+    )
 
 
 def _culprit(first: StoredResult, reduction: StoredReduction | None) -> str:

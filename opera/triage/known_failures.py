@@ -76,10 +76,16 @@ def failures_of(results: Iterable[StoredResult]) -> list[Failure]:
 def _failure(tests: Sequence[StoredResult]) -> Failure:
     first = min(tests, key=lambda test: test.test)
     return Failure(
-        str(first.fingerprint), str(first.detail.get("exporter", first.compiler)), first.frontend, first.verdict.value,
-        first.stage.value if first.stage else "", first.converter or "", _kind(first.verdict, first.stage, first.detail),
-        frozenset(test.instance[:DIGITS] for test in tests), headline(first.verdict, first.detail, first.compiler),
-    )  # fmt: skip
+        fingerprint=str(first.fingerprint),
+        compiler=str(first.detail.get("exporter", first.compiler)),
+        frontend=first.frontend,
+        verdict=first.verdict.value,
+        stage=first.stage.value if first.stage else "",
+        converter=first.converter or "",
+        kind=_kind(first.verdict, first.stage, first.detail),
+        instances=frozenset(test.instance[:DIGITS] for test in tests),
+        summary=headline(first.verdict, first.detail, first.compiler),
+    )
 
 
 def _kind(verdict: Verdict, stage: Stage | None, detail: Detail) -> str:

@@ -251,9 +251,14 @@ class Triage:
             reducer = Reducer(runner, fingerprint, test.verdict, self._options.budget, accepts)
             found = reducer.reduce(instance, test.form, test.instance, test.seed)
             stored = StoredReduction(
-                fingerprint, test.test, finding_id(fingerprint, found.trigger), None, encode_instance(found.instance),
-                found.trigger.document(), _detail(found),
-            )  # fmt: skip
+                fingerprint=fingerprint,
+                test=test.test,
+                finding=finding_id(fingerprint, found.trigger),
+                reason=None,
+                document=encode_instance(found.instance),
+                trigger=found.trigger.document(),
+                detail=_detail(found),
+            )
         except NotReduced as error:
             detail: ReductionFacts = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
             stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)

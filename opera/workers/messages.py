@@ -117,9 +117,11 @@ def _depth(value: object) -> int:
     while level:
         depth += 1
         level = [
-            inner for each in level if isinstance(each, (dict, list))
+            inner
+            for each in level
+            if isinstance(each, (dict, list))
             for inner in (cast("dict[str, object]", each).values() if isinstance(each, dict) else cast("list[object]", each))
-        ]  # fmt: skip
+        ]
     return depth
 
 

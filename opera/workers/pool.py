@@ -98,13 +98,19 @@ class WorkerPool:
         """What each worker is, has and does, as a document; `seconds` are those it has been in its stage."""
         return [
             {
-                "label": desk.worker.spec.label, "role": desk.role.value, "pid": desk.worker.pid, "state": _state(desk),
-                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None), "stage": desk.worker.stage,
-                "seconds": round(desk.worker.waiting(), 3), "resident": desk.worker.resident(), "tasks": desk.worker.tasks,
+                "label": desk.worker.spec.label,
+                "role": desk.role.value,
+                "pid": desk.worker.pid,
+                "state": _state(desk),
+                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None),
+                "stage": desk.worker.stage,
+                "seconds": round(desk.worker.waiting(), 3),
+                "resident": desk.worker.resident(),
+                "tasks": desk.worker.tasks,
                 "log": str(desk.worker.log),
             }
             for desk in self._desks
-        ]  # fmt: skip
+        ]
 
     def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""

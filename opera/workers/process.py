@@ -31,9 +31,15 @@ PIPE_SIZE = 2**20
 """Bytes of a task that a worker may not have read yet; a system that allows less gives less."""
 
 PINNED_ENVIRONMENT = {
-    "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TQDM_DISABLE": "1",
-}  # fmt: skip
+    "PYTHONHASHSEED": "0",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TQDM_DISABLE": "1",
+}
 """One thread each, the same hash seed everywhere, and as little noise as they allow."""
 
 
@@ -158,9 +164,14 @@ class Worker:
             with self._log.open("ab") as log, processes.BIRTHS:
                 self._process = subprocess.Popen(
                     [self.spec.python, "-W", "ignore", str(entry), str(child_read), str(child_write), str(stage_fd)],
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment,
-                    pass_fds=(child_read, child_write, stage_fd), start_new_session=True,
-                )  # fmt: skip
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=cwd,
+                    env=environment,
+                    pass_fds=(child_read, child_write, stage_fd),
+                    start_new_session=True,
+                )
                 processes.CHILDREN.add(self._process.pid)
         except OSError:
             os.close(self._write_fd)

@@ -236,14 +236,19 @@ def posts_document(posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, cac
             "limits": {"stage": limits.stage, "start": limits.start, "memory": limits.memory},
             "posts": {
                 role.value: {
-                    "label": post.spec.label, "setup": post.spec.setup, "options": dict(post.spec.options), "python": post.spec.python,
-                    "path": list(post.spec.path), "environment": dict(post.spec.environment), "forkable": post.forkable,
+                    "label": post.spec.label,
+                    "setup": post.spec.setup,
+                    "options": dict(post.spec.options),
+                    "python": post.spec.python,
+                    "path": list(post.spec.path),
+                    "environment": dict(post.spec.environment),
+                    "forkable": post.forkable,
                     "recycle": post.recycle,
                 }
                 for role, post in posts.items()
             },
         }
-    )  # fmt: skip
+    )
 
 
 def _post(document: Message, cache: str, here: str) -> WorkerConfig:
@@ -253,9 +258,13 @@ def _post(document: Message, cache: str, here: str) -> WorkerConfig:
         return {key: _moved(value, cache, here) for key, value in values.items()}
 
     spec = WorkerSpec(
-        document["label"], document["setup"], moved(document["options"]), document["python"], tuple(document["path"]),
-        moved(document["environment"]),
-    )  # fmt: skip
+        label=document["label"],
+        setup=document["setup"],
+        options=moved(document["options"]),
+        python=document["python"],
+        path=tuple(document["path"]),
+        environment=moved(document["environment"]),
+    )
     return replace(WorkerConfig(spec), forkable=document["forkable"], recycle=document["recycle"])
 
 

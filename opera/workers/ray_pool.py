@@ -129,13 +129,19 @@ class RayPool:
         now = time.monotonic()
         return [
             {
-                "label": desk.host or "(no machine yet)", "role": desk.order.role.value if desk.order else "station", "pid": desk.pid,
+                "label": desk.host or "(no machine yet)",
+                "role": desk.order.role.value if desk.order else "station",
+                "pid": desk.pid,
                 "state": "starting" if desk.machine is None else "busy" if desk.order else "idle",
-                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None), "stage": "",
-                "seconds": round(now - desk.since, 3), "resident": 0, "tasks": desk.tasks, "log": "",
+                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None),
+                "stage": "",
+                "seconds": round(now - desk.since, 3),
+                "resident": 0,
+                "tasks": desk.tasks,
+                "log": "",
             }
             for desk in self._desks
-        ]  # fmt: skip
+        ]
 
     def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""

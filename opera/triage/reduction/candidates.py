@@ -77,8 +77,18 @@ def _finite(array: Array) -> Array:
 
 
 PLAIN: tuple[Callable[[Array], Array], ...] = (
-    _ones, _zeros, _constant, _counting_a_little, _counting, _signs, _small_integers, _rounded, _one_digit, _positive, _finite,
-)  # fmt: skip
+    _ones,
+    _zeros,
+    _constant,
+    _counting_a_little,
+    _counting,
+    _signs,
+    _small_integers,
+    _rounded,
+    _one_digit,
+    _positive,
+    _finite,
+)
 """Ways to make values plain, the most radical first."""
 
 
@@ -244,9 +254,16 @@ def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 STEPS: tuple[Candidates, ...] = (
-    fewer_arguments, at_defaults, fewer_outputs, shapes.smaller_dimensions, shapes.lower_ranks, shapes.contiguous, simpler_parameters,
-    simpler_dtypes, simpler_values,
-)  # fmt: skip
+    fewer_arguments,
+    at_defaults,
+    fewer_outputs,
+    shapes.smaller_dimensions,
+    shapes.lower_ranks,
+    shapes.contiguous,
+    simpler_parameters,
+    simpler_dtypes,
+    simpler_values,
+)
 """The steps of a reduction, the coarsest first."""
 
 

@@ -274,7 +274,7 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "element-above-one": (_of_elements(lambda array: bool((array > 1).any()), lambda _low, high: high > 1), "{name} has a value >1"),
     "element-fraction": (_of_elements(lambda array: bool((np.isfinite(array) & (array != np.rint(array))).any())), "{name} has a fraction"),
     "elements-differ": (_of_elements(lambda array: len(np.unique(array)) > 1, lambda low, high: low != high), "values of {name} differ"),
-}  # fmt: skip
+}
 
 
 def _wanted(instance: Instance, place: int) -> bool:

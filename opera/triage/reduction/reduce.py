@@ -113,9 +113,16 @@ class Reducer:
         smallest, trigger, complete = self._without_slips(start, began + self._budget.seconds)
         evidence = self._confirm(smallest)
         return Reduction(
-            smallest, form, trigger, self._runner.count - first_probe, time.monotonic() - began,
-            (complexity(start), complexity(smallest)), complete, len(CONFIRMATIONS), evidence,
-        )  # fmt: skip
+            instance=smallest,
+            form=form,
+            trigger=trigger,
+            probes=self._runner.count - first_probe,
+            seconds=time.monotonic() - began,
+            complexity=(complexity(start), complexity(smallest)),
+            complete=complete,
+            confirmed=len(CONFIRMATIONS),
+            evidence=evidence,
+        )
 
     def _start(self, instance: Instance, key: str, seed: int) -> Instance:
         """*instance* with its values filled in and without what is recorded beside it; it must fail as the original."""
