@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 
 from opera.evaluation.compare import Figures
 from opera.evaluation.metrics import Detection
-from opera.evaluation.recording import Recorded, read_recorded
+from opera.evaluation.recording import RecordedRun, read_recorded
 
 SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "3"))
 """Orders of each strategy; figures to be published want 30."""
@@ -43,7 +43,7 @@ def style() -> None:
     )  # fmt: skip
 
 
-def recorded_campaigns(*names: str) -> dict[str, Recorded]:
+def recorded_campaigns(*names: str) -> dict[str, RecordedRun]:
     """The campaigns of `data/campaigns` by their titles; *names* are those of the files, all where none is given."""
     folder = Path(__file__).parents[1] / "data" / "campaigns"
     there = {path.name.partition(".")[0] for path in folder.glob("*.jsonl.gz")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, List, Optional, Tuple
 
 from .chooser import Chooser
-from .constraints import Constraint, Dim
+from .constraints import Dim, ParameterConstraint
 
 Shape = Tuple[int, ...]
 
@@ -52,7 +52,7 @@ class Sizes:
             return self.base()
         return shape[int(self._choose(f"{slot}.pool.{len(shape)}", [(place, 1.0) for place in range(len(shape))]))]
 
-    def shape(self, constraint: Constraint, slot: str, first: Optional[Shape]) -> Shape:
+    def shape(self, constraint: ParameterConstraint, slot: str, first: Optional[Shape]) -> Shape:
         """A shape for the tensor of *constraint*; *first* is the shape of the call's first tensor, once there is one."""
         options: List[Tuple[Any, float]] = [(("documented", number), 6.0) for number in range(len(constraint.shapes))]
         options += [(("dims", dims), 4.0) for dims in constraint.ndims]
@@ -61,7 +61,7 @@ class Sizes:
         way = self._choose(f"{slot}.shape", options)
         return _bounded(self._made(way, constraint, slot, first or ()))
 
-    def _made(self, way: Tuple[Any, ...], constraint: Constraint, slot: str, first: Shape) -> Shape:
+    def _made(self, way: Tuple[Any, ...], constraint: ParameterConstraint, slot: str, first: Shape) -> Shape:
         if way[0] == "documented":
             return self._documented(constraint.shapes[int(way[1])], slot)
         if way[0] == "dims":

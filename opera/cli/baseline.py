@@ -13,8 +13,8 @@ from opera.console import STDOUT, echo, one_line, plural, print_json, print_tabl
 from opera.errors import Exit, NothingSelected, UserError
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
-from opera.triage.baseline import Baseline, Check
-from opera.triage.known_failures import DIGITS, Failure, failures_of, results_in
+from opera.triage.baseline import Baseline, BaselineCheck
+from opera.triage.known_failures import DIGITS, KnownFailure, failures_of, results_in
 from opera.untrusted import JsonObject
 
 SCHEMA = "baseline/1"
@@ -82,7 +82,7 @@ def check(
     return Exit.CLEAN if found.clean or (allow_gone and not found.matching.new) else Exit.NEW_FINDINGS
 
 
-def _check(baseline: Baseline, scope: Scope, workspace: Path) -> Check:
+def _check(baseline: Baseline, scope: Scope, workspace: Path) -> BaselineCheck:
     with open_workspace(workspace, write=False) as space:
         results = results_in(space, scope)
     if not results:
@@ -94,9 +94,9 @@ def _check(baseline: Baseline, scope: Scope, workspace: Path) -> Check:
     return baseline.check(failures_of(results), {result.instance[:DIGITS] for result in results}, subjects | exporters)
 
 
-def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
+def _say(check: BaselineCheck, file: Path, as_json: bool, *, verb: str) -> None:
     changed = [new for _, new in check.matching.changed]
-    groups: dict[str, Sequence[Failure]] = {
+    groups: dict[str, Sequence[KnownFailure]] = {
         "new": check.matching.new,
         "changed": changed,
         "gone": check.gone,
@@ -115,7 +115,7 @@ def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
     echo(f"  {len(check.gone)} gone, {len(check.untested)} not tested; {len(changed) + len(check.matching.new)} {words} written")
 
 
-def entry_of(failure: Failure) -> JsonObject:
+def entry_of(failure: KnownFailure) -> JsonObject:
     """A failure in a JSON document."""
     return {
         "fingerprint": failure.fingerprint,
@@ -130,6 +130,6 @@ def entry_of(failure: Failure) -> JsonObject:
     }
 
 
-def row_of(failure: Failure) -> list[str]:
+def row_of(failure: KnownFailure) -> list[str]:
     """A failure in a table."""
     return [failure.fingerprint[:8], failure.subject, failure.verdict, one_line(failure.converter, 32), one_line(failure.summary)]

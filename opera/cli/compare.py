@@ -12,7 +12,7 @@ from opera.cli.baseline import entry_of, row_of
 from opera.cli.options import common
 from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
-from opera.triage.known_failures import DIGITS, Failure, Side, failures_of, match, side
+from opera.triage.known_failures import DIGITS, KnownFailure, Side, failures_of, match, side
 
 SCHEMA = "compare/1"
 
@@ -30,12 +30,12 @@ class Comparison:
         untested: Failed in A; B has tested none of their instances.
     """
 
-    new: tuple[Failure, ...]
-    fixed: tuple[Failure, ...]
-    changed: tuple[tuple[Failure, Failure], ...]
-    same: tuple[Failure, ...]
-    flaky: tuple[Failure, ...]
-    untested: tuple[Failure, ...]
+    new: tuple[KnownFailure, ...]
+    fixed: tuple[KnownFailure, ...]
+    changed: tuple[tuple[KnownFailure, KnownFailure], ...]
+    same: tuple[KnownFailure, ...]
+    flaky: tuple[KnownFailure, ...]
+    untested: tuple[KnownFailure, ...]
 
 
 @click.command("compare")
@@ -87,7 +87,7 @@ def _print(one: Side, other: Side, found: Comparison) -> None:
     echo(f"A: {one.name}, {one.versions}, {plural(len(one.results), 'test')}")
     echo(f"B: {other.name}, {other.versions}, {plural(len(other.results), 'test')}")
     echo()
-    groups: list[tuple[str, Sequence[Failure]]] = [
+    groups: list[tuple[str, Sequence[KnownFailure]]] = [
         ("new", found.new),
         ("fixed", found.fixed),
         ("changed", [new for _, new in found.changed]),

@@ -14,7 +14,7 @@ from opera.cli.options import common
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config, write_python
 from opera.console import echo, print_json, print_table, say
-from opera.environments.build import Place, create, home, place, record_of, remove
+from opera.environments.build import EnvironmentFolder, create, home, place, record_of, remove
 from opera.environments.checkup import Check, Checkup
 from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import Exit, UserError
@@ -85,7 +85,7 @@ def create_command(
     return Exit.CLEAN
 
 
-def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], None]) -> list[Check]:
+def _check(wanted: Recipe, where: EnvironmentFolder, config: Config, tell: Callable[[str], None]) -> list[Check]:
     """The checks of every compiler and library of the environment, as if opera.toml already named it."""
     values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
     compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
@@ -135,7 +135,7 @@ class _Row(TypedDict):
     path: str | None
 
 
-def _row(name: str, found: tuple[Place, bool] | None) -> _Row:
+def _row(name: str, found: tuple[EnvironmentFolder, bool] | None) -> _Row:
     known = recipe(name) if name in known_names() else None
     state = "not made"
     if found is not None:
@@ -150,9 +150,9 @@ def _row(name: str, found: tuple[Place, bool] | None) -> _Row:
     }
 
 
-def _made(config: Config) -> dict[str, tuple[Place, bool]]:
+def _made(config: Config) -> dict[str, tuple[EnvironmentFolder, bool]]:
     """Every environment that `opera env` made and that opera.toml names or the usual folder has, and whether opera.toml names it."""
-    found: dict[str, tuple[Place, bool]] = {}
+    found: dict[str, tuple[EnvironmentFolder, bool]] = {}
     folders = [each for each in home().iterdir() if each.is_dir()] if home().is_dir() else []
     for each in filter(None, map(record_of, folders)):
         found[each.name] = each, False

@@ -14,7 +14,7 @@ from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
-from opera.evaluation.recording import Recorded, choose, read_campaign, read_recorded, write_recorded
+from opera.evaluation.recording import RecordedRun, choose, read_campaign, read_recorded, write_recorded
 from opera.prioritize import get_strategy
 from opera.store import Campaigns
 from opera.store.database import open_workspace
@@ -125,7 +125,7 @@ def command(
     return Exit.CLEAN
 
 
-def _covered(workspace: Path, prefix: str | None) -> Recorded:
+def _covered(workspace: Path, prefix: str | None) -> RecordedRun:
     from opera.evaluation.frontend import measure
 
     with open_workspace(workspace, write=False) as space:
@@ -133,7 +133,7 @@ def _covered(workspace: Path, prefix: str | None) -> Recorded:
         return read_campaign(space, campaign.id, measure(space, load_config(), campaign))
 
 
-def _read(file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, workspace: Path) -> Recorded:
+def _read(file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, workspace: Path) -> RecordedRun:
     given = [name for name, value in (("FILE", file), ("--campaign", campaign), ("--artifact", artifact)) if value is not None]
     if len(given) > 1:
         raise UserError(f"{' and '.join(given)} name different campaigns; give one of them")
@@ -149,7 +149,7 @@ def _read(file: Path | None, campaign: str | None, artifact: Path | None, subjec
         return read_campaign(space, campaign)
 
 
-def _head(recorded: Recorded) -> JsonObject:
+def _head(recorded: RecordedRun) -> JsonObject:
     return {
         "schema": SCHEMA,
         "subject": recorded.subject,
@@ -169,7 +169,7 @@ def _document(figures: Figures) -> JsonObject:
     }
 
 
-def _print(recorded: Recorded, found: Mapping[str, Figures], seeds: int) -> None:
+def _print(recorded: RecordedRun, found: Mapping[str, Figures], seeds: int) -> None:
     ranked = sorted(found.items(), key=lambda item: -item[1].apfd.mean)
     half = (len(recorded.faults) + 1) // 2
     headings = ["strategy", "APFD", "95 %", "sd", "APFDc", *(f"RAUC-{percent}" for percent in QUARTERS), f"to {half} findings"]

@@ -12,7 +12,7 @@ import click
 from opera.cli.options import common
 from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.files import Entry, Problem
-from opera.corpus.readers import Format, Origin, origin
+from opera.corpus.readers import Format, ImportOrigin, origin
 from opera.errors import Exit, UserError
 from opera.instance import digest
 from opera.store import Corpus
@@ -29,7 +29,7 @@ _LISTED = 1000
 class _Imported:
     """The entries of one file or folder, of *library* if given. *problems* counts all problems; *first* has the first of them."""
 
-    origin: Origin
+    origin: ImportOrigin
     library: str | None
     read: int = 0
     new: int = 0

@@ -11,7 +11,7 @@ from opera.cli.options import Count, Pattern, common
 from opera.console import echo, one_line, plural, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
-from opera.report.census import Census, Library, Ran, census
+from opera.report.census import Census, LibraryCensus, Ran, census
 from opera.store.database import open_workspace
 from opera.store.queries import Occurred
 from opera.untrusted import JsonObject
@@ -135,7 +135,7 @@ def _print(held: Census, limit: int | None) -> None:
         echo("no campaign has been run")
 
 
-def _print_library(library: Library, limit: int | None) -> None:
+def _print_library(library: LibraryCensus, limit: int | None) -> None:
     echo(
         f"{library.name}: {plural(library.instances, 'instance')} of {plural(len(library.operators), 'operator')},"
         f" {library.shapes:,} up to dtype"

@@ -11,7 +11,7 @@ import click
 from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
 from opera.console import echo, one_line, plural, print_json, print_table, say
-from opera.corpus.replay import Caller, Cause, Replay, Share
+from opera.corpus.replay import Caller, Replay, ReplayMismatch, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
 from opera.instance import Outcome
@@ -109,7 +109,7 @@ def _exceptions(space: Workspace, rows: list[Chosen]) -> dict[str, str]:
     return {row.id: corpus.get(row.id).exception or "" for row in rows if row.outcome == Outcome.RAISED.value}
 
 
-def _print(library: str, shares: list[Share], causes: list[Cause], show: int) -> None:
+def _print(library: str, shares: list[Share], causes: list[ReplayMismatch], show: int) -> None:
     print_table(
         ["source", "recorded as", "instances", "as recorded", "share", "same exception"],
         [

@@ -19,7 +19,7 @@ from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.reduction.reduce import Budget
 from opera.triage.reduction.trigger import trigger_of
-from opera.triage.runner import Options, Tally, Triage
+from opera.triage.runner import Triage, TriageOptions, TriageTally
 from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 
@@ -61,7 +61,7 @@ def command(
     still needs to fail are its trigger. Then OPERA reduces the tests of the fingerprint without that trigger, and merges findings with
     the same cause. The workspace keeps each finished reduction, and the same command continues.
     """
-    options = Options(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
+    options = TriageOptions(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
     open_workspace(workspace, write=False).close()  # raises where there is none: triage makes no workspace
     with open_workspace(workspace, write=True) as space:
         before = _findings(space)
@@ -69,7 +69,7 @@ def command(
             raise NothingSelected("the workspace has no failures; run a campaign first, e.g. `opera run --compiler tvm --frontend onnx`")
         if apart or together:
             _decide(space, apart, together)
-            tally = Tally()
+            tally = TriageTally()
             Triage(space, load_config(), options, _tell).merge()
         else:
             tally = Triage(space, load_config(), options, _tell).run()
@@ -123,7 +123,7 @@ def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
     return set(finding_of(space, target.finding).finding.members)
 
 
-def _print(tally: Tally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
+def _print(tally: TriageTally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
     merged = sum(len(each.members) - 1 for each in found)
     document: JsonObject = {
         "schema": SCHEMA,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from opera.compilers.exporters import converter_of_exporter
 from opera.compilers.registry import noise_of
-from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, LibraryLost, NotCaptured, Rejected, from_json
+from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, InstanceRejected, LibraryLost, NotCaptured, from_json
 from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
@@ -119,12 +119,12 @@ def _stage(name: str) -> Stage | None:
     return next((stage for stage in Stage if stage.value == name), None)
 
 
-def judge_materialisation(answer: Rejected | ExporterFailed | LibraryLost) -> Judgement:
+def judge_materialisation(answer: InstanceRejected | ExporterFailed | LibraryLost) -> Judgement:
     """The verdict where there is no model to compile: the library rejects the instance, its process ends, or an exporter fails."""
     if isinstance(answer, LibraryLost):
         return Judgement(Verdict.INVALID, None, answer.reason, None, {"lost": answer.lost, "log": answer.log})
     detail: Detail = {"failure": answer.failure}
-    if isinstance(answer, Rejected):
+    if isinstance(answer, InstanceRejected):
         return Judgement(Verdict.INVALID, None, answer.reason, None, detail)
     converter = converter_of_exporter(answer.exporter, answer.failure)
     if answer.unsupported is not None:

@@ -116,7 +116,7 @@ class Review:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallRecorded:
     """Call recorded instances once each. *calls* are pairs of an instance as JSON text, and its key."""
 
     calls: list[tuple[str, str]]
@@ -147,7 +147,7 @@ class Compile:
     level: str | None
 
 
-Request = Materialise | WriteSource | Review | Call | Compile
+Request = Materialise | WriteSource | Review | CallRecorded | Compile
 
 
 # Answers of the library's worker.
@@ -198,7 +198,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Rejected:
+class InstanceRejected:
     """The library rejects the instance at *stage*, or its own capture fails."""
 
     reason: str
@@ -275,9 +275,9 @@ class LibraryLost:
     log: str = ""
 
 
-Answer = Made | Rejected | ExporterFailed | LibraryLost
+Answer = Made | InstanceRejected | ExporterFailed | LibraryLost
 """What becomes of a request for a model."""
-Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
+Kept = KeptReference | KeptModel | InstanceRejected | ExporterFailed | LibraryLost
 """What is kept of an answer: under the key of the reference, and under that of the model."""
 
 
@@ -323,18 +323,18 @@ class Damaged:
     reason: str
 
 
-FROM_LIBRARY = (Made, Rejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers)
+FROM_LIBRARY = (Made, InstanceRejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers)
 FROM_COMPILER = (Compared, CompilerRaised, NotCaptured, Damaged)
 _TAGS: dict[type[Any], str] = {
     Materialise: "materialise",
     WriteSource: "write-source",
     Review: "review",
-    Call: "call",
+    CallRecorded: "call",
     Compile: "compile",
     KeptReference: "reference",
     KeptModel: "artefact",
     Made: "made",
-    Rejected: "rejected",
+    InstanceRejected: "rejected",
     ExporterFailed: "export-failed",
     Unwritable: "unwritable",
     ModelSource: "source",

@@ -12,12 +12,12 @@ from opera.arrays import Outputs, as_array, is_array
 from opera.compilers.exporters import is_exporter
 from opera.difftest import messages
 from opera.difftest.messages import (
-    Call,
     CallAnswers,
+    CallRecorded,
+    InstanceRejected,
     Made,
     Materialise,
     Refusal,
-    Rejected,
     Review,
     Reviewed,
     Unwritable,
@@ -47,7 +47,7 @@ class _Unwritable(Exception):
 
 
 class Materialiser:
-    """Answers `Materialise`, `WriteSource`, `Review` and `Call` of `opera.difftest.messages`. Each call of `Call` is a stage of its own."""
+    """Answers `Materialise`, `WriteSource`, `Review` and `CallRecorded` of `opera.difftest.messages`; each call is a stage of its own."""
 
     def __init__(self, options: Message) -> None:
         module, _, attribute = str(options["template"]).partition(":")
@@ -65,7 +65,7 @@ class Materialiser:
         request = from_json(task)
         if isinstance(request, Review):
             return to_json(self._review(request, stages))
-        if isinstance(request, Call):
+        if isinstance(request, CallRecorded):
             return to_json(CallAnswers(self._call_all(request.calls, request.seed, stages)))
         stages.enter(REFERENCE)
         reference: messages.KeptReference | None = None
@@ -85,7 +85,7 @@ class Materialiser:
         except _Unwritable as error:
             return to_json(Unwritable(describe(error.__cause__ or error)))
         except Invalid as error:
-            return to_json(Rejected(str(error), stages.current, describe(error.__cause__ or error), reference))
+            return to_json(InstanceRejected(str(error), stages.current, describe(error.__cause__ or error), reference))
         except ExportFailed as error:
             return to_json(messages.ExporterFailed(error.exporter, describe(error.__cause__ or error), reference=reference))
         return to_json(Made(artefact, reference))

@@ -23,13 +23,13 @@ from opera.difftest.messages import (
     Damaged,
     Document,
     ExporterFailed,
+    InstanceRejected,
     Kept,
     KeptModel,
     KeptReference,
     LibraryLost,
     Made,
     Materialise,
-    Rejected,
     Request,
     Review,
     Reviewed,
@@ -131,7 +131,7 @@ class DiffTest:
         if self.kind is None:
             artefact = KeptModel() if isinstance(reference, KeptReference) else reference
         for known in (artefact, reference):
-            if isinstance(known, Rejected | ExporterFailed | LibraryLost):
+            if isinstance(known, InstanceRejected | ExporterFailed | LibraryLost):
                 return judge_materialisation(known)
         state = replace(
             state,
@@ -252,7 +252,7 @@ def answer_of(event: Event) -> Answer:
     """
     if isinstance(event, Done):
         answer = from_json(event.result)
-        if not isinstance(answer, Made | Rejected | ExporterFailed | Unwritable):
+        if not isinstance(answer, Made | InstanceRejected | ExporterFailed | Unwritable):
             return LibraryLost("library-abort", REFERENCE, {"cause": "protocol", "detail": "an answer to another request"})
         if isinstance(answer, Unwritable):
             raise EnvironmentBroken(f"the cache cannot be written ({answer.failure['message']}); mend that and run the same command again")
@@ -262,7 +262,7 @@ def answer_of(event: Event) -> Answer:
             else answer
         )
     if isinstance(event, Raised):
-        return Rejected("template-error", REFERENCE, event.failure)
+        return InstanceRejected("template-error", REFERENCE, event.failure)
     reason = {"deadline": "library-hang", "memory": "library-oom"}.get(event.cause, "library-abort")
     return LibraryLost(reason, event.stage or REFERENCE, {"cause": event.cause, "detail": event.detail}, event.log)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from opera.errors import UserError
-from opera.evaluation.recording import Recorded, RecordedTest
+from opera.evaluation.recording import RecordedRun, RecordedTest
 from opera.instance import Argument, Graph, Instance, Kind, Opaque, Tensor
 from opera.instance.values import DTYPE_BITS
 from opera.untrusted import Document, from_json, lines_of, parsed_json, read_file
@@ -30,7 +30,7 @@ _NUMBERS = re.compile(r"\[+[^\[\]]*[\]\[\s\d.eE+\-naif,]*\]+|-?\d+(\.\d*)?")
 _PRINTED = re.compile(r"-?\d+")
 
 
-def read_artifact(folder: Path, subject: str) -> Recorded:
+def read_artifact(folder: Path, subject: str) -> RecordedRun:
     """The campaign of *subject* (`tvm-onnx`) in *folder*.
 
     Input values were never recorded, nor seconds: APFDc cannot be computed.
@@ -56,7 +56,7 @@ def read_artifact(folder: Path, subject: str) -> Recorded:
     unknown = set(revealed) - set(tests)
     if unknown:
         raise UserError(f"{faults_file.name} names {len(unknown)} tests that onnx.jsonl has not, e.g. {min(unknown)}")
-    return Recorded(
+    return RecordedRun(
         subject=subject.replace("-", "/", 1),
         tests=[RecordedTest(name, instance, faults=frozenset(revealed.get(name, ()))) for name, instance in sorted(tests.items())],
         faults=keys,

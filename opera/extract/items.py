@@ -141,7 +141,7 @@ ERRORS = 20
 
 
 @dataclass
-class Tally:
+class SourceTally:
     """Counts of one source, or of one of its files.
 
     Attributes:
@@ -162,7 +162,7 @@ class Tally:
     errors: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     failures: list[FailedShard] = field(default_factory=list[FailedShard])
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: SourceTally) -> None:
         """Adds the counts of a file to those of its source."""
         self.calls += other.calls
         self.digests |= other.digests
@@ -194,7 +194,7 @@ class Tally:
         }
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any], digests: frozenset[bytes]) -> Tally:
+    def of_facts(cls, facts: Mapping[str, Any], digests: frozenset[bytes]) -> SourceTally:
         """Inverse of `facts`; raises Malformed where they are none."""
         found = typed(facts, _Facts)
         return cls(
@@ -209,7 +209,7 @@ class Tally:
 
 
 class _Facts(msgspec.Struct):
-    """What `Tally.facts` writes."""
+    """What `SourceTally.facts` writes."""
 
     calls: Count
     operators: list[str]

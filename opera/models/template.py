@@ -116,13 +116,13 @@ class Model(Protocol):
         """The model as *kind*; raises `Invalid` where the library cannot capture it, `ExportFailed` where an exporter fails."""
         ...
 
-    def source(self, form: str) -> Source:
+    def source(self, form: str) -> PythonSource:
         """The model as a person would write it."""
         ...
 
 
 @dataclass(frozen=True)
-class Source:
+class PythonSource:
     """A model as Python source.
 
     Attributes:

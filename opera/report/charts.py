@@ -73,7 +73,7 @@ class Trend:
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatmapCell:
     """Tests of an operator on a subject; *shade* in percent of the full colour. No tests when zero."""
 
     tests: int
@@ -86,7 +86,7 @@ class HeatRow:
     """An operator over all subjects."""
 
     api: str
-    cells: tuple[Cell, ...]
+    cells: tuple[HeatmapCell, ...]
 
 
 @dataclass(frozen=True)
@@ -151,10 +151,12 @@ def heat_map(view: Overview) -> HeatMap:
         failing[tally.api] += tally.failing
     order = sorted(failing, key=lambda api: (-failing[api], api))
     subjects = [subject.name for subject in sorted(view.subjects, key=lambda subject: (-subject.tests, subject.name))[:_COLUMNS]]
-    at = {(tally.api, tally.subject): Cell(tally.tests, tally.failing, _shade(tally.failing, tally.tests)) for tally in view.operators}
+    at = {
+        (tally.api, tally.subject): HeatmapCell(tally.tests, tally.failing, _shade(tally.failing, tally.tests)) for tally in view.operators
+    }
     bad = [api for api in order if failing[api]]
     columns = tuple(sorted(subjects))
-    none = Cell(0, 0, 0)
+    none = HeatmapCell(0, 0, 0)
     rows = tuple(HeatRow(api, tuple(at.get((api, subject), none) for subject in columns)) for api in bad[:_OPERATORS])
     return HeatMap(columns, rows, len(order) - len(bad), len(bad) - len(rows))
 

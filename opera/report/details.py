@@ -31,7 +31,7 @@ _DIFFERENCE = (
 
 
 @dataclass(frozen=True)
-class Row:
+class NamedText:
     """A name and its value."""
 
     name: str
@@ -39,7 +39,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Raised:
+class ShownException:
     """An exception. *frames* are lines of text, the innermost last; those of this tool's own worker are left out."""
 
     type: str
@@ -48,7 +48,7 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class FailureEvidence:
     """What there is; parts that do not apply are empty.
 
     Attributes:
@@ -58,16 +58,16 @@ class Evidence:
         log: The end of what it wrote.
     """
 
-    difference: tuple[Row, ...] = ()
-    exceptions: tuple[Raised, ...] = ()
+    difference: tuple[NamedText, ...] = ()
+    exceptions: tuple[ShownException, ...] = ()
     ended: str = ""
     log: str = ""
 
 
-def evidence(detail: Mapping[str, Any]) -> Evidence:
+def evidence(detail: Mapping[str, Any]) -> FailureEvidence:
     """Reads the detail of a result."""
     lost = _part(detail, "lost")
-    return Evidence(
+    return FailureEvidence(
         _difference(_part(detail, "difference")),
         tuple(_exceptions(_part(detail, "failure"))),
         one_line(f"{lost.get('cause', '')}: {lost.get('detail', '')}") if lost else "",
@@ -75,7 +75,7 @@ def evidence(detail: Mapping[str, Any]) -> Evidence:
     )
 
 
-def lines(found: Evidence) -> list[str]:
+def lines(found: FailureEvidence) -> list[str]:
     """*found* as lines for a terminal."""
     text: list[str] = []
     width = max((len(row.name) for row in found.difference), default=0)
@@ -96,8 +96,8 @@ def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", part) if isinstance(part, Mapping) else {}
 
 
-def _difference(difference: Mapping[str, Any]) -> tuple[Row, ...]:
-    return tuple(Row(title, _value(name, difference[name])) for name, title in _DIFFERENCE if name in difference)
+def _difference(difference: Mapping[str, Any]) -> tuple[NamedText, ...]:
+    return tuple(NamedText(title, _value(name, difference[name])) for name, title in _DIFFERENCE if name in difference)
 
 
 def _value(name: str, value: Any) -> str:
@@ -106,11 +106,11 @@ def _value(name: str, value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else one_line(str(value), 400)
 
 
-def _exceptions(failure: Mapping[str, Any]) -> list[Raised]:
-    found: list[Raised] = []
+def _exceptions(failure: Mapping[str, Any]) -> list[ShownException]:
+    found: list[ShownException] = []
     while failure and len(found) < 4:
         message = block(str(failure.get("message", "")))
-        found.append(Raised(one_line(str(failure.get("type", "")), 160), message, _frames(failure.get("frames") or ())))
+        found.append(ShownException(one_line(str(failure.get("type", "")), 160), message, _frames(failure.get("frames") or ())))
         failure = _part(failure, "cause")
     return found
 
@@ -155,14 +155,14 @@ class Details:
     """
 
     reported: ReportedFinding
-    symptom: tuple[Row, ...]
-    evidence: Evidence
+    symptom: tuple[NamedText, ...]
+    evidence: FailureEvidence
     call: CallText
     provenance: tuple[str, ...]
     provenance_total: int
     tests: tuple[FailingTest, ...]
-    versions: tuple[Row, ...]
-    commands: tuple[Row, ...]
+    versions: tuple[NamedText, ...]
+    commands: tuple[NamedText, ...]
     reduced: tuple[str, ...]
     script: str
     script_note: str
@@ -214,12 +214,12 @@ class Detailer:
             test.test, test.instance, api, subject, test.form, one_line(headline(test.verdict, test.detail, test.compiler), 140)
         )
 
-    def _commands(self, reported: ReportedFinding) -> tuple[Row, ...]:
+    def _commands(self, reported: ReportedFinding) -> tuple[NamedText, ...]:
         where = option(self._name)
         return (
-            Row("reproduce", f"opera reproduce {reported.finding.id}{where}"),
-            Row("this finding", f"opera show {reported.finding.id}{where}"),
-            Row("its smallest test", f"opera show {reported.finding.representative.test[:16]}{where}"),
+            NamedText("reproduce", f"opera reproduce {reported.finding.id}{where}"),
+            NamedText("this finding", f"opera show {reported.finding.id}{where}"),
+            NamedText("its smallest test", f"opera show {reported.finding.representative.test[:16]}{where}"),
         )
 
     def _script(self, reported: ReportedFinding) -> tuple[str, str]:
@@ -249,29 +249,29 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
     return (*call_text(reduction.instance()).splitlines(), how)
 
 
-def symptom_rows(reported: ReportedFinding) -> tuple[Row, ...]:
+def symptom_rows(reported: ReportedFinding) -> tuple[NamedText, ...]:
     """The parts of a finding's fingerprint, those that say something."""
     finding, first = reported.finding, reported.finding.representative
     subject = finding.compiler if reported.is_elsewhere else f"{first.compiler}/{first.frontend}"
     symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail, noise_of(first.compiler))
     rows = (
-        Row("subject", subject),
-        Row("route", first.route),
-        Row("verdict", first.verdict.value),
-        Row("stage", first.stage.value if first.stage else ""),
-        Row("kind", symptom.kind),
-        Row("converter", symptom.converter),
-        Row("message", symptom.message),
-        Row("optimisation", str(finding.lowest_level or "")),
-        *(Row("another compiler", str(each)) for each in finding.opinions),
+        NamedText("subject", subject),
+        NamedText("route", first.route),
+        NamedText("verdict", first.verdict.value),
+        NamedText("stage", first.stage.value if first.stage else ""),
+        NamedText("kind", symptom.kind),
+        NamedText("converter", symptom.converter),
+        NamedText("message", symptom.message),
+        NamedText("optimisation", str(finding.lowest_level or "")),
+        *(NamedText("another compiler", str(each)) for each in finding.opinions),
     )
-    return tuple(Row(row.name, one_line(row.value, 400)) for row in rows if row.value)
+    return tuple(NamedText(row.name, one_line(row.value, 400)) for row in rows if row.value)
 
 
-def version_rows(campaign: Campaign | None) -> tuple[Row, ...]:
+def version_rows(campaign: Campaign | None) -> tuple[NamedText, ...]:
     """Versions and pinned settings of both sides of a campaign."""
     if campaign is None:
-        return (Row("versions", "no campaign of this test is in the workspace"),)
+        return (NamedText("versions", "no campaign of this test is in the workspace"),)
     sides = [campaign.versions.get(side) for side in ("library", "compiler")]
     named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
-    return tuple(Row(one_line(name), one_line(str(value))) for side in named for name, value in side.items())
+    return tuple(NamedText(one_line(name), one_line(str(value))) for side in named for name, value in side.items())

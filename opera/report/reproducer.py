@@ -69,7 +69,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Case:
+class ScriptCase:
     """What a script shows.
 
     Attributes:
@@ -85,29 +85,29 @@ class Case:
     note: str = ""
 
 
-def original(workspace: Workspace, result: StoredResult) -> Case:
+def original(workspace: Workspace, result: StoredResult) -> ScriptCase:
     """The case of a failing test as the campaign ran it.
 
     Raises:
         UserError: its instance is gone.
     """
     try:
-        return Case(result, json.loads(Corpus(workspace).document(result.instance)), result.instance)
+        return ScriptCase(result, json.loads(Corpus(workspace).document(result.instance)), result.instance)
     except KeyError as error:
         raise UserError(f"the instance {result.instance[:12]} is no longer in the workspace; extract it again") from error
 
 
-def reduced(finding: Finding) -> Case | None:
+def reduced(finding: Finding) -> ScriptCase | None:
     """The case of a finding's reduced instance; None where there is none."""
     reduction = finding.reduction
     if reduction is None or reduction.document is None:
         return None
     detail: Detail = {**finding.representative.detail, **reduction.detail.get("evidence", Detail())}
     note = f"Reduced from test {finding.representative.test[:12]}. Fails with: {finding.trigger}."
-    return Case(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
+    return ScriptCase(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
 
 
-def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[str, Any]) -> str:
+def render(workspace: Workspace, config: Config, case: ScriptCase, versions: Mapping[str, Any]) -> str:
     """The script for one failing test.
 
     Args:
@@ -175,7 +175,7 @@ def _compiler_template(adapter: type[Adapter], result: StoredResult) -> str:
     return found
 
 
-def _docstring(case: Case, versions: Mapping[str, Any]) -> list[str]:
+def _docstring(case: ScriptCase, versions: Mapping[str, Any]) -> list[str]:
     """The lines that say what a script shows, the second empty."""
     result = case.result
     return [
@@ -206,7 +206,7 @@ def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
-def _library_source(workspace: Workspace, config: Config, case: Case, route: Route) -> ModelSource:
+def _library_source(workspace: Workspace, config: Config, case: ScriptCase, route: Route) -> ModelSource:
     result = case.result
     spec = library_spec(config, route.library, workspace.cache, dict(route.environment))
     request = WriteSource(case.document, case.key, result.seed, result.form)

@@ -11,7 +11,7 @@ from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
 from opera.report.calls import CallText, stored_call
-from opera.report.details import Detailer, Row, evidence, lines, version_rows
+from opera.report.details import Detailer, NamedText, evidence, lines, version_rows
 from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document
 from opera.store import Corpus, StoredResult, Workspace, queries
@@ -22,7 +22,7 @@ SCHEMA = "show/1"
 _SHOWN = 20
 
 
-class View(Protocol):
+class ShowView(Protocol):
     """Something that `opera show` can show."""
 
     def lines(self) -> list[str]:
@@ -116,11 +116,11 @@ class TestView:
         text += _section(f"instance {result.instance[:12]}", _call(self._call))
         found = lines(evidence(result.detail))
         text += _section("evidence", found) if found else []
-        text += _section("seconds", _facts([Row(stage, f"{seconds:.3f}") for stage, seconds in result.seconds.items()]))
+        text += _section("seconds", _facts([NamedText(stage, f"{seconds:.3f}") for stage, seconds in result.seconds.items()]))
         text += _section("versions", _facts(version_rows(self._campaigns[-1] if self._campaigns else None)))
         return [*text, *_section("go on", _facts(self._commands()))]
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[NamedText]:
         result = self._result
         rows = [
             ("subject", f"{result.compiler}/{result.frontend}"),
@@ -134,15 +134,15 @@ class TestView:
             ("finding", result.fingerprint or ""),
             ("campaigns", ", ".join(campaign.id for campaign in self._campaigns)),
         ]
-        return [Row(name, one_line(value)) for name, value in rows if value]
+        return [NamedText(name, one_line(value)) for name, value in rows if value]
 
-    def _commands(self) -> list[Row]:
+    def _commands(self) -> list[NamedText]:
         where = option(self._name)
-        rows = [Row("its instance", f"opera show {self._result.instance[:16]}{where}")]
+        rows = [NamedText("its instance", f"opera show {self._result.instance[:16]}{where}")]
         if self._result.fingerprint is not None:
             rows += [
-                Row("its finding", f"opera show {self._result.fingerprint}{where}"),
-                Row("reproduce", f"opera reproduce {self._result.fingerprint}{where}"),
+                NamedText("its finding", f"opera show {self._result.fingerprint}{where}"),
+                NamedText("reproduce", f"opera reproduce {self._result.fingerprint}{where}"),
             ]
         return rows
 
@@ -239,7 +239,7 @@ def _section(title: str, body: Sequence[str], total: int | None = None) -> list[
     return ["", title, *body, *more]
 
 
-def _facts(rows: Sequence[Row]) -> list[str]:
+def _facts(rows: Sequence[NamedText]) -> list[str]:
     width = max((len(row.name) for row in rows), default=0)
     return [f"  {row.name.ljust(width)}  {row.value}" for row in rows]
 
@@ -248,5 +248,5 @@ def _call(call: CallText) -> list[str]:
     return [*(f"  {line}" for line in call.text.splitlines()), *(f"  # {note}" for note in call.notes)]
 
 
-def _pairs(rows: Sequence[Row]) -> dict[str, str]:
+def _pairs(rows: Sequence[NamedText]) -> dict[str, str]:
     return {row.name: row.value for row in rows}

@@ -27,8 +27,8 @@ from opera.instance import Instance
 from opera.interruption import SIGNALS
 from opera.oracles.verdict import Detail
 from opera.run.adaptive import Adaptation, Draws
-from opera.run.disk import NoRoom, Place, check_room
-from opera.run.observers import Progress, Watch
+from opera.run.disk import NoRoom, WorkspacePlace, check_room
+from opera.run.observers import ProgressListener, Watch
 from opera.run.plan import Plan, make_plan
 from opera.run.scheduler import AHEAD, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
@@ -170,7 +170,7 @@ def run_campaign(
     config: Config,
     settings: Settings,
     order: Callable[[], Iterable[tuple[str, Instance]]],
-    progress: Progress,
+    progress: ProgressListener,
     adaptation: Adaptation | None = None,
 ) -> Summary:
     """Runs, or continues, the campaign that *settings* describe.
@@ -327,7 +327,7 @@ class _Campaign:
             lowered=self._lowered,
             ahead=AHEAD if self._draws is None else 0,
         )
-        place = Place(self._workspace.folder)
+        place = WorkspacePlace(self._workspace.folder)
         while not scheduler.finished:
             place.check()
             if self._stop.reason is None:

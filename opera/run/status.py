@@ -15,7 +15,7 @@ from typing import TypedDict, cast
 from opera.atomic import append, replacing
 from opera.difftest.settings import Settings
 from opera.errors import UserError
-from opera.run.disk import Place
+from opera.run.disk import WorkspacePlace
 from opera.store import StoredResult
 from opera.workers.pool_protocol import PoolProtocol, WorkerFacts
 from opera.workers.processes import most_resident
@@ -196,7 +196,7 @@ class Status:
     def __init__(self, folder: Path, settings: Settings, pool: PoolProtocol) -> None:
         self.journal = Journal(folder)
         self._path = folder / NAME
-        self._place = Place(folder)
+        self._place = WorkspacePlace(folder)
         self._settings = settings
         self._pool = pool
         self._began = self._written = time.monotonic()

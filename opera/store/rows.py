@@ -72,7 +72,7 @@ class TriggerDocument(TypedDict):
     tensors: list[str]
 
 
-class Settings(TypedDict, total=False):
+class SettingsColumn(TypedDict, total=False):
     """What selects a campaign's tests; further keys stand beside these."""
 
     shard: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}\Z")]
@@ -176,7 +176,7 @@ class CampaignRow(Row, frozen=True, array_like=True):
 
     def check(self) -> None:
         """Settings, versions and known findings."""
-        from_json(self.settings, Settings)
+        from_json(self.settings, SettingsColumn)
         from_json(self.versions, Versions)
         from_json(self.known, list[Digits])
 

@@ -40,7 +40,7 @@ Say = Callable[[StoredReduction, str], None]
 
 
 @dataclass(frozen=True)
-class Options:
+class TriageOptions:
     """What triage is told.
 
     Attributes:
@@ -64,7 +64,7 @@ class Options:
 
 
 @dataclass
-class Tally:
+class TriageTally:
     """What came of it. *problems* are subjects that could not be looked at, and why; *seconds* is wall time."""
 
     reduced: int = 0
@@ -106,16 +106,16 @@ class _Place:
 class Triage:
     """One run of triage over an open workspace."""
 
-    def __init__(self, workspace: Workspace, config: Config, options: Options, say: Say) -> None:
+    def __init__(self, workspace: Workspace, config: Config, options: TriageOptions, say: Say) -> None:
         self._workspace = workspace
         self._config = config
         self._options = options
         self._say = say
         self._store = Reductions(workspace)
         self._campaigns = Campaigns(workspace)
-        self.tally = Tally()
+        self.tally = TriageTally()
 
-    def run(self) -> Tally:
+    def run(self) -> TriageTally:
         """Reduces what no reduction covers yet, then merges.
 
         Raises:

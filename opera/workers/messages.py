@@ -27,26 +27,26 @@ Blob = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Seconds = dict[str, Annotated[float, Meta(ge=0)]]
 
 
-class Ready(Struct, frozen=True, tag_field="is", tag="ready", forbid_unknown_fields=True):
+class ReadyMessage(Struct, frozen=True, tag_field="is", tag="ready", forbid_unknown_fields=True):
     """The role is set up."""
 
     info: Message
 
 
-class Broken(Struct, frozen=True, tag_field="is", tag="broken", forbid_unknown_fields=True):
+class BrokenMessage(Struct, frozen=True, tag_field="is", tag="broken", forbid_unknown_fields=True):
     """The role cannot be set up."""
 
     failure: Failure
 
 
-class Forked(Struct, frozen=True, tag_field="is", tag="forked", forbid_unknown_fields=True):
+class ForkedMessage(Struct, frozen=True, tag_field="is", tag="forked", forbid_unknown_fields=True):
     """A task is done in the copy *pid* of the worker."""
 
     task: int
     pid: Annotated[int, Meta(gt=1, lt=2**31)]
 
 
-class Done(Struct, frozen=True, tag_field="is", tag="done", forbid_unknown_fields=True):
+class DoneMessage(Struct, frozen=True, tag_field="is", tag="done", forbid_unknown_fields=True):
     """A task ended with a result."""
 
     task: int
@@ -54,7 +54,7 @@ class Done(Struct, frozen=True, tag_field="is", tag="done", forbid_unknown_field
     seconds: Seconds
 
 
-class Raised(Struct, frozen=True, tag_field="is", tag="raised", forbid_unknown_fields=True):
+class RaisedMessage(Struct, frozen=True, tag_field="is", tag="raised", forbid_unknown_fields=True):
     """A task ended with an exception."""
 
     task: int
@@ -63,14 +63,14 @@ class Raised(Struct, frozen=True, tag_field="is", tag="raised", forbid_unknown_f
     seconds: Seconds
 
 
-class Died(Struct, frozen=True, tag_field="is", tag="died", forbid_unknown_fields=True):
+class DiedMessage(Struct, frozen=True, tag_field="is", tag="died", forbid_unknown_fields=True):
     """The copy that did a task has ended; *status* is what `waitpid` says."""
 
     task: int
     status: Annotated[int, Meta(ge=0, lt=2**16)]
 
 
-Said = Ready | Broken | Forked | Done | Raised | Died
+Said = ReadyMessage | BrokenMessage | ForkedMessage | DoneMessage | RaisedMessage | DiedMessage
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,9 @@ def said(message: Message, role: str) -> Said:
         ProtocolError: a worker never says that.
     """
     found = checked(message, Said)
-    if isinstance(found, Ready):
+    if isinstance(found, ReadyMessage):
         check_info(found.info, role)
-    elif isinstance(found, Done):
+    elif isinstance(found, DoneMessage):
         check_answer(found.result, role)
     return found
 

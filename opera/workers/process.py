@@ -237,19 +237,19 @@ class Worker:
 
     def _interpret(self, message: Message) -> Event | None:
         said = messages.said(message, self.spec.setup)
-        if isinstance(said, messages.Ready | messages.Broken):
+        if isinstance(said, messages.ReadyMessage | messages.BrokenMessage):
             if self.ready:
                 raise ProtocolError("said twice that it is ready")
             return self._set_up(said)
         if not self.busy or said.task != self.tasks:
             raise ProtocolError(f"an answer to task {said.task}, which is not what it was given")
-        if isinstance(said, messages.Done):
+        if isinstance(said, messages.DoneMessage):
             event = Done(said.result, said.seconds)
-        elif isinstance(said, messages.Raised):
+        elif isinstance(said, messages.RaisedMessage):
             event = Raised(said.stage, said.failure, said.seconds)
         elif not self._forking:
             raise ProtocolError("an answer of a copy that nobody asked for")
-        elif isinstance(said, messages.Forked):
+        elif isinstance(said, messages.ForkedMessage):
             # It may have ended already. Whatever else is no child of the worker is none of its business.
             self._forked_pid = said.pid if processes.is_child(said.pid, self.pid) else None
             return None
@@ -260,8 +260,8 @@ class Worker:
             return None
         return self._finish(event)
 
-    def _set_up(self, said: messages.Ready | messages.Broken) -> Event:
-        if isinstance(said, messages.Ready):
+    def _set_up(self, said: messages.ReadyMessage | messages.BrokenMessage) -> Event:
+        if isinstance(said, messages.ReadyMessage):
             self.ready = True
             self._seat.leave()
             return Ready(said.info)
@@ -311,7 +311,7 @@ class Worker:
             if said is None:
                 if select.select([self._read_fd], [], [], 0.05)[0]:
                     self._reader.feed()
-            elif isinstance(said, messages.Died) and said.task == self.tasks:
+            elif isinstance(said, messages.DiedMessage) and said.task == self.tasks:
                 self._finish(lost)
                 return lost
         self.close()

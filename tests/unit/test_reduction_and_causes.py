@@ -30,7 +30,7 @@ from opera.triage.reduction.candidates import steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.properties import Property, View
 from opera.triage.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigger_of
-from opera.triage.runner import Options, Triage
+from opera.triage.runner import Triage, TriageOptions
 from opera.triage.similarity import gist, origin_of
 
 
@@ -190,7 +190,7 @@ class Slipping(Triage):
     """Reduces every test to a call of a dtype that the test did not have."""
 
     def __init__(self, space: Workspace) -> None:
-        super().__init__(space, Config({}), Options(arbiters=False), lambda _reduction, _api: None)
+        super().__init__(space, Config({}), TriageOptions(arbiters=False), lambda _reduction, _api: None)
         self.asked: list[str] = []
 
     def _place(self, bench: object, stack: object) -> Any:
