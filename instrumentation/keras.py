@@ -15,7 +15,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 from .calls import TRACER, Api, Calls, Draft, class_of
 from .filters import Filters
 from .foreign_tensors import compiling, tracing
-from .keras_values import Values, constant, public_name
+from .keras_values import KerasValues, constant, public_name
 from .signatures import Signature, signature
 from .stream import Document, Loose, Stream
 from .swap import Swap
@@ -33,7 +33,7 @@ def version() -> str:
     return str(keras.__version__)
 
 
-class Built(NamedTuple):
+class BuiltLayer(NamedTuple):
     """What a layer was built with, or why that cannot be written down."""
 
     arguments: List[Json]
@@ -50,7 +50,7 @@ class Recorder:
         self._swap = Swap(compiling(keras.config.backend()))
         self._classes: Dict[type, Api] = {}
         self._forwards: Dict[type, Signature] = {}
-        self._built: weakref.WeakKeyDictionary[Any, Built] = weakref.WeakKeyDictionary()
+        self._built: weakref.WeakKeyDictionary[Any, BuiltLayer] = weakref.WeakKeyDictionary()
 
     def __enter__(self) -> Recorder:
         for name, function in functions().items():
@@ -73,7 +73,7 @@ class Recorder:
 
     def _draft_function(self, api: Api, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
         _check_tracing()
-        values = Values(self._nested)
+        values = KerasValues(self._nested)
         document = _document(api, "function", api.signature.bind(args, kwargs, values.encode), values)
         context = _settings()
         if keras.config.floatx() != _USUAL:
@@ -94,14 +94,14 @@ class Recorder:
                 return layer
         return layer
 
-    def _remember(self, kind: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Built:
-        values = Values(self._nested)
+    def _remember(self, kind: type, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> BuiltLayer:
+        values = KerasValues(self._nested)
         try:
-            return Built(self._class(kind).signature.bind(args, kwargs, values.encode), values.loose)
+            return BuiltLayer(self._class(kind).signature.bind(args, kwargs, values.encode), values.loose)
         except Unrecordable as error:
-            return Built([], [], str(error))
+            return BuiltLayer([], [], str(error))
         except Exception as error:
-            return Built([], [], f"recorder-error:{type(error).__name__}")
+            return BuiltLayer([], [], f"recorder-error:{type(error).__name__}")
 
     def _class(self, kind: type) -> Api:
         known = self._classes.get(kind)
@@ -121,14 +121,14 @@ class Recorder:
         kind = class_of(layer)
         if kind not in self._forwards:
             self._forwards[kind] = signature(getattr(kind, "call", None), constant, 1)
-        values = Values(self._nested)
+        values = KerasValues(self._nested)
         document = _document(api, "module", self._forwards[kind].bind(args, kwargs, values.encode), values)
         document["init"] = built.arguments
         document["context"] = _layer_context(layer, kwargs)
         document["defaults"] = api.signature.encoded_defaults()
         return Draft(document, [*values.loose, *built.loose])
 
-    def _how_built(self, layer: Any) -> Built:
+    def _how_built(self, layer: Any) -> BuiltLayer:
         built = self._built.get(layer)
         if built is None:
             raise Unrecordable("module-built-unseen")
@@ -164,7 +164,7 @@ def _check_tracing() -> None:
         raise Unrecordable(TRACER)
 
 
-def _document(api: Api, kind: str, call: List[Json], values: Values) -> Document:
+def _document(api: Api, kind: str, call: List[Json], values: KerasValues) -> Document:
     document: Document = {"schema": "instance/1", "library": "keras", "api": api.name, "kind": kind, "call": call}
     if values.symbolic:
         document["outcome"] = "unknown"

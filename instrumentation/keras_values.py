@@ -23,7 +23,7 @@ _PLAIN_TYPES = (bool, int, float, complex, str)
 _LABEL = "name"
 
 
-class Values:
+class KerasValues:
     """Encodes the arguments of one call and collects its tensors of random values.
 
     Attributes:

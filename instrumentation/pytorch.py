@@ -26,7 +26,7 @@ from .pytorch_mode import depth, enter_thread, hidden_from, instead_of, mode_cla
 from .pytorch_names import class_name, function_name, library_classes
 from .pytorch_parameters import Parameters
 from .pytorch_structure import Natures
-from .pytorch_values import Values, class_of, type_name
+from .pytorch_values import PyTorchValues, class_of, type_name
 from .sites import Site
 from .stream import Document, Drops, Loose, Stream, fingerprint
 from .wire import Json, Unrecordable
@@ -43,7 +43,7 @@ KNOWN = 100_000
 """Keys of calls that are kept. More would cost memory; fewer only time."""
 
 
-class Api(NamedTuple):
+class TorchApi(NamedTuple):
     """A callable as recorded: its name and parameters, or the count of its calls where all are dropped."""
 
     name: str
@@ -51,7 +51,7 @@ class Api(NamedTuple):
     drops: Optional[Drops] = None
 
 
-class Built(NamedTuple):
+class BuiltModule(NamedTuple):
     """What a module was built with, or why that cannot be written down. Equal arguments have equal tokens."""
 
     arguments: List[Json]
@@ -60,7 +60,7 @@ class Built(NamedTuple):
     dropped: Optional[str] = None
 
 
-class Draft(NamedTuple):
+class TorchDraft(NamedTuple):
     """A call that is under way and was not seen before."""
 
     key: Optional[Hashable]
@@ -84,10 +84,10 @@ class Recorder:
     def __init__(self, stream: Stream, filters: Optional[Filters] = None) -> None:
         self._stream = stream
         self._filters = filters or Filters()
-        self._functions: Dict[Any, Api] = {}
-        self._modules: Dict[type, Api] = {}
+        self._functions: Dict[Any, TorchApi] = {}
+        self._modules: Dict[type, TorchApi] = {}
         self._forwards: Dict[type, Parameters] = {}
-        self._built: weakref.WeakKeyDictionary[Any, Built] = weakref.WeakKeyDictionary()
+        self._built: weakref.WeakKeyDictionary[Any, BuiltModule] = weakref.WeakKeyDictionary()
         self._building: set[int] = set()
         self._undo: List[Tuple[Any, str, Any]] = []
         self._here = _Here()
@@ -190,13 +190,13 @@ class Recorder:
         except Exception:
             return None
 
-    def _draft_function(self, api: Api, key: Optional[Hashable], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
-        values = Values(self._nested, self._natures, self._contents)
+    def _draft_function(self, api: TorchApi, key: Optional[Hashable], args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> TorchDraft:
+        values = PyTorchValues(self._nested, self._natures, self._contents)
         document = _document(api, "function", api.parameters.bind(args, kwargs, values.encode))
         document["defaults"] = api.parameters.encoded_defaults()
-        return Draft(key, document, values.loose if key is None else ())
+        return TorchDraft(key, document, values.loose if key is None else ())
 
-    def _function(self, function: Any) -> Api:
+    def _function(self, function: Any) -> TorchApi:
         try:
             known = self._functions.get(function)
         except TypeError:
@@ -205,14 +205,14 @@ class Recorder:
             known = self._functions[function] = self._describe(function_name(function), lambda: parameters.of_function(function), function)
         return known
 
-    def _describe(self, name: Optional[str], bind: Callable[[], Parameters], subject: Any) -> Api:
+    def _describe(self, name: Optional[str], bind: Callable[[], Parameters], subject: Any) -> TorchApi:
         if name is None:
             return self._dropped(getattr(subject, "__qualname__", None) or type_name(class_of(subject)), "not-of-the-library")
         group = self._filters.noise(name)
-        return Api(name, bind()) if group is None else self._dropped(name, f"noise:{group}")
+        return TorchApi(name, bind()) if group is None else self._dropped(name, f"noise:{group}")
 
-    def _dropped(self, name: object, reason: str) -> Api:
-        return Api(str(name), Parameters((), None, ()), self._stream.drops(reason, str(name)))
+    def _dropped(self, name: object, reason: str) -> TorchApi:
+        return TorchApi(str(name), Parameters((), None, ()), self._stream.drops(reason, str(name)))
 
     # Modules
 
@@ -234,18 +234,18 @@ class Recorder:
         return instead_of(original, init)
 
     def _remember(self, module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> None:
-        values = Values(self._nested, self._natures, self._contents)
+        values = PyTorchValues(self._nested, self._natures, self._contents)
         try:
             with unwatched():
                 arguments = self._module(class_of(module)).parameters.bind(args, kwargs, values.encode)
-                built = Built(arguments, values.loose, fingerprint(arguments))
+                built = BuiltModule(arguments, values.loose, fingerprint(arguments))
         except Unrecordable as error:
-            built = Built([], [], dropped=str(error))
+            built = BuiltModule([], [], dropped=str(error))
         except Exception as error:
-            built = Built([], [], dropped=f"recorder-error:{type(error).__name__}")
+            built = BuiltModule([], [], dropped=f"recorder-error:{type(error).__name__}")
         self._built[module] = built
 
-    def _module(self, kind: type) -> Api:
+    def _module(self, kind: type) -> TorchApi:
         known = self._modules.get(kind)
         if known is None:
             known = self._modules[kind] = self._describe(class_name(kind), lambda: parameters.of_class(kind), kind)
@@ -274,19 +274,21 @@ class Recorder:
     def _module_key(self, module: Any) -> Hashable:
         return self._how_built(module).token, *map(repr, _module_context(module))
 
-    def _draft_module(self, api: Api, key: Optional[Hashable], module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
+    def _draft_module(
+        self, api: TorchApi, key: Optional[Hashable], module: Any, args: Tuple[Any, ...], kwargs: Dict[str, Any]
+    ) -> TorchDraft:
         built = self._how_built(module)
         kind = class_of(module)
         if kind not in self._forwards:
             self._forwards[kind] = parameters.of_forward(kind)
-        values = Values(self._nested, self._natures, self._contents)
+        values = PyTorchValues(self._nested, self._natures, self._contents)
         document = _document(api, "module", self._forwards[kind].bind(args, kwargs, values.encode))
         document["init"] = built.arguments
         document["context"] = _module_context(module)
         document["defaults"] = api.parameters.encoded_defaults()
-        return Draft(key, document, [*values.loose, *built.loose] if key is None else ())
+        return TorchDraft(key, document, [*values.loose, *built.loose] if key is None else ())
 
-    def _how_built(self, module: Any) -> Built:
+    def _how_built(self, module: Any) -> BuiltModule:
         built = self._built.get(module)
         if built is None:
             raise Unrecordable("module-built-unseen")
@@ -313,8 +315,11 @@ class Recorder:
     # Both
 
     def _begin(
-        self, find: Callable[[], Api], key_of: Callable[[Api], Hashable], draft: Callable[[Api, Optional[Hashable]], Draft]
-    ) -> Optional[Draft]:
+        self,
+        find: Callable[[], TorchApi],
+        key_of: Callable[[TorchApi], Hashable],
+        draft: Callable[[TorchApi, Optional[Hashable]], TorchDraft],
+    ) -> Optional[TorchDraft]:
         """Counts a call that is about to be made, or writes it down where it is a new one; None where nothing is left to do."""
         name = "?"
         try:
@@ -342,7 +347,7 @@ class Recorder:
             self._stream.drop(f"recorder-error:{type(error).__name__}", name)
         return None
 
-    def _finish(self, draft: Draft, function: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Any:
+    def _finish(self, draft: TorchDraft, function: Any, args: Sequence[Any], kwargs: Dict[str, Any]) -> Any:
         """Makes the call and writes down its outcome."""
         try:
             result = function(*args, **kwargs)
@@ -352,7 +357,7 @@ class Recorder:
         self._record(draft, "returned")
         return result
 
-    def _record(self, draft: Draft, outcome: str, error: Optional[type] = None) -> None:
+    def _record(self, draft: TorchDraft, outcome: str, error: Optional[type] = None) -> None:
         try:
             draft.document["outcome"] = outcome
             if error is not None:
@@ -361,7 +366,7 @@ class Recorder:
         except Exception as problem:  # a number of more digits than Python writes down, a full disk
             self._stream.drop(f"recorder-error:{type(problem).__name__}", str(draft.document["api"]))
 
-    def _write(self, draft: Draft) -> None:
+    def _write(self, draft: TorchDraft) -> None:
         if draft.key is None:
             self._stream.record(draft.document, draft.loose)
             return
@@ -370,7 +375,7 @@ class Recorder:
         self._known[draft.key] = self._stream.write(draft.document)
 
 
-def _document(api: Api, kind: str, call: List[Json]) -> Document:
+def _document(api: TorchApi, kind: str, call: List[Json]) -> Document:
     return {"schema": "instance/1", "library": "pytorch", "api": api.name, "kind": kind, "call": call}
 
 

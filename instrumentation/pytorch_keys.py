@@ -38,9 +38,7 @@ class Keys:
     def of_call(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> Hashable:
         """The key of a call's arguments; raises `NoKey`, and `Unrecordable` for a tensor that the format does not hold."""
         natures, contents, key = self._natures, self._contents, self._key
-        positional = tuple([
-            _tensor(value, natures, contents) if type(value) in _TENSORS else key(value, 0) for value in args
-        ])  # fmt: skip
+        positional = tuple([_tensor(value, natures, contents) if type(value) in _TENSORS else key(value, 0) for value in args])
         return (positional, tuple([(name, key(value, 0)) for name, value in kwargs.items()])) if kwargs else positional
 
     def outline(self, args: Sequence[Any], kwargs: Dict[str, Any]) -> Hashable:

@@ -12,9 +12,20 @@ from .pytorch_values import importable_name
 torch: Any = importlib.import_module("torch")
 
 _PLACES = (
-    "torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special", "torch.sparse", "torch.nested", "torch.masked",
-    "torch.signal.windows", "torch.nn.init", "torch.nn.utils", "torch.nn.utils.rnn", "torch.utils.checkpoint",
-)  # fmt: skip
+    "torch",
+    "torch.nn.functional",
+    "torch.linalg",
+    "torch.fft",
+    "torch.special",
+    "torch.sparse",
+    "torch.nested",
+    "torch.masked",
+    "torch.signal.windows",
+    "torch.nn.init",
+    "torch.nn.utils",
+    "torch.nn.utils.rnn",
+    "torch.utils.checkpoint",
+)
 _CLASS_PLACES = ("torch.nn", "torch.nn.utils.parametrizations", "torch.ao.nn.quantized", "torch.ao.nn.qat", "torch.ao.nn.intrinsic")
 
 

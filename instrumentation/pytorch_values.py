@@ -24,7 +24,7 @@ LONG, DEEP = 1000, 4
 _SCALARS: Tuple[Any, ...] = (int, float, complex, str)
 
 
-class Values:
+class PyTorchValues:
     """Encodes the arguments of one call and collects its tensors of random values."""
 
     def __init__(self, nested: Nested, natures: Natures, contents: Contents) -> None:

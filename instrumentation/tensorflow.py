@@ -18,7 +18,7 @@ from .signatures import signature
 from .stream import Document, Stream
 from .swap import Swap
 from .tensorflow_names import functions
-from .tensorflow_values import Values, constant
+from .tensorflow_values import TensorFlowValues, constant
 from .wire import Unrecordable
 
 tensorflow: Any = importlib.import_module("tensorflow")
@@ -77,7 +77,7 @@ class Recorder:
 def _draft(api: Api, args: Tuple[Any, ...], kwargs: Dict[str, Any]) -> Draft:
     if tracing("tensorflow"):
         raise Unrecordable(TRACER)
-    values = Values()
+    values = TensorFlowValues()
     call = api.signature.bind(args, kwargs, values.encode)
     document: Document = {"schema": "instance/1", "library": "tensorflow", "api": api.name, "kind": "function", "call": call}
     document["defaults"] = api.signature.encoded_defaults()

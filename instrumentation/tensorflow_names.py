@@ -12,9 +12,22 @@ _export: Any = importlib.import_module("tensorflow.python.util.tf_export")
 
 PREFIX = "tf."
 _PLACES = (
-    "audio.", "bitwise.", "experimental.numpy.", "image.", "linalg.", "math.", "nn.", "quantization.", "ragged.", "random.",
-    "raw_ops.", "sets.", "signal.", "sparse.", "strings.",
-)  # fmt: skip
+    "audio.",
+    "bitwise.",
+    "experimental.numpy.",
+    "image.",
+    "linalg.",
+    "math.",
+    "nn.",
+    "quantization.",
+    "ragged.",
+    "random.",
+    "raw_ops.",
+    "sets.",
+    "signal.",
+    "sparse.",
+    "strings.",
+)
 """Modules all of whose functions are watched; of the others, those that TensorFlow lets other tensor types take over (dispatch)."""
 _DISPATCHED = ("_tf_fallback_dispatchers", "_tf_type_based_dispatcher")
 

@@ -18,7 +18,7 @@ np: Any = importlib.import_module("numpy")
 _PLAIN_TYPES = (bool, int, float, complex, str)
 
 
-class Values:
+class TensorFlowValues:
     """Encodes the arguments of one call and collects its tensors of random values."""
 
     def __init__(self) -> None:

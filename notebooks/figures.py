@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
-from opera import Detection, Figures, Recorded, read_recorded
+from opera import Detection, Figures, RecordedRun, read_recorded
 
 SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "3"))
 """Orders of each strategy; figures to be published want 30."""
@@ -41,7 +41,7 @@ def style() -> None:
     )  # fmt: skip
 
 
-def recorded_campaigns(*names: str) -> dict[str, Recorded]:
+def recorded_campaigns(*names: str) -> dict[str, RecordedRun]:
     """The campaigns of `data/campaigns` by their titles; *names* are those of the files, all where none is given."""
     folder = Path(__file__).parents[1] / "data" / "campaigns"
     there = {path.name.partition(".")[0] for path in folder.glob("*.jsonl.gz")}

@@ -7,7 +7,7 @@ from opera.errors import EnvironmentBroken, NothingSelected, OperaError, UserErr
 from opera.evaluation.artifact import read_artifact
 from opera.evaluation.compare import Figures, available, detections, evaluate, figures, spread
 from opera.evaluation.metrics import Detection, apfd, detect, rauc
-from opera.evaluation.recording import Recorded, read_recorded
+from opera.evaluation.recording import RecordedRun, read_recorded
 from opera.extract import ExtractOptions, SourceSummary
 from opera.instance import Instance
 from opera.models.forms import InputForm
@@ -32,7 +32,7 @@ __all__ = [
     "NothingSelected",
     "OperaError",
     "Pipeline",
-    "Recorded",
+    "RecordedRun",
     "Scope",
     "Settings",
     "SourceSummary",

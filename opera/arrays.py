@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import Any, Union, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,10 @@ from opera.instance import Tensor
 from opera.instance.values import DTYPE_BITS
 
 Array = npt.NDArray[Any]
+ModelValue = Union[None, Array, np.generic, "list[ModelValue]", "tuple[ModelValue, ...]"]
+"""What a model takes or gives: an array, a list of such values, or None for what is left out."""
+Outputs = Sequence[ModelValue]
+"""What a model gives: one value for each output."""
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:
@@ -67,17 +72,17 @@ def tensor_array(tensor: Tensor) -> Array:
     return from_bytes(tensor.data, tensor.dtype, tensor.shape)
 
 
-def as_text(item: Any) -> str:
+def as_text(item: object) -> str:
     """An element of a string tensor: bytes count as UTF-8."""
     return item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else str(item)
 
 
-def is_array(value: Any) -> bool:
+def is_array(value: object) -> bool:
     """Whether *value* is a numpy array or a numpy scalar."""
     return isinstance(value, (np.ndarray, np.generic))
 
 
-def as_array(value: Any) -> Array:
+def as_array(value: object) -> Array:
     """A numpy scalar as a 0-d array, an array as it is."""
     return cast(Array, value) if isinstance(value, np.ndarray) else np.asarray(value)
 

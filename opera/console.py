@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +119,7 @@ def print_text(text: str) -> None:
     _put(clean(text), err=False)
 
 
-def print_json(document: dict[str, Any]) -> None:
+def print_json(document: Mapping[str, object]) -> None:
     """Writes the one JSON document of a command that was called with `--json`: lossless, and in plain ASCII, whatever is in it."""
     _put(json.dumps(document, indent=2) + "\n", err=False)
 

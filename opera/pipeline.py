@@ -23,7 +23,7 @@ from opera.prioritize.ranking import DEFAULT_STRATEGY, current_ranking, failed, 
 from opera.report.overview import findings_among
 from opera.run.adaptive import Adaptation, all_alike
 from opera.run.campaign import Summary, run_campaign
-from opera.run.observers import Progress
+from opera.run.observers import ProgressListener
 from opera.run.plan import nightly_part
 from opera.run.progress import CampaignProgress
 from opera.store import Campaigns, Corpus, Workspace, queries
@@ -32,7 +32,7 @@ from opera.store.queries import Scope
 from opera.store.reductions import StoredReduction
 from opera.triage.findings import Finding
 from opera.triage.known_failures import results_in
-from opera.triage.runner import Tally, Triage, TriageOptions
+from opera.triage.runner import Triage, TriageOptions, TriageTally
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Pipeline:
             ranking = rank(corpus, compiler, route, strategy, seed, failed(space) if history else frozenset[str]())
             return tuple(corpus.ranked(ranking.id))
 
-    def run(self, settings: Settings, *, nightly: bool = False, progress: Progress | None = None) -> Summary:
+    def run(self, settings: Settings, *, nightly: bool = False, progress: ProgressListener | None = None) -> Summary:
         """Runs the ranked instances through one compiler, or continues that campaign.
 
         Args:
@@ -139,7 +139,7 @@ class Pipeline:
             progress = progress or CampaignProgress(settings.subject, str(self.workspace), quiet=True)
             return run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress, adaptation)
 
-    def triage(self, options: TriageOptions | None = None, say: Callable[[StoredReduction, str], None] | None = None) -> Tally:
+    def triage(self, options: TriageOptions | None = None, say: Callable[[StoredReduction, str], None] | None = None) -> TriageTally:
         """Reduces failing tests, finds their triggers, and merges findings with one root cause.
 
         Args:

@@ -10,9 +10,13 @@ from pathlib import Path
 
 DISTRIBUTION = "opera-dl"
 _MOVED = {
-    "opera.sources": "opera.extract", "opera.models.arrays": "opera.arrays", "opera.models.bundle": "opera.bundle",
-    "opera.models.blame": "opera.oracles.blame", "opera.models.exporters": "opera.compilers.exporters", "opera.worker": "opera.workers",
-}  # fmt: skip
+    "opera.sources": "opera.extract",
+    "opera.models.arrays": "opera.arrays",
+    "opera.models.bundle": "opera.bundle",
+    "opera.models.blame": "opera.oracles.blame",
+    "opera.models.exporters": "opera.compilers.exporters",
+    "opera.worker": "opera.workers",
+}
 """Modules that third parties may import, by the name that they once had."""
 
 

@@ -15,10 +15,10 @@ import os
 import stat
 import tomllib
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import IO, Annotated, Any, NoReturn, TypeVar, cast
+from typing import IO, Annotated, Any, NoReturn, TypeVar, Union, cast
 
 import msgspec
 
@@ -46,6 +46,10 @@ Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 """A SHA-256 in hexadecimal digits: the name of a file with that content."""
 Document = dict[str, object]
 """A JSON object whose content the caller looks at part by part."""
+JsonValue = Union[None, bool, int, float, str, "Sequence[JsonValue]", "Mapping[str, JsonValue]"]
+"""What JSON can say."""
+JsonObject = dict[str, JsonValue]
+"""A document that is written."""
 
 
 class Malformed(ValueError):

@@ -42,7 +42,7 @@ from typing import Any
 from nnsmith_models import explains, is_excused, results_by_model, take_apart
 
 from opera.console import print_table
-from opera.environments.build import Place, create
+from opera.environments.build import EnvironmentFolder, create
 from opera.environments.recipes import Recipe
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
@@ -52,7 +52,7 @@ from opera.triage.findings import Finding, group, knowledge_of
 
 SCHEMA = "nnsmith-comparison/2"
 SCRIPTS = Path(__file__).parent
-ENVIRONMENT = Place("nnsmith", SCRIPTS.parent / ".opera-envs" / "nnsmith")
+ENVIRONMENT = EnvironmentFolder("nnsmith", SCRIPTS.parent / ".opera-envs" / "nnsmith")
 RECIPE = Recipe(
     "nnsmith", (), ("nnsmith==0.1.0", "torch>=2.13", "onnx>=1.19"), SCRIPTS / "nnsmith.txt", 1.1, "NNSmith, as a generator of ONNX models"
 )

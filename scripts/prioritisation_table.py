@@ -14,7 +14,7 @@ from pathlib import Path
 
 from opera.evaluation.artifact import read_artifact
 from opera.evaluation.compare import Figures, available, evaluate
-from opera.evaluation.recording import Recorded, read_recorded
+from opera.evaluation.recording import RecordedRun, read_recorded
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "prioritisation.md"
@@ -44,7 +44,7 @@ def main() -> None:
         print(text, end="")
 
 
-def campaigns() -> dict[str, Recorded]:
+def campaigns() -> dict[str, RecordedRun]:
     """What is evaluated, by name."""
     folder = ROOT / "data" / "campaigns"
     return {
@@ -53,7 +53,7 @@ def campaigns() -> dict[str, Recorded]:
     }
 
 
-def section(recorded: dict[str, Recorded], seeds: int, jobs: int) -> Iterator[str]:
+def section(recorded: dict[str, RecordedRun], seeds: int, jobs: int) -> Iterator[str]:
     """The lines between the marks."""
     yield f"| mean APFD over {seeds} seeds | findings | {' | '.join(HEADINGS.values())} |"
     yield f"|---|---|{'---|' * len(HEADINGS)}"
@@ -77,7 +77,7 @@ def alike(name: str) -> list[str]:
     return [other for other in NAMES if name in NAMES and other != name and other.partition("-")[2] == frontend]
 
 
-def known(recorded: dict[str, Recorded], names: list[str]) -> frozenset[str]:
+def known(recorded: dict[str, RecordedRun], names: list[str]) -> frozenset[str]:
     """The instances that failed in the campaigns *names*."""
     return frozenset(test for name in names for test in recorded[name].failing)
 

@@ -14,7 +14,7 @@ from opera.models.sampling import sample
 from opera.templates.call_arguments import CallArguments
 
 
-class Arguments(CallArguments):
+class KerasArguments(CallArguments):
     """What an instance is built and called with; inputs are arrays.
 
     Attributes:

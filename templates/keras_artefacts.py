@@ -152,7 +152,7 @@ def _tensorflow(kind: str) -> Maker:
     def make(model: Any) -> Artefact:
         artefacts: Any = importlib.import_module("opera.templates.tensorflow_artefacts")
         program = model.program()
-        graph = artefacts.Graph(program.call, program.tensors, program.layer)
+        graph = artefacts.TracedGraph(program.call, program.tensors, program.layer)
         return artefacts.make(kind, graph, model.inputs)
 
     return make

@@ -17,11 +17,11 @@ from opera.instance.values import DTYPE_BITS
 from opera.instrumentation.wire import Unrecordable
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged
-from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import filled, member
-from opera.templates.keras_arguments import WIDER, Arguments, resolved, widened
+from opera.templates.keras_arguments import WIDER, KerasArguments, resolved, widened
 from opera.templates.keras_artefacts import makers, run_exported, run_saved
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
@@ -62,7 +62,7 @@ class KerasModel:
         self._key = key
         self._seed = seed
         with settings(instance):
-            self._arrays = [_held(array) for array in Arguments(instance, key, seed, constant).inputs]
+            self._arrays = [_held(array) for array in KerasArguments(instance, key, seed, constant).inputs]
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -126,10 +126,10 @@ class KerasModel:
         except Exception as error:
             raise Invalid("capture-failed:keras") from error
 
-    def source(self, form: str) -> Source:
+    def source(self, form: str) -> PythonSource:
         text, expected = functional_source(self.instance, self._arrays, self._seed)
         backend = f'import os\n\nos.environ["KERAS_BACKEND"] = "{keras.config.backend()}"  # Keras reads it when it is imported'
-        return Source(tuple(imports_of(text)), f"{backend}\nimport keras\n\n{text}", expected)
+        return PythonSource(tuple(imports_of(text)), f"{backend}\nimport keras\n\n{text}", expected)
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         arrays = widened(self._arrays) or self._arrays
@@ -186,7 +186,7 @@ class KerasModel:
 
     def _operator(self, instance: Instance, seed: int) -> _Operator:
         keras.utils.set_random_seed(seed)
-        return _Operator(instance, Arguments(instance, self._key, self._seed, constant))
+        return _Operator(instance, KerasArguments(instance, self._key, self._seed, constant))
 
     def _result(self, operator: _Operator, arrays: Sequence[Array], seed: int) -> Any:
         keras.utils.set_random_seed(seed)
@@ -208,7 +208,7 @@ class KerasModel:
 class _Operator:
     """A function, or a layer that was just built, with the arguments of the recorded call."""
 
-    def __init__(self, instance: Instance, arguments: Arguments) -> None:
+    def __init__(self, instance: Instance, arguments: KerasArguments) -> None:
         self._positional, self._keywords = arguments.call
         self._target = resolve(instance.api)
         self.layer: Any = None

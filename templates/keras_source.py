@@ -14,7 +14,7 @@ from opera.templates.python_text import array_text, dotted
 
 def functional_source(instance: Instance, arrays: Sequence[Array], seed: int) -> tuple[str, str]:
     """Source that defines `model` (a `keras.Model`) and `inputs` (a list of arrays), and source that defines `expected`."""
-    writer = CallText(dtype=repr)
+    writer = KerasCallText(dtype=repr)
     api = dotted(instance.api)
     lines = [f"keras.utils.set_random_seed({seed})"]
     for name, value in instance.context:
@@ -35,7 +35,7 @@ def functional_source(instance: Instance, arrays: Sequence[Array], seed: int) ->
     return "\n".join(lines), "expected = [keras.ops.convert_to_numpy(leaf) for leaf in keras.tree.flatten(model(inputs))]"
 
 
-class CallText(ArgumentText):
+class KerasCallText(ArgumentText):
     """Arguments of Keras' and TensorFlow's calls."""
 
     def __init__(self, dtype: Callable[[str], Any]) -> None:

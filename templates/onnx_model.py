@@ -11,7 +11,7 @@ from opera.arrays import Array, as_array, dtype_name, is_array, wide_integers
 from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import nudged, sample
-from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.templates.onnx_operators import check_message, check_operator
 from opera.templates.onnx_source import expected_source, model_source
 from opera.templates.onnx_wide import NARROW, widened, with_wide_integers
@@ -128,13 +128,13 @@ class OnnxModel:
             _check_types(proto)
         return Artefact(proto.SerializeToString(deterministic=True))
 
-    def source(self, form: str) -> Source:
+    def source(self, form: str) -> PythonSource:
         reference = self.reference()
         proto = onnx.load_model_from_string(self.artefact("onnx", form).data)
         text, expected = model_source(proto, dict(self.inputs)), expected_source(reference.outputs)
         names = [name for name in ("helper", "numpy_helper") if f"{name}." in text]
         imports = ["import onnx", *([f"from onnx import {', '.join(names)}"] if names else [])]
-        return Source((*imports_of(text + expected), *imports), text, expected)
+        return PythonSource((*imports_of(text + expected), *imports), text, expected)
 
     def _value(self, value: Any, key: str) -> Any:
         if isinstance(value, Tensor):

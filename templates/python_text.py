@@ -85,9 +85,23 @@ def uniform_text(array: Array) -> tuple[str, str]:
 
 
 _NUMPY = frozenset(
-    ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64",
-     "float16", "float32", "float64", "complex64", "complex128"]
-)  # fmt: skip
+    [
+        "bool",
+        "int8",
+        "uint8",
+        "int16",
+        "uint16",
+        "int32",
+        "uint32",
+        "int64",
+        "uint64",
+        "float16",
+        "float32",
+        "float64",
+        "complex64",
+        "complex128",
+    ]
+)
 
 
 def quoted(text: str) -> str:

@@ -16,7 +16,7 @@ from opera.arrays import Array
 from opera.instance import Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
-from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference, Source
+from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import CallArguments, filled, member
@@ -114,18 +114,23 @@ class PyTorchModel:
             return Artefact(captured_by("torch.export", lambda: saved(self._exported().run_decompositions())))
         raise ValueError(f"PyTorch models have no artefact of kind {kind!r}")
 
-    def source(self, form: str) -> Source:
+    def source(self, form: str) -> PythonSource:
         lazy = any(torch.nn.parameter.is_lazy(parameter) for parameter in self.module.parameters())
         result = self.module.operator_result(*self.fresh_tensors())
         strides = [None if tensor.is_contiguous() else tuple(tensor.stride()) for tensor in self._tensors]
         text = module_source(
-            self.instance, [value for _, value in self.inputs], strides, seed=self._seed,
-            plain=isinstance(result, torch.Tensor), in_place=self.module.in_place, lazy=lazy,
-        )  # fmt: skip
+            self.instance,
+            [value for _, value in self.inputs],
+            strides,
+            seed=self._seed,
+            plain=isinstance(result, torch.Tensor),
+            in_place=self.module.in_place,
+            lazy=lazy,
+        )
         imports = ["import torch"]
         if "tree_leaves" in text:
             imports.append("from torch.utils._pytree import tree_leaves")
-        return Source((*imports_of(text), *imports), text, expected_source(plain=isinstance(result, torch.Tensor)))
+        return PythonSource((*imports_of(text), *imports), text, expected_source(plain=isinstance(result, torch.Tensor)))
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
         outputs = _outputs(module, tensors, seed)

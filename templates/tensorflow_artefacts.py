@@ -30,7 +30,7 @@ _GRAPH_INPUTS, _GRAPH_OUTPUTS = 6, 8
 Inputs = Sequence[tuple[str, Array]]
 
 
-class Graph:
+class TracedGraph:
     """A traced function: inputs `x0`, `x1` ..., outputs `output_0`, `output_1` ..., with as many digits as their number needs.
 
     Attributes:
@@ -77,7 +77,7 @@ class Graph:
             raise Invalid("capture-failed:saved-model") from error
 
 
-def make(kind: str, graph: Graph, inputs: Inputs) -> Artefact:
+def make(kind: str, graph: TracedGraph, inputs: Inputs) -> Artefact:
     """The artefact of a kind of `KINDS`.
 
     Args:
@@ -165,7 +165,7 @@ def _in_order(data: bytes) -> bytes:
     return bytes(ordered)
 
 
-def _onnx(graph: Graph, inputs: Inputs) -> Artefact:
+def _onnx(graph: TracedGraph, inputs: Inputs) -> Artefact:
     """By tf2onnx; what it has no converter for it leaves in the model as it is, and ONNX's own checker finds it there."""
     checker: Any = importlib.import_module("onnx.checker")
     tf2onnx: Any = importlib.import_module("tf2onnx")

@@ -14,13 +14,13 @@ from opera.instrumentation.foreign_tensors import array_of
 from opera.instrumentation.wire import Unrecordable
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged
-from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Reference, Source
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
 from opera.oracles.compare import disagreement
 from opera.templates.call_arguments import filled, member
-from opera.templates.keras_arguments import Arguments, resolved, widened
+from opera.templates.keras_arguments import KerasArguments, resolved, widened
 from opera.templates.python_text import imports_of
-from opera.templates.tensorflow_artefacts import KINDS, Graph, make, run_exported, run_saved, tf
+from opera.templates.tensorflow_artefacts import KINDS, TracedGraph, make, run_exported, run_saved, tf
 from opera.templates.tensorflow_source import module_source
 
 
@@ -51,7 +51,7 @@ class TensorFlowModel:
             raise Invalid("api-not-in-this-version") from error
         self.instance = instance
         self._seed = seed
-        self._arguments = Arguments(instance, key, seed, constant)
+        self._arguments = KerasArguments(instance, key, seed, constant)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -77,7 +77,7 @@ class TensorFlowModel:
             raise ValueError(f"TensorFlow models have no artefact of kind {kind!r}")
         self.run_once()
         tf.random.set_seed(self._seed)
-        graph = Graph(lambda *tensors: self.call(tensors), self.tensors())
+        graph = TracedGraph(lambda *tensors: self.call(tensors), self.tensors())
         return make(kind, graph, self.inputs)
 
     def program(self) -> TensorFlowProgram:
@@ -89,9 +89,9 @@ class TensorFlowModel:
         """The inputs as tensors."""
         return [_tensor(array) for array in self._arguments.inputs]
 
-    def source(self, form: str) -> Source:
+    def source(self, form: str) -> PythonSource:
         text, expected = module_source(self.instance, self._arguments.inputs)
-        return Source((*imports_of(text), "import tensorflow as tf"), text, expected)
+        return PythonSource((*imports_of(text), "import tensorflow as tf"), text, expected)
 
     def _tensors(self, arrays: Sequence[Array], seed: int) -> list[Any]:
         tf.random.set_seed(seed)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from opera.arrays import Array
 from opera.instance import Instance
-from opera.templates.keras_source import CallText
+from opera.templates.keras_source import KerasCallText
 from opera.templates.python_text import array_text, dotted
 
 
 def module_source(instance: Instance, arrays: Sequence[Array]) -> tuple[str, str]:
     """Source that defines `model` (a `tf.Module`) and `inputs` (a list of tensors), and source that defines `expected`."""
-    writer = CallText(dtype=lambda name: f"tf.{dotted(name)}")
+    writer = KerasCallText(dtype=lambda name: f"tf.{dotted(name)}")
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
     names = "".join(f", x{place}" for place in range(len(arrays)))
     lines = [

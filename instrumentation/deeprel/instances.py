@@ -7,12 +7,12 @@ from collections import Counter
 from typing import Any, Dict, List, Set, Tuple, cast
 
 from ..docter.constraints import BOOL, BOOLS, DTYPE, FLOAT, FLOATS, INT, INTS, NONE, OTHER, STRING, TENSOR, TENSORS
-from .matching import Slot
+from .matching import ParameterSlot
 
 Document = Dict[str, Any]
 
 
-class Recorded:
+class RecordedApi:
     """What is known of one API from its recorded calls.
 
     Attributes:
@@ -44,10 +44,10 @@ class Recorded:
                     if tensor["dtype"] == STRING:
                         kinds.add(STRING)  # a tensor of texts goes where a text goes
 
-    def slots(self) -> List[Slot]:
+    def slots(self) -> List[ParameterSlot]:
         """The arguments that its calls had; those of every call count as required."""
         return [
-            Slot(part, name, frozenset(kinds), self._places[part, name], self._seen[part, name] >= self.total)
+            ParameterSlot(part, name, frozenset(kinds), self._places[part, name], self._seen[part, name] >= self.total)
             for (part, name), kinds in self._kinds.items()
         ]
 
@@ -61,7 +61,7 @@ class InstanceFile:
         Raises:
             ValueError: a line is no instance document.
         """
-        self.apis: Dict[str, Recorded] = {}
+        self.apis: Dict[str, RecordedApi] = {}
         self.nothing: Counter[Tuple[int, str]] = Counter()
         self._path = path
         offset = 0
@@ -73,7 +73,7 @@ class InstanceFile:
                     if not document or document["library"] != library:
                         offset += len(line)
                         continue
-                    recorded = self.apis.setdefault(str(document["api"]), Recorded())
+                    recorded = self.apis.setdefault(str(document["api"]), RecordedApi())
                     recorded.add(document)
                 except (ValueError, KeyError, TypeError) as error:
                     raise ValueError(f"{path}: line {number} is no instance: {error!r}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Dict, FrozenSet, List, NamedTuple, Optional, Sequence, Tuple
 
-from ..docter.constraints import FLOAT, FLOATS, INT, INTS, NONE, OTHER, Api, Constraint
+from ..docter.constraints import FLOAT, FLOATS, INT, INTS, NONE, OTHER, ParameterConstraint, TargetApi
 from .assignment import assign
 from .words import likeness
 
@@ -23,7 +23,7 @@ _SAME_NAMES = {
 _NEAR = {(INT, FLOAT), (INTS, FLOATS), (INT, INTS), (FLOAT, FLOATS)}
 
 
-class Slot(NamedTuple):
+class ParameterSlot(NamedTuple):
     """A parameter of an API, or an argument as its recorded calls have it.
 
     Attributes:
@@ -50,7 +50,7 @@ class Match(NamedTuple):
         variant: The number of the target's overload.
     """
 
-    pairs: Dict[Tuple[str, str], Constraint]
+    pairs: Dict[Tuple[str, str], ParameterConstraint]
     parts: Dict[Tuple[str, str], str]
     score: float
     variant: int
@@ -60,13 +60,13 @@ class Match(NamedTuple):
         return ", ".join(f"{name}={target.name}" for (_, name), target in self.pairs.items())
 
 
-def match(source: Sequence[Slot], api: Api) -> Optional[Match]:
+def match(source: Sequence[ParameterSlot], api: TargetApi) -> Optional[Match]:
     """The best match of *source* to an overload of *api*; None where no overload has all it needs."""
     found = [made for number, call in enumerate(api.calls) if (made := _match_overload(source, api, number, call)) is not None]
     return max(found, key=lambda item: item.score, default=None)
 
 
-def _match_overload(source: Sequence[Slot], api: Api, number: int, call: Sequence[Constraint]) -> Optional[Match]:
+def _match_overload(source: Sequence[ParameterSlot], api: TargetApi, number: int, call: Sequence[ParameterConstraint]) -> Optional[Match]:
     targets = [("build", item, place) for place, item in enumerate(api.build or ())]
     targets += [("call", item, place) for place, item in enumerate(call)]
     targets = [item for item in targets if not item[1].rest]
@@ -91,7 +91,7 @@ def _match_overload(source: Sequence[Slot], api: Api, number: int, call: Sequenc
     )
 
 
-def _score(slot: Slot, part: str, target: Constraint, place: int) -> float:
+def _score(slot: ParameterSlot, part: str, target: ParameterConstraint, place: int) -> float:
     """0 where the types do not fit."""
     fit = _fit(slot.kinds, target)
     if fit == 0.0:
@@ -100,7 +100,7 @@ def _score(slot: Slot, part: str, target: Constraint, place: int) -> float:
     return NAME * likeness(_SAME_NAMES.get(slot.name, slot.name), _SAME_NAMES.get(target.name, target.name)) + TYPE * fit + PLACE * near
 
 
-def _fit(kinds: FrozenSet[str], target: Constraint) -> float:
+def _fit(kinds: FrozenSet[str], target: ParameterConstraint) -> float:
     """How well values of *kinds* fit *target*: 1 for equal types, 0 for none in common."""
     takes = {kind.name for kind in target.kinds} - {NONE}
     had = kinds - {NONE}
@@ -113,13 +113,14 @@ def _fit(kinds: FrozenSet[str], target: Constraint) -> float:
     return 0.4 if OTHER in had and OTHER in takes else 0.0
 
 
-def slots_of(api: Api) -> List[Slot]:
+def slots_of(api: TargetApi) -> List[ParameterSlot]:
     """The parameters of an API's first overload."""
     found = [
-        Slot("build", item.name, frozenset(kind.name for kind in item.kinds), place, item.required)
+        ParameterSlot("build", item.name, frozenset(kind.name for kind in item.kinds), place, item.required)
         for place, item in enumerate(api.build or ())
     ]
     first = api.calls[0] if api.calls else ()
     return found + [
-        Slot("call", item.name, frozenset(kind.name for kind in item.kinds), place, item.required) for place, item in enumerate(first)
+        ParameterSlot("call", item.name, frozenset(kind.name for kind in item.kinds), place, item.required)
+        for place, item in enumerate(first)
     ]

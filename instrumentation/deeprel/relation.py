@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Protocol, Tuple
 
-from ..docter.constraints import Api
+from ..docter.constraints import TargetApi
 from .instances import Document
 from .matching import Match
 
@@ -35,7 +35,7 @@ class Library(Protocol):
         ...
 
 
-class Outcome(NamedTuple):
+class CallResult(NamedTuple):
     """How one call ended: whether it returned, and what."""
 
     returned: bool
@@ -57,7 +57,7 @@ class Relation(NamedTuple):
 class Pair:
     """A source API, a target API, and the match of their arguments."""
 
-    def __init__(self, library: Library, source: str, target: Api, match: Match, guard: Callable[[], Any]) -> None:
+    def __init__(self, library: Library, source: str, target: TargetApi, match: Match, guard: Callable[[], Any]) -> None:
         """*guard* makes a context in which each call is made."""
         self._library = library
         self._source = source
@@ -85,14 +85,14 @@ class Pair:
             return None
         return Relation(VALUE if values == made else STATUS, made)
 
-    def _outcome(self, call: Callable[[], Any]) -> Outcome:
+    def _outcome(self, call: Callable[[], Any]) -> CallResult:
         """Runs a call with the generators set the same way each time."""
         self._library.reset(0, self._source)
         try:
             with self._guard():
-                return Outcome(True, call())
+                return CallResult(True, call())
         except Exception as error:
-            return Outcome(False, type(error))
+            return CallResult(False, type(error))
 
     def source_call(self, document: Document) -> Any:
         """Makes the recorded call itself."""

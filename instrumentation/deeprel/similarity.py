@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from typing import Any, Dict, FrozenSet, List, Mapping, Sequence, Tuple
 
-from .matching import Slot
+from .matching import ParameterSlot
 from .words import Documentation, likeness
 
 SIGNATURE, TEXT, NAME, BEHAVIOUR = 0.35, 0.3, 0.2, 0.15
@@ -15,7 +15,7 @@ SHORTLIST = 80
 """Candidates whose names and behaviour are compared too."""
 
 
-class Subject:
+class ComparedApi:
     """An API as it is compared.
 
     Attributes:
@@ -24,7 +24,7 @@ class Subject:
         behaviour: Of its recorded calls; empty without a recorded call.
     """
 
-    def __init__(self, name: str, slots: Sequence[Slot], behaviour: Counter[Tuple[int, str]]) -> None:
+    def __init__(self, name: str, slots: Sequence[ParameterSlot], behaviour: Counter[Tuple[int, str]]) -> None:
         self.name = name
         self.names: FrozenSet[str] = frozenset("input" if slot.name == "self" else slot.name for slot in slots)
         self.kinds: Counter[str] = Counter(kind for slot in slots for kind in slot.kinds)
@@ -34,9 +34,9 @@ class Subject:
 class Likeness:
     """Ranks candidates by their likeness to an API."""
 
-    def __init__(self, subjects: Sequence[Subject], texts: Mapping[str, str]) -> None:
+    def __init__(self, subjects: Sequence[ComparedApi], texts: Mapping[str, str]) -> None:
         """*texts* is the documentation of all subjects."""
-        self._subjects: Dict[str, Subject] = {subject.name: subject for subject in subjects}
+        self._subjects: Dict[str, ComparedApi] = {subject.name: subject for subject in subjects}
         self._documentation = Documentation(texts)
 
     def ranked(self, name: str, count: int) -> List[Tuple[float, str]]:
@@ -57,13 +57,13 @@ class Likeness:
         return exact[:count]
 
 
-def _signature(one: Subject, other: Subject) -> float:
+def _signature(one: ComparedApi, other: ComparedApi) -> float:
     """The share of names and of kinds that two signatures have in common."""
     names = len(one.names & other.names) / max(1, len(one.names | other.names))
     return 0.5 * names + 0.5 * _cosine(one.kinds, other.kinds)
 
 
-def _behaviour(one: Subject, other: Subject) -> float:
+def _behaviour(one: ComparedApi, other: ComparedApi) -> float:
     """How alike the tensors were that both were called with; in the middle where one was never seen."""
     return _cosine(one.behaviour, other.behaviour) if one.behaviour and other.behaviour else 0.5
 

@@ -7,7 +7,7 @@ from typing import Any, ContextManager, Dict, List, Optional, Protocol
 
 from ..filters import Filters
 from ..stream import Stream
-from .constraints import Api, Facts
+from .constraints import Facts, TargetApi
 from .recipes import CallRecipe, Given, TensorRecipe, realised
 
 
@@ -21,7 +21,7 @@ class Bench(Protocol):
         """The APIs of the parts in *scope*, in an order that does not change."""
         ...
 
-    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[Api]:
+    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[TargetApi]:
         """The API called *name* with all known constraints of its parameters, and also *given*; None if that is not enough."""
         ...
 
@@ -42,10 +42,10 @@ class Bench(Protocol):
         ...
 
 
-class Call:
+class PreparedCall:
     """A recipe made real: its arguments are built once, so that the call itself can be watched alone."""
 
-    def __init__(self, bench: Bench, api: Api, recipe: CallRecipe, seed: int) -> None:
+    def __init__(self, bench: Bench, api: TargetApi, recipe: CallRecipe, seed: int) -> None:
         """Builds the arguments.
 
         Raises:

@@ -16,14 +16,14 @@ DRAWABLE = frozenset({TENSOR, TENSORS, INT, INTS, FLOAT, FLOATS, BOOL, BOOLS, ST
 """The kinds of value that can be generated; `none` is None, `other` (a device, a callable) is never passed."""
 
 
-class Kind(NamedTuple):
+class ValueType(NamedTuple):
     """One type that an argument may have; *length* of a list, where it is fixed."""
 
     name: str
     length: Optional[int] = None
 
 
-class Constraint(NamedTuple):
+class ParameterConstraint(NamedTuple):
     """All that is known of one parameter.
 
     Attributes:
@@ -42,7 +42,7 @@ class Constraint(NamedTuple):
     """
 
     name: str
-    kinds: Tuple[Kind, ...] = ()
+    kinds: Tuple[ValueType, ...] = ()
     required: bool = True
     keyword: bool = False
     rest: bool = False
@@ -59,7 +59,7 @@ class Constraint(NamedTuple):
         return any(item.name == kind for item in self.kinds)
 
     @property
-    def drawable_kinds(self) -> Tuple[Kind, ...]:
+    def drawable_kinds(self) -> Tuple[ValueType, ...]:
         """The kinds of which a value can be made: text only where some is known, None only where leaving it out is no choice."""
         text = bool(self.choices) or isinstance(self.default, str)
         left_out = {STRING} if not text else set[str]()
@@ -72,11 +72,11 @@ class Constraint(NamedTuple):
         return not self.kinds or bool(self.choices) or bool(self.drawable_kinds)
 
 
-Signature = Tuple[Constraint, ...]
+Signature = Tuple[ParameterConstraint, ...]
 """The parameters of one overload, in order."""
 
 
-class Api(NamedTuple):
+class TargetApi(NamedTuple):
     """An API as a target of generation.
 
     Attributes:
@@ -95,7 +95,7 @@ class Api(NamedTuple):
 class Facts(NamedTuple):
     """What a text says of one parameter. Empty parts say nothing."""
 
-    kinds: Tuple[Kind, ...] = ()
+    kinds: Tuple[ValueType, ...] = ()
     dtypes: Tuple[str, ...] = ()
     ndims: Tuple[int, ...] = ()
     shapes: Tuple[Tuple[Dim, ...], ...] = ()
@@ -104,9 +104,9 @@ class Facts(NamedTuple):
     choices: Tuple[Any, ...] = ()
 
 
-def refined(constraint: Constraint, facts: Facts) -> Constraint:
+def refined(constraint: ParameterConstraint, facts: Facts) -> ParameterConstraint:
     """*constraint* with what *facts* add; types of a signature stand, a documented shape makes an unknown type a tensor."""
-    kinds = constraint.kinds or facts.kinds or ((Kind(TENSOR),) if facts.shapes or facts.ndims else ())
+    kinds = constraint.kinds or facts.kinds or ((ValueType(TENSOR),) if facts.shapes or facts.ndims else ())
     return constraint._replace(
         kinds=kinds,
         dtypes=facts.dtypes or constraint.dtypes,
@@ -127,9 +127,9 @@ def merged(one: Dict[str, Facts], other: Dict[str, Facts]) -> Dict[str, Facts]:
     return found
 
 
-def with_facts(signature: Sequence[Constraint], facts: Dict[str, Facts]) -> Signature:
+def with_facts(signature: Sequence[ParameterConstraint], facts: Dict[str, Facts]) -> Signature:
     """*signature* with what the documentation says of each parameter."""
-    found: List[Constraint] = []
+    found: List[ParameterConstraint] = []
     for constraint in signature:
         known = facts.get(constraint.name) or (facts.get("input") if constraint.name == "self" else None)
         found.append(constraint if known is None else refined(constraint, known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Dict, Iterator, List, Optional, Tuple
 
-from .constraints import Constraint, Dim, Facts, Kind, Signature, refined
+from .constraints import Dim, Facts, ParameterConstraint, Signature, ValueType, refined
 from .types import kinds_of
 
 _SECTION = re.compile(r"^\s*(?:Args?|Arguments|Parameters|Keyword args|Keyword arguments|Inputs?|Call arguments)\s*:+\s*$", re.I)
@@ -48,7 +48,7 @@ def read(doc: Optional[str]) -> Dict[str, Facts]:
 def parameters(doc: Optional[str]) -> Signature:
     """The signature that the list of arguments in *doc* amounts to, for a callable whose own takes anything."""
     return tuple(
-        refined(Constraint(name, required=not re.search(r"optional|default", f"{kind} {text}", re.I)), _facts(kind, text))
+        refined(ParameterConstraint(name, required=not re.search(r"optional|default", f"{kind} {text}", re.I)), _facts(kind, text))
         for name, kind, text in _entries(doc or "")
     )
 
@@ -80,7 +80,7 @@ def _facts(kind: str, text: str) -> Facts:
     return Facts(_kinds(kind, text), _dtypes(kind, text), _ndims(kind, text), tuple(_shapes(text)), low, high, choices(f"{kind} {text}"))
 
 
-def _kinds(kind: str, text: str) -> Tuple[Kind, ...]:
+def _kinds(kind: str, text: str) -> Tuple[ValueType, ...]:
     words = re.sub(r"optional|default.*$", "", kind, flags=re.I).strip(" ,")
     return kinds_of(words) or kinds_of(re.split(r"[.;(]", text, maxsplit=1)[0][:120])
 

@@ -19,10 +19,10 @@ from .constraints import (
     STRING,
     TENSOR,
     TENSORS,
-    Api,
-    Constraint,
-    Kind,
+    ParameterConstraint,
     Signature,
+    TargetApi,
+    ValueType,
 )
 from .recipes import CallRecipe, DtypeRecipe, Given, TensorRecipe
 
@@ -30,9 +30,16 @@ Options = List[Tuple[Any, float]]
 
 GIVE_OPTIONAL = 0.3
 _FLOATING: Options = [
-    ("float32", 6.0), ("float64", 1.2), ("int64", 0.8), ("int32", 0.4), ("bool", 0.3), ("uint8", 0.2), ("complex64", 0.3),
-    ("float16", 0.3), ("bfloat16", 0.3),
-]  # fmt: skip
+    ("float32", 6.0),
+    ("float64", 1.2),
+    ("int64", 0.8),
+    ("int32", 0.4),
+    ("bool", 0.3),
+    ("uint8", 0.2),
+    ("complex64", 0.3),
+    ("float16", 0.3),
+    ("bfloat16", 0.3),
+]
 _INDEXING: Options = [("int64", 6.0), ("int32", 1.0), ("float32", 1.0), ("bool", 0.2)]
 _MASKING: Options = [("bool", 6.0), ("float32", 1.0), ("uint8", 0.3)]
 _DTYPES: Options = [("float32", 3.0), ("float64", 2.0), ("int64", 1.5), ("int32", 1.0), ("bool", 0.5), ("float16", 0.5), ("complex64", 0.3)]
@@ -54,7 +61,7 @@ class Undrawable(Exception):
 class Drawing:
     """One call that is being drawn; parameters see what was drawn before them."""
 
-    def __init__(self, chooser: Chooser, api: Api) -> None:
+    def __init__(self, chooser: Chooser, api: TargetApi) -> None:
         self._choose = chooser.choose
         self._api = api
         self._sizes = shapes.Sizes(chooser)
@@ -87,7 +94,7 @@ class Drawing:
             found.append(Given(constraint.name, self._value(constraint, slot), skipped or constraint.keyword))
         return tuple(found)
 
-    def _wanted(self, constraint: Constraint, slot: str) -> bool:
+    def _wanted(self, constraint: ParameterConstraint, slot: str) -> bool:
         if constraint.required:
             if not constraint.drawable:
                 raise Undrawable(constraint.name)
@@ -96,14 +103,14 @@ class Drawing:
             return False
         return bool(self._choose(f"{slot}.given", [(False, 1 - GIVE_OPTIONAL), (True, GIVE_OPTIONAL)]))
 
-    def _value(self, constraint: Constraint, slot: str) -> Any:
+    def _value(self, constraint: ParameterConstraint, slot: str) -> Any:
         if constraint.choices:
             return self._choose(f"{slot}.value", [(item, 1.0) for item in constraint.choices])
         kinds = constraint.drawable_kinds if constraint.kinds else naming.likely_kinds(constraint)
-        kind = cast(Kind, self._choose(f"{slot}.kind", [(kind, 1.0 / (1 + place)) for place, kind in enumerate(kinds)]))
+        kind = cast(ValueType, self._choose(f"{slot}.kind", [(kind, 1.0 / (1 + place)) for place, kind in enumerate(kinds)]))
         return self._of_kind(kind, constraint, slot)
 
-    def _of_kind(self, kind: Kind, constraint: Constraint, slot: str) -> Any:
+    def _of_kind(self, kind: ValueType, constraint: ParameterConstraint, slot: str) -> Any:
         if kind.name == TENSOR:
             return self._tensor(constraint, slot)
         if kind.name == TENSORS:
@@ -122,7 +129,7 @@ class Drawing:
 
     # Tensors
 
-    def _tensor(self, constraint: Constraint, slot: str) -> TensorRecipe:
+    def _tensor(self, constraint: ParameterConstraint, slot: str) -> TensorRecipe:
         first = self._first
         shape = self._sizes.shape(constraint, slot, None if first is None else first.shape)
         dtype = self._dtype(constraint, slot)
@@ -131,7 +138,7 @@ class Drawing:
             self._first = recipe
         return recipe
 
-    def _dtype(self, constraint: Constraint, slot: str) -> str:
+    def _dtype(self, constraint: ParameterConstraint, slot: str) -> str:
         options: Options = [(name, 2.0) for name in constraint.dtypes]
         if not options:
             options = _INDEXING if naming.is_index(constraint.name) else _MASKING if naming.is_mask(constraint.name) else _FLOATING
@@ -149,7 +156,7 @@ class Drawing:
         bounds: Options = [(max(1, min(sides, default=1)), 3.0), (self._sizes.base(), 1.0), (1, 0.4), (2, 0.6)]
         return str(self._choose(f"{slot}.values", _WHOLE)), int(self._choose(f"{slot}.high", bounds))
 
-    def _tensors(self, constraint: Constraint, slot: str) -> List[TensorRecipe]:
+    def _tensors(self, constraint: ParameterConstraint, slot: str) -> List[TensorRecipe]:
         count = self._choose(f"{slot}.count", [(2, 3.0), (1, 1.0), (3, 1.0)])
         whole = self._tensor(constraint, slot)
         if count > 1 and self._choose(f"{slot}.alike", [(True, 4.0), (False, 1.0)]) is False:
@@ -158,7 +165,7 @@ class Drawing:
 
     # Numbers
 
-    def _int(self, constraint: Constraint, slot: str) -> int:
+    def _int(self, constraint: ParameterConstraint, slot: str) -> int:
         if constraint.name in self._symbols:
             return self._sizes.size(constraint.name)
         meaning = naming.number(constraint.name)
@@ -172,7 +179,7 @@ class Drawing:
         chosen = self._choose(f"{slot}.value", options)
         return self._sizes.pool(self._first.shape if self._first is not None else None, slot) if chosen == "pool" else int(chosen)
 
-    def _list(self, kind: Kind, constraint: Constraint, slot: str) -> List[Any]:
+    def _list(self, kind: ValueType, constraint: ParameterConstraint, slot: str) -> List[Any]:
         """A list of numbers or booleans."""
         sides = self._first.shape if self._first is not None else ()
         meaning = naming.number(constraint.name) if kind.name == INTS else ""
@@ -195,7 +202,7 @@ class Drawing:
         count = kind.length or self._choose(f"{slot}.length", [(1, 1.0), (2, 2.0), (3, 1.0), (dims, 2.0), (max(1, dims - 2), 2.0)])
         of_item = {INTS: INT, FLOATS: FLOAT, BOOLS: BOOL}[kind.name]
         plain = constraint._replace(default=MISSING, choices=())
-        return [self._of_kind(Kind(of_item), plain, slot if way == "constant" else f"{slot}.{place}") for place in range(count)]
+        return [self._of_kind(ValueType(of_item), plain, slot if way == "constant" else f"{slot}.{place}") for place in range(count)]
 
     def _axes(self, dims: int, slot: str, *, every: bool) -> List[int]:
         """Different axes of the first tensor."""
@@ -208,7 +215,7 @@ class Drawing:
         return found
 
 
-def _within(options: Sequence[Tuple[Any, float]], constraint: Constraint) -> Options:
+def _within(options: Sequence[Tuple[Any, float]], constraint: ParameterConstraint) -> Options:
     """The options in the range that is allowed."""
     low = float("-inf") if constraint.low is None else constraint.low
     high = float("inf") if constraint.high is None else constraint.high

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, List, Optional, Tuple
 
-from .constraints import Dim, Facts, Kind
+from .constraints import Dim, Facts, ValueType
 
 
 def facts_of(table: Dict[str, Any]) -> Dict[str, Facts]:
@@ -19,7 +19,7 @@ def _facts(row: Dict[str, Any]) -> Facts:
 
     shapes: List[Tuple[Dim, ...]] = [tuple(shape) for shape in row.get("shapes", ())]
     return Facts(
-        kinds=tuple(Kind(name) for name in row.get("kinds", ())),
+        kinds=tuple(ValueType(name) for name in row.get("kinds", ())),
         dtypes=tuple(row.get("dtypes", ())),
         ndims=tuple(row.get("ndims", ())),
         shapes=tuple(shapes),

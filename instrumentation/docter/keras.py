@@ -12,7 +12,7 @@ from ..filters import Filters
 from ..stream import Stream
 from . import documents
 from .arrays import array
-from .constraints import Api, Facts, merged, with_facts
+from .constraints import Facts, TargetApi, merged, with_facts
 from .python import signature_of, with_words
 from .recipes import TensorRecipe
 
@@ -20,7 +20,7 @@ _BACKENDS = ("torch", "tensorflow", "jax")
 _HIDDEN = re.compile(
     r"name|dtype|trainable|seed|training|mask|.*_(initializer|regularizer|constraint|scope)|autocast|lora_.*|quantization_.*|"
     r"gptq_.*|initial_state|cell|layer|out"
-)  # fmt: skip
+)
 """Optional parameters of layers that say nothing of the forward pass, or that nothing generated fits."""
 
 
@@ -44,7 +44,7 @@ class KerasBench:
     def names(self, scope: List[str]) -> List[str]:
         return [*(sorted(self._functions) if "functions" in scope else ()), *(sorted(self._layers) if "modules" in scope else ())]
 
-    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[Api]:
+    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[TargetApi]:
         layer = self._layers.get(name)
         target = self._functions[name] if layer is None else layer
         doc = str(getattr(target, "__doc__", None) or "")
@@ -60,7 +60,7 @@ class KerasBench:
         except (TypeError, ValueError):
             return None
         whole = (*(build or ()), *call)
-        return Api(name, target, (call,), build) if all(item.drawable or not item.required for item in whole) else None
+        return TargetApi(name, target, (call,), build) if all(item.drawable or not item.required for item in whole) else None
 
     def tensor(self, recipe: TensorRecipe, seed: int) -> Any:
         return self._keras.ops.convert_to_tensor(array(recipe, seed), dtype=recipe.dtype)

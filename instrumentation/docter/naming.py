@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Tuple
 
-from .constraints import DTYPE, INT, TENSOR, Constraint, Kind
+from .constraints import DTYPE, INT, TENSOR, ParameterConstraint, ValueType
 
 AXIS, SIZE, SMALL, NEAR_ZERO, PLAIN = "axis", "size", "small", "near-zero", "plain"
 
@@ -43,12 +43,12 @@ def is_mask(name: str) -> bool:
     return _MASKS.fullmatch(name) is not None
 
 
-def likely_kinds(constraint: Constraint) -> Tuple[Kind, ...]:
+def likely_kinds(constraint: ParameterConstraint) -> Tuple[ValueType, ...]:
     """The kinds to try for a parameter if only its name is known."""
     if "dtype" in constraint.name:
-        return (Kind(DTYPE),)
+        return (ValueType(DTYPE),)
     if number(constraint.name) != PLAIN and not _TENSORS.fullmatch(constraint.name):
-        return (Kind(INT), Kind("ints"))
+        return (ValueType(INT), ValueType("ints"))
     if _TENSORS.fullmatch(constraint.name) or is_index(constraint.name) or is_mask(constraint.name):
-        return (Kind(TENSOR),)
-    return (Kind(TENSOR), Kind(INT), Kind("float"), Kind("ints"))
+        return (ValueType(TENSOR),)
+    return (ValueType(TENSOR), ValueType(INT), ValueType("float"), ValueType("ints"))

@@ -6,7 +6,7 @@ import inspect
 from typing import Any, FrozenSet, Iterable, Iterator, Tuple
 
 from . import naming
-from .constraints import MISSING, OTHER, STRING, Constraint, Kind, Signature
+from .constraints import MISSING, OTHER, STRING, ParameterConstraint, Signature, ValueType
 from .types import annotation_kinds, value_kinds
 
 
@@ -19,7 +19,7 @@ def signature_of(function: Any, hidden: FrozenSet[str], skip: int = 0) -> Signat
     return tuple(of_parameters(list(inspect.signature(function).parameters.values())[skip:], hidden))
 
 
-def of_parameters(parameters: Iterable[inspect.Parameter], hidden: FrozenSet[str]) -> Iterator[Constraint]:
+def of_parameters(parameters: Iterable[inspect.Parameter], hidden: FrozenSet[str]) -> Iterator[ParameterConstraint]:
     """The constraints that *parameters* state."""
     for item in parameters:
         if item.kind is inspect.Parameter.VAR_KEYWORD:
@@ -28,9 +28,9 @@ def of_parameters(parameters: Iterable[inspect.Parameter], hidden: FrozenSet[str
         kinds = annotation_kinds(item.annotation) if item.annotation is not inspect.Parameter.empty else ()
         kinds = kinds or (value_kinds(item.default) if has_default else ())
         private = item.name.startswith("_")
-        yield Constraint(
+        yield ParameterConstraint(
             item.name,
-            (Kind(OTHER),) if private or (has_default and item.name in hidden) else kinds,
+            (ValueType(OTHER),) if private or (has_default and item.name in hidden) else kinds,
             required=not has_default,
             keyword=item.kind is inspect.Parameter.KEYWORD_ONLY,
             rest=item.kind is inspect.Parameter.VAR_POSITIONAL,
@@ -51,7 +51,7 @@ def _literals(annotation: Any) -> Tuple[str, ...]:
     return tuple(item for item in getattr(annotation, "__args__", ()) if isinstance(item, str))
 
 
-def _is_plain_text(constraint: Constraint) -> bool:
+def _is_plain_text(constraint: ParameterConstraint) -> bool:
     if constraint.choices:
         return False
     guessed = not constraint.kinds and naming.number(constraint.name) == naming.PLAIN and isinstance(constraint.default, str)

@@ -27,11 +27,11 @@ from .constraints import (
     STRING,
     TENSOR,
     TENSORS,
-    Api,
-    Constraint,
     Facts,
-    Kind,
+    ParameterConstraint,
     Signature,
+    TargetApi,
+    ValueType,
     merged,
     with_facts,
 )
@@ -42,10 +42,21 @@ torch: Any = importlib.import_module("torch")
 
 _PLACES = ("torch", "torch.nn.functional", "torch.linalg", "torch.fft", "torch.special", "torch.signal.windows")
 _SCHEMA_KINDS = {
-    "Tensor": TENSOR, "List[Tensor]": TENSORS, "List[Optional[Tensor]]": TENSORS, "int": INT, "List[int]": INTS, "number": FLOAT,
-    "float": FLOAT, "List[float]": "floats", "List[number]": "floats", "bool": BOOL, "List[bool]": "bools", "str": STRING,
-    "ScalarType": DTYPE, "complex": FLOAT,
-}  # fmt: skip
+    "Tensor": TENSOR,
+    "List[Tensor]": TENSORS,
+    "List[Optional[Tensor]]": TENSORS,
+    "int": INT,
+    "List[int]": INTS,
+    "number": FLOAT,
+    "float": FLOAT,
+    "List[float]": "floats",
+    "List[number]": "floats",
+    "bool": BOOL,
+    "List[bool]": "bools",
+    "str": STRING,
+    "ScalarType": DTYPE,
+    "complex": FLOAT,
+}
 _NEVER_GIVEN = frozenset({"out", "names", "generator", "layout", "device", "pin_memory", "memory_format", "requires_grad", "dtype_layout"})
 """Optional parameters that say nothing of the operator, or that nothing generated fits."""
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -71,7 +82,7 @@ class PyTorchBench:
             found += _modules()
         return found
 
-    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[Api]:
+    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[TargetApi]:
         target = _resolve(name)
         doc = _doc(name, target)
         facts = merged(documents.read(doc), given or {})
@@ -79,11 +90,11 @@ class PyTorchBench:
             build, call = _signature(target.__init__)[1:], _signature(cast(Any, target).forward)[1:]
             if any(item.rest for item in build):
                 build = documents.parameters(target.__doc__)
-            return Api(name, target, (with_facts(call, facts),), with_facts(build, facts))
+            return TargetApi(name, target, (with_facts(call, facts),), with_facts(build, facts))
         signatures = _overloads(target) or [_signature(target)]
         usable = [with_facts(signature, facts) for signature in signatures if all(item.drawable or not item.required for item in signature)]
         words = documents.vocabulary(doc)
-        return Api(name, target, tuple(with_words(signature, words) for signature in usable)) if usable else None
+        return TargetApi(name, target, tuple(with_words(signature, words) for signature in usable)) if usable else None
 
     def tensor(self, recipe: TensorRecipe, seed: int) -> Any:
         generator = torch.Generator().manual_seed(seed)
@@ -207,23 +218,23 @@ def _overloads(function: Any) -> List[Signature]:
     return list(dict.fromkeys(found))
 
 
-def _of_schema(argument: Any, text: str) -> Constraint:
+def _of_schema(argument: Any, text: str) -> ParameterConstraint:
     optional = text.startswith("Optional[")
     plain = text[len("Optional[") : -1] if optional else text
     kind = _SCHEMA_KINDS.get(plain, OTHER)
     length = cast(Optional[int], argument.N) if kind == INTS else None
-    kinds = (Kind(kind, length),)
+    kinds = (ValueType(kind, length),)
     given = argument.has_default_value()
     if optional and not given:
-        kinds = (*kinds, Kind(NONE))
+        kinds = (*kinds, ValueType(NONE))
     if kind == INTS and length is not None:
-        kinds = (Kind(INT), *kinds) if length == 1 else kinds
+        kinds = (ValueType(INT), *kinds) if length == 1 else kinds
         kinds = tuple(item._replace(length=None) if length == 1 else item for item in kinds)
     hidden = argument.name in _NEVER_GIVEN
     default = argument.default_value if given else MISSING
-    return Constraint(
+    return ParameterConstraint(
         argument.name,
-        (Kind(OTHER),) if hidden else kinds,
+        (ValueType(OTHER),) if hidden else kinds,
         required=not given,
         keyword=bool(argument.kwarg_only),
         default=tuple(cast("List[Any]", default)) if isinstance(default, list) else default,

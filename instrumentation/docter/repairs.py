@@ -13,10 +13,15 @@ MOST = 14
 _LARGEST = 4096
 
 _DTYPES: Tuple[Tuple[str, str], ...] = (
-    (r"\blong\b|int64|integer|integral|indices|index tensor", "int64"), (r"\bint\b|int32", "int32"), (r"\bbool", "bool"),
-    (r"\bfloat\b|floating|float32|fp32", "float32"), (r"\bdouble\b|float64", "float64"), (r"complex", "complex64"),
-    (r"\bhalf\b|float16", "float16"), (r"\bbyte\b|uint8", "uint8"),
-)  # fmt: skip
+    (r"\blong\b|int64|integer|integral|indices|index tensor", "int64"),
+    (r"\bint\b|int32", "int32"),
+    (r"\bbool", "bool"),
+    (r"\bfloat\b|floating|float32|fp32", "float32"),
+    (r"\bdouble\b|float64", "float64"),
+    (r"complex", "complex64"),
+    (r"\bhalf\b|float16", "float16"),
+    (r"\bbyte\b|uint8", "uint8"),
+)
 _VALUES = (
     (r"between 0 and 1|probabilit", "unit"),
     (r"singular|definite|symmetric|hermitian|cholesky", "definite"),

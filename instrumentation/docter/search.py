@@ -7,7 +7,7 @@ from typing import Callable, Dict, List, NamedTuple, Optional, Set
 
 from . import repairs
 from .chooser import Chooser, Trace
-from .constraints import Api
+from .constraints import TargetApi
 from .drawing import Drawing, Undrawable
 from .recipes import CallRecipe, TensorRecipe
 
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 class Search:
     """The search for one API."""
 
-    def __init__(self, api: Api, attempt: Attempt, seed: str, tries: int) -> None:
+    def __init__(self, api: TargetApi, attempt: Attempt, seed: str, tries: int) -> None:
         """*tries* is the most calls that are made."""
         self._api = api
         self._attempt = attempt

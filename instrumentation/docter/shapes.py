@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, List, Optional, Tuple
 
 from .chooser import Chooser
-from .constraints import Constraint, Dim
+from .constraints import Dim, ParameterConstraint
 
 Shape = Tuple[int, ...]
 
@@ -13,12 +13,27 @@ MOST_ELEMENTS = 20_000
 _VARIED: List[Tuple[Any, float]] = [(1, 0.7), (2, 2.0), (3, 2.0), (4, 2.0), (5, 1.0), (6, 0.7), (8, 0.5)]
 _BASES: List[Tuple[Any, float]] = [(4, 4.0), (2, 1.0), (3, 1.0), (6, 0.7), (8, 0.4), (1, 0.2), (5, 0.4)]
 _FIRST: List[Tuple[Any, float]] = [
-    (("dims", 2), 3.0), (("dims", 3), 2.5), (("dims", 4), 2.5), (("dims", 1), 1.5), (("dims", 5), 0.7), (("dims", 0), 0.4),
-]  # fmt: skip
+    (("dims", 2), 3.0),
+    (("dims", 3), 2.5),
+    (("dims", 4), 2.5),
+    (("dims", 1), 1.5),
+    (("dims", 5), 0.7),
+    (("dims", 0), 0.4),
+]
 _LATER: List[Tuple[Any, float]] = [
-    (("same",), 6.0), (("vector",), 1.2), (("drop-last",), 0.6), (("drop-first",), 0.4), (("transpose",), 0.6), (("batch",), 0.5),
-    (("broadcast",), 0.6), (("dims", 0), 0.3), (("dims", 1), 0.8), (("dims", 2), 0.8), (("dims", 3), 0.5), (("dims", 4), 0.4),
-]  # fmt: skip
+    (("same",), 6.0),
+    (("vector",), 1.2),
+    (("drop-last",), 0.6),
+    (("drop-first",), 0.4),
+    (("transpose",), 0.6),
+    (("batch",), 0.5),
+    (("broadcast",), 0.6),
+    (("dims", 0), 0.3),
+    (("dims", 1), 0.8),
+    (("dims", 2), 0.8),
+    (("dims", 3), 0.5),
+    (("dims", 4), 0.4),
+]
 
 
 class Sizes:
@@ -37,7 +52,7 @@ class Sizes:
             return self.base()
         return shape[int(self._choose(f"{slot}.pool.{len(shape)}", [(place, 1.0) for place in range(len(shape))]))]
 
-    def shape(self, constraint: Constraint, slot: str, first: Optional[Shape]) -> Shape:
+    def shape(self, constraint: ParameterConstraint, slot: str, first: Optional[Shape]) -> Shape:
         """A shape for the tensor of *constraint*; *first* is the shape of the call's first tensor, once there is one."""
         options: List[Tuple[Any, float]] = [(("documented", number), 6.0) for number in range(len(constraint.shapes))]
         options += [(("dims", dims), 4.0) for dims in constraint.ndims]
@@ -46,7 +61,7 @@ class Sizes:
         way = self._choose(f"{slot}.shape", options)
         return _bounded(self._made(way, constraint, slot, first or ()))
 
-    def _made(self, way: Tuple[Any, ...], constraint: Constraint, slot: str, first: Shape) -> Shape:
+    def _made(self, way: Tuple[Any, ...], constraint: ParameterConstraint, slot: str, first: Shape) -> Shape:
         if way[0] == "documented":
             return self._documented(constraint.shapes[int(way[1])], slot)
         if way[0] == "dims":

@@ -10,7 +10,7 @@ from ..filters import Filters
 from ..stream import Stream
 from . import documents
 from .arrays import array
-from .constraints import Api, Facts, merged, with_facts
+from .constraints import Facts, TargetApi, merged, with_facts
 from .python import signature_of, with_words
 from .recipes import TensorRecipe
 
@@ -38,7 +38,7 @@ class TensorFlowBench:
         kinds = [wanted[part] for part in scope if part in wanted]
         return [name for name in sorted(self._functions) if name.startswith(_RAW) in kinds]
 
-    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[Api]:
+    def api(self, name: str, given: Optional[Dict[str, Facts]] = None) -> Optional[TargetApi]:
         target = self._functions[name]
         doc = str(getattr(target, "__doc__", None) or "")
         try:
@@ -46,7 +46,7 @@ class TensorFlowBench:
         except (TypeError, ValueError):
             return None
         signature = with_words(with_facts(signature, merged(documents.read(doc), given or {})), documents.vocabulary(doc))
-        return Api(name, target, (signature,)) if all(item.drawable or not item.required for item in signature) else None
+        return TargetApi(name, target, (signature,)) if all(item.drawable or not item.required for item in signature) else None
 
     def tensor(self, recipe: TensorRecipe, seed: int) -> Any:
         return self._tensorflow.constant(array(recipe, seed), dtype=recipe.dtype)

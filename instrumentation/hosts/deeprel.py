@@ -9,8 +9,8 @@ from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 from ..deeprel.instances import Document, InstanceFile
 from ..deeprel.matching import Match, match, slots_of
 from ..deeprel.relation import Pair, Relation
-from ..deeprel.similarity import Likeness, Subject
-from ..docter.constraints import Api
+from ..deeprel.similarity import ComparedApi, Likeness
+from ..docter.constraints import TargetApi
 from ..stream import Stream
 from . import arguments
 from .limits import Late, alarm, limit_memory
@@ -19,7 +19,7 @@ SCOPE = ["functions", "methods", "modules"]
 LIBRARIES = ("keras", "pytorch", "tensorflow")
 
 
-class Budget(NamedTuple):
+class MatchingBudget(NamedTuple):
     """How much is tried for one source API.
 
     Attributes:
@@ -51,7 +51,7 @@ def main(argv: Sequence[str]) -> None:
     warnings.simplefilter("ignore")
     filters = arguments.filters(options)
     bench: Any = importlib.import_module(f"..deeprel.{options.library}", __package__).Relations()
-    budget = Budget(options.relatives, options.verify, options.least, options.replays, options.likeness)
+    budget = MatchingBudget(options.relatives, options.verify, options.least, options.replays, options.likeness)
     with Stream(options.recording, bench.library, bench.version, options.source) as stream, bench.recorder(stream, filters) as recorder:
         if not options.instances:
             stream.drop("no-sample:NoInstances", "?")
@@ -71,7 +71,7 @@ def main(argv: Sequence[str]) -> None:
             _Entry(bench, stream, recorder, file, name).run([item for item in relatives if item[0] >= budget.likeness], budget)
 
 
-def _apis(bench: Any, names: List[str]) -> Dict[str, Api]:
+def _apis(bench: Any, names: List[str]) -> Dict[str, TargetApi]:
     """Every operator whose parameters are known."""
     found = {name: bench.api(name) for name in names if _is_operator(bench, name)}
     return {name: api for name, api in found.items() if api is not None}
@@ -86,15 +86,15 @@ def _is_operator(bench: Any, name: str) -> bool:
     return True
 
 
-def _likeness(bench: Any, file: InstanceFile, apis: Dict[str, Api]) -> Likeness:
+def _likeness(bench: Any, file: InstanceFile, apis: Dict[str, TargetApi]) -> Likeness:
     """All APIs of the library and of the file, ready to be compared."""
-    subjects: Dict[str, Subject] = {}
+    subjects: Dict[str, ComparedApi] = {}
     texts: Dict[str, str] = {}
     for name, recorded in file.apis.items():
-        subjects[name] = Subject(name, recorded.slots(), recorded.behaviour)
+        subjects[name] = ComparedApi(name, recorded.slots(), recorded.behaviour)
     for name, api in apis.items():
         behaviour = subjects[name].behaviour if name in subjects else file.nothing
-        subjects[name] = Subject(name, slots_of(api), behaviour)
+        subjects[name] = ComparedApi(name, slots_of(api), behaviour)
     for name in subjects:
         try:
             texts[name] = str(getattr(bench.resolve(name), "__doc__", None) or "")
@@ -124,7 +124,7 @@ class _Entry:
             return False
         return True
 
-    def run(self, relatives: List[Tuple[float, Api]], budget: Budget) -> None:
+    def run(self, relatives: List[Tuple[float, TargetApi]], budget: MatchingBudget) -> None:
         """Verifies up to the budget's number of relatives and replays on those that pass."""
         tried = 0
         for score, api in relatives:
@@ -138,14 +138,14 @@ class _Entry:
             if relation is not None:
                 self._replay(pair, f"{self._name}->{api.name}::{relation.kind}", budget)
 
-    def _verified(self, pair: Pair, budget: Budget) -> Optional[Relation]:
+    def _verified(self, pair: Pair, budget: MatchingBudget) -> Optional[Relation]:
         step = max(1, len(self._documents) // budget.verify)
         try:
             return pair.verify(self._documents[::step][: budget.verify], min(budget.least, len(self._documents)))
         except (Exception, Late):
             return None
 
-    def _replay(self, pair: Pair, relation: str, budget: Budget) -> None:
+    def _replay(self, pair: Pair, relation: str, budget: MatchingBudget) -> None:
         for number, document in enumerate(self._documents[: budget.replays]):
             if pair.replay(document) is not None:
                 self._record(pair, document, f"{self._stream.source}::{relation}::{number}")

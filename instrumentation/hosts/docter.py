@@ -10,8 +10,8 @@ import warnings
 import zlib
 from typing import Any, Dict, NamedTuple, Optional, Sequence
 
-from ..docter.bench import Bench, Call, described
-from ..docter.constraints import Api, Facts
+from ..docter.bench import Bench, PreparedCall, described
+from ..docter.constraints import Facts, TargetApi
 from ..docter.given import facts_of
 from ..docter.recipes import CallRecipe
 from ..docter.search import Search
@@ -23,7 +23,7 @@ from .limits import Late, alarm, limit_memory
 BENCHES = {"pytorch": "PyTorchBench", "tensorflow": "TensorFlowBench", "keras": "KerasBench"}
 
 
-class Budget(NamedTuple):
+class GenerationBudget(NamedTuple):
     """How much is generated for one API.
 
     Attributes:
@@ -54,7 +54,7 @@ def main(argv: Sequence[str]) -> None:
     filters = arguments.filters(options)
     bench: Bench = getattr(importlib.import_module(f"..docter.{options.library}", __package__), BENCHES[options.library])()
     given = _given(options.constraints)
-    budget = Budget(options.conform, options.violate, options.tries, options.seconds)
+    budget = GenerationBudget(options.conform, options.violate, options.tries, options.seconds)
     chosen = [name for name in bench.names(options.scope.split(",")) if filters.selected(name) and filters.noise(name) is None]
     with Stream(options.recording, bench.library, bench.version, options.source) as stream, bench.recorder(stream, filters) as recorder:
         for index, name in arguments.select(chosen, options):
@@ -76,7 +76,7 @@ class _Entry:
         self._seed = seed
         self._name = name
 
-    def run(self, given: Optional[Dict[str, Facts]], budget: Budget) -> None:
+    def run(self, given: Optional[Dict[str, Facts]], budget: GenerationBudget) -> None:
         """Searches, then records conforming and violating calls."""
         began = time.monotonic()
         self._bench.reset(self._seed, self._name)
@@ -90,7 +90,7 @@ class _Entry:
                 return "out of time"
             try:
                 with alarm():
-                    Call(self._bench, api, recipe, 0).run()
+                    PreparedCall(self._bench, api, recipe, 0).run()
             except (Exception, Late) as error:
                 return f"{type(error).__name__}: {error}"
             return None
@@ -113,11 +113,11 @@ class _Entry:
         self._stream.drop(f"no-sample:{kind}", self._name)
         print(f"{self._name}: {kind}: {reason[:200]!r}", flush=True)
 
-    def _record(self, api: Api, recipe: CallRecipe, mode: str, number: int, what: str) -> None:
+    def _record(self, api: TargetApi, recipe: CallRecipe, mode: str, number: int, what: str) -> None:
         test = f"{self._stream.source}::{self._name}::{mode}::{number}"
         self._stream.begin(test)
         try:
-            call = Call(self._bench, api, recipe, zlib.crc32(f"{self._seed}:{test}".encode()))
+            call = PreparedCall(self._bench, api, recipe, zlib.crc32(f"{self._seed}:{test}".encode()))
             call.prepare()
             with alarm(), self._recorder.watching():
                 call.run()

@@ -13,7 +13,7 @@ from . import arguments, seeds
 torch: Any = importlib.import_module("torch")
 
 
-class Entry(NamedTuple):
+class ModuleInfoEntry(NamedTuple):
     """One module class at one dtype, in training or in evaluation mode."""
 
     info: Any
@@ -44,20 +44,22 @@ def main(argv: Sequence[str]) -> None:
             _run(entry, f"{options.source}::{entry.name}", stream, recorder)
 
 
-def _entries(selected: Callable[[str], bool], dtypes: str) -> List[Entry]:
+def _entries(selected: Callable[[str], bool], dtypes: str) -> List[ModuleInfoEntry]:
     """Every class at every dtype that it supports; in both modes where they differ."""
     database = importlib.import_module("torch.testing._internal.common_modules").module_db
-    found: List[Entry] = []
+    found: List[ModuleInfoEntry] = []
     for info in database:
         module = class_name(info.module_cls) or info.module_cls.__name__
         supported = sorted(str(dtype)[6:] for dtype in info.dtypes)
         for dtype in supported if dtypes == "all" else dtypes.split(","):
             if selected(module) and dtype in supported:
-                found.extend(Entry(info, module, dtype, mode) for mode in ((True, False) if info.train_and_eval_differ else (False,)))
+                found.extend(
+                    ModuleInfoEntry(info, module, dtype, mode) for mode in ((True, False) if info.train_and_eval_differ else (False,))
+                )
     return found
 
 
-def _run(entry: Entry, test: str, stream: Stream, recorder: Recorder) -> None:
+def _run(entry: ModuleInfoEntry, test: str, stream: Stream, recorder: Recorder) -> None:
     info, dtype = entry.info, getattr(torch, entry.dtype)
 
     def draw() -> Any:

@@ -18,7 +18,7 @@ VARIANTS = ("method", "inplace", "noncontiguous")
 """Ways to call an operator, in addition to the function on contiguous tensors. They do not depend on the dtype, so one dtype is enough."""
 
 
-class Entry(NamedTuple):
+class OpInfoEntry(NamedTuple):
     """An operator at one dtype: as a function, or as one of `VARIANTS`."""
 
     op: Any
@@ -64,20 +64,20 @@ def main(argv: Sequence[str]) -> None:
             _run(entry, f"{options.source}::{entry.name}", stream, recorder, options.samples)
 
 
-def _entries(filters: Filters, dtypes: str, variants: Sequence[str]) -> List[Entry]:
+def _entries(filters: Filters, dtypes: str, variants: Sequence[str]) -> List[OpInfoEntry]:
     """Every operator at every dtype, in the order of the database; its variants after the dtype at which they run."""
     database = importlib.import_module("torch.testing._internal.common_methods_invocations").op_db
     wanted = None if dtypes == ALL else [getattr(torch, name) for name in dtypes.split(",")]
-    found: List[Entry] = []
+    found: List[OpInfoEntry] = []
     for op in database:
         if not filters.selected(op.full_name):
             continue
         supported = sorted(op.supported_dtypes("cpu"), key=str)
         chosen = supported if wanted is None else [dtype for dtype in wanted if dtype in supported]
-        found.extend(Entry(op, dtype) for dtype in chosen)
+        found.extend(OpInfoEntry(op, dtype) for dtype in chosen)
         usual = torch.float32 if torch.float32 in chosen else next(iter(chosen), None)
         if usual is not None:
-            found.extend(Entry(op, usual, variant) for variant in variants if _has(op, variant))
+            found.extend(OpInfoEntry(op, usual, variant) for variant in variants if _has(op, variant))
     return found
 
 
@@ -87,7 +87,7 @@ def _has(op: Any, variant: str) -> bool:
     return variant != "inplace" or op.inplace_variant is not None
 
 
-def _run(entry: Entry, test: str, stream: Stream, recorder: Recorder, limit: Optional[int]) -> None:
+def _run(entry: OpInfoEntry, test: str, stream: Stream, recorder: Recorder, limit: Optional[int]) -> None:
     op = entry.op
     drawn = seeds.drawn(lambda: op.sample_inputs("cpu", entry.dtype, requires_grad=False), stream, op.full_name)
     for number, sample in enumerate(itertools.islice(drawn, limit)):

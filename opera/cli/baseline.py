@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -14,8 +13,9 @@ from opera.console import STDOUT, echo, one_line, plural, print_json, print_tabl
 from opera.errors import Exit, NothingSelected, UserError
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
-from opera.triage.baseline import Baseline, Check
-from opera.triage.known_failures import DIGITS, Failure, failures_of, results_in
+from opera.triage.baseline import Baseline, BaselineCheck
+from opera.triage.known_failures import DIGITS, KnownFailure, failures_of, results_in
+from opera.untrusted import JsonObject
 
 SCHEMA = "baseline/1"
 
@@ -64,9 +64,15 @@ def update(file: Path, campaign: str | None, compiler: str | None, frontend: str
 @click.option("--allow-gone", is_flag=True, help="Exit with 0 even if a known failure is gone.")
 @common
 def check(
-    file: Path, campaign: str | None, compiler: str | None, frontend: str | None, allow_gone: bool, workspace: Path, seed: int,
+    file: Path,
+    campaign: str | None,
+    compiler: str | None,
+    frontend: str | None,
+    allow_gone: bool,
+    workspace: Path,
+    seed: int,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> int:
     """Compare the failures with FILE.
 
     Exit with 1 when a failure is not in FILE, or when a failure in FILE is gone.
@@ -76,7 +82,7 @@ def check(
     return Exit.CLEAN if found.clean or (allow_gone and not found.matching.new) else Exit.NEW_FINDINGS
 
 
-def _check(baseline: Baseline, scope: Scope, workspace: Path) -> Check:
+def _check(baseline: Baseline, scope: Scope, workspace: Path) -> BaselineCheck:
     with open_workspace(workspace, write=False) as space:
         results = results_in(space, scope)
     if not results:
@@ -88,13 +94,16 @@ def _check(baseline: Baseline, scope: Scope, workspace: Path) -> Check:
     return baseline.check(failures_of(results), {result.instance[:DIGITS] for result in results}, subjects | exporters)
 
 
-def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
+def _say(check: BaselineCheck, file: Path, as_json: bool, *, verb: str) -> None:
     changed = [new for _, new in check.matching.changed]
-    groups: dict[str, Sequence[Failure]] = {
-        "new": check.matching.new, "changed": changed, "gone": check.gone, "untested": check.untested,
-    }  # fmt: skip
+    groups: dict[str, Sequence[KnownFailure]] = {
+        "new": check.matching.new,
+        "changed": changed,
+        "gone": check.gone,
+        "untested": check.untested,
+    }
     if as_json:
-        document: dict[str, Any] = {"schema": SCHEMA, "file": str(file), "clean": check.clean, "known": len(check.matching.same)}
+        document: JsonObject = {"schema": SCHEMA, "file": str(file), "clean": check.clean, "known": len(check.matching.same)}
         print_json({**document, **{name: [entry_of(each) for each in group] for name, group in groups.items()}})
         return
     rows = [[name, *row_of(each)] for name, group in groups.items() if name != "untested" for each in group]
@@ -106,15 +115,21 @@ def _say(check: Check, file: Path, as_json: bool, *, verb: str) -> None:
     echo(f"  {len(check.gone)} gone, {len(check.untested)} not tested; {len(changed) + len(check.matching.new)} {words} written")
 
 
-def entry_of(failure: Failure) -> dict[str, Any]:
+def entry_of(failure: KnownFailure) -> JsonObject:
     """A failure in a JSON document."""
     return {
-        "fingerprint": failure.fingerprint, "compiler": failure.compiler, "frontend": failure.frontend, "verdict": failure.verdict,
-        "stage": failure.stage or None, "converter": failure.converter, "kind": failure.kind, "instances": sorted(failure.instances),
+        "fingerprint": failure.fingerprint,
+        "compiler": failure.compiler,
+        "frontend": failure.frontend,
+        "verdict": failure.verdict,
+        "stage": failure.stage or None,
+        "converter": failure.converter,
+        "kind": failure.kind,
+        "instances": sorted(failure.instances),
         "summary": one_line(failure.summary),
-    }  # fmt: skip
+    }
 
 
-def row_of(failure: Failure) -> list[str]:
+def row_of(failure: KnownFailure) -> list[str]:
     """A failure in a table."""
     return [failure.fingerprint[:8], failure.subject, failure.verdict, one_line(failure.converter, 32), one_line(failure.summary)]

@@ -47,17 +47,28 @@ def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool
     if len(combined.left_out) > _SHOWN:
         say(f"left out: {len(combined.left_out) - _SHOWN:,} more rows")
     rows = [
-        {"id": key, "subject": f"{campaign.compiler}/{campaign.frontend}", "tests": tests[key], "complete": campaign.complete,
-         "parts": combined.parts.get(key)}
-        for key, campaign in campaigns.items() if campaign is not None
-    ]  # fmt: skip
+        {
+            "id": key,
+            "subject": f"{campaign.compiler}/{campaign.frontend}",
+            "tests": tests[key],
+            "complete": campaign.complete,
+            "parts": combined.parts.get(key),
+        }
+        for key, campaign in campaigns.items()
+        if campaign is not None
+    ]
     if as_json:
         print_json(
             {
-                "schema": SCHEMA, "results": combined.results, "campaigns": rows, "apart": combined.apart,
-                "disagreements": sorted(set(combined.disagreements)), "machines": machines, "left_out": combined.left_out,
+                "schema": SCHEMA,
+                "results": combined.results,
+                "campaigns": rows,
+                "apart": combined.apart,
+                "disagreements": sorted(set(combined.disagreements)),
+                "machines": machines,
+                "left_out": combined.left_out,
             }
-        )  # fmt: skip
+        )
         return Exit.CLEAN
     echo(f"{plural(combined.results, 'result')} added from {plural(len(sources), 'workspace')}")
     for row in rows:

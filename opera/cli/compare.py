@@ -12,7 +12,7 @@ from opera.cli.baseline import entry_of, row_of
 from opera.cli.options import common
 from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
-from opera.triage.known_failures import DIGITS, Failure, Side, failures_of, match, side
+from opera.triage.known_failures import DIGITS, KnownFailure, Side, failures_of, match, side
 
 SCHEMA = "compare/1"
 
@@ -30,12 +30,12 @@ class Comparison:
         untested: Failed in A; B has tested none of their instances.
     """
 
-    new: tuple[Failure, ...]
-    fixed: tuple[Failure, ...]
-    changed: tuple[tuple[Failure, Failure], ...]
-    same: tuple[Failure, ...]
-    flaky: tuple[Failure, ...]
-    untested: tuple[Failure, ...]
+    new: tuple[KnownFailure, ...]
+    fixed: tuple[KnownFailure, ...]
+    changed: tuple[tuple[KnownFailure, KnownFailure], ...]
+    same: tuple[KnownFailure, ...]
+    flaky: tuple[KnownFailure, ...]
+    untested: tuple[KnownFailure, ...]
 
 
 @click.command("compare")
@@ -54,11 +54,13 @@ def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int
         names = {"new": found.new, "fixed": found.fixed, "same": found.same, "flaky": found.flaky, "untested": found.untested}
         print_json(
             {
-                "schema": SCHEMA, "before": one.name, "after": other.name,
+                "schema": SCHEMA,
+                "before": one.name,
+                "after": other.name,
                 **{name: [entry_of(each) for each in group] for name, group in names.items()},
                 "changed": [{"before": entry_of(old), "after": entry_of(new)} for old, new in found.changed],
             }
-        )  # fmt: skip
+        )
     else:
         _print(one, other, found)
     return Exit.NEW_FINDINGS if found.new and not exit_zero else Exit.CLEAN
@@ -72,19 +74,26 @@ def compare(one: Side, other: Side) -> Comparison:
     flaky = tuple(each for each in (*matching.new, *matching.gone) if each.instances <= shaky)
     gone = [each for each in matching.gone if each not in flaky]
     return Comparison(
-        tuple(each for each in matching.new if each not in flaky), tuple(each for each in gone if each.instances & tested),
-        matching.changed, tuple(each for _, each in matching.same), flaky, tuple(each for each in gone if not each.instances & tested),
-    )  # fmt: skip
+        new=tuple(each for each in matching.new if each not in flaky),
+        fixed=tuple(each for each in gone if each.instances & tested),
+        changed=matching.changed,
+        same=tuple(each for _, each in matching.same),
+        flaky=flaky,
+        untested=tuple(each for each in gone if not each.instances & tested),
+    )
 
 
 def _print(one: Side, other: Side, found: Comparison) -> None:
     echo(f"A: {one.name}, {one.versions}, {plural(len(one.results), 'test')}")
     echo(f"B: {other.name}, {other.versions}, {plural(len(other.results), 'test')}")
     echo()
-    groups: list[tuple[str, Sequence[Failure]]] = [
-        ("new", found.new), ("fixed", found.fixed), ("changed", [new for _, new in found.changed]), ("flaky", found.flaky),
+    groups: list[tuple[str, Sequence[KnownFailure]]] = [
+        ("new", found.new),
+        ("fixed", found.fixed),
+        ("changed", [new for _, new in found.changed]),
+        ("flaky", found.flaky),
         ("untested", found.untested),
-    ]  # fmt: skip
+    ]
     rows = [[name, *row_of(each)] for name, group in groups for each in group]
     if rows:
         print_table(["what", "fingerprint", "subject", "verdict", "converter", "summary"], rows, elastic=5)

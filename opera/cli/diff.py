@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
 from opera.cli.options import Count, common
 from opera.console import echo, one_line, plural, print_json, print_table, say
-from opera.corpus.comparison import Change, Difference, Side, compare, read_side
+from opera.corpus.comparison import Change, CorpusSide, LibraryDifference, compare, read_side
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
+from opera.untrusted import JsonObject
 
 SCHEMA = "diff/1"
 _PRINTED = 20
@@ -49,7 +49,7 @@ def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: i
     return Exit.CLEAN
 
 
-def _complain(sides: tuple[Side, Side]) -> None:
+def _complain(sides: tuple[CorpusSide, CorpusSide]) -> None:
     for side in sides:
         for problem in side.problems[:_PRINTED]:
             say(one_line(problem.text, 400))
@@ -57,9 +57,11 @@ def _complain(sides: tuple[Side, Side]) -> None:
             say(f"… {len(side.problems) - _PRINTED:,} more problems in {side.path}")
 
 
-def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> dict[str, Any]:
+def _document(sides: tuple[CorpusSide, CorpusSide], differences: Sequence[LibraryDifference]) -> JsonObject:
     return {
-        "schema": SCHEMA, "a": _side(sides[0]), "b": _side(sides[1]),
+        "schema": SCHEMA,
+        "a": _side(sides[0]),
+        "b": _side(sides[1]),
         "libraries": [
             {
                 "library": each.library,
@@ -72,22 +74,25 @@ def _document(sides: tuple[Side, Side], differences: Sequence[Difference]) -> di
             }
             for each in differences
         ],
-    }  # fmt: skip
+    }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: CorpusSide) -> JsonObject:
     versions = [{"library": library, "source": source, "version": version} for (library, source), version in sorted(side.versions.items())]
     return {
-        "path": str(side.path), "instances": sum(map(len, side.instances.values())), "operators": len(side.instances),
-        "sources": versions, "problems": len(side.problems),
-    }  # fmt: skip
+        "path": str(side.path),
+        "instances": sum(map(len, side.instances.values())),
+        "operators": len(side.instances),
+        "sources": versions,
+        "problems": len(side.problems),
+    }
 
 
-def _changed(difference: Difference) -> list[Change]:
+def _changed(difference: LibraryDifference) -> list[Change]:
     return [row for row in difference.common if row.new or row.gone]
 
 
-def _print(sides: tuple[Side, Side], differences: Sequence[Difference], limit: int) -> None:
+def _print(sides: tuple[CorpusSide, CorpusSide], differences: Sequence[LibraryDifference], limit: int) -> None:
     compared = {each.library for each in differences}
     for name, side in zip("AB", sides, strict=True):
         count = sum(map(len, side.instances.values()))
@@ -102,7 +107,7 @@ def _print(sides: tuple[Side, Side], differences: Sequence[Difference], limit: i
         _print_library(each, limit)
 
 
-def _print_library(each: Difference, limit: int) -> None:
+def _print_library(each: LibraryDifference, limit: int) -> None:
     echo()
     rows = [[what, *(f"{n:,}" for n in counts)] for what, counts in (("operators", _operators(each)), ("instances", each.instances))]
     print_table([each.library, "new in B", "gone from A", "common"], rows)
@@ -114,7 +119,7 @@ def _print_library(each: Difference, limit: int) -> None:
     _list("changed defaults", ["operator", "parameter", "in A", "in B"], defaults, limit)
 
 
-def _operators(each: Difference) -> tuple[int, int, int]:
+def _operators(each: LibraryDifference) -> tuple[int, int, int]:
     return len(each.new), len(each.gone), len(each.common)
 
 

@@ -6,9 +6,8 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -19,6 +18,7 @@ from opera.config import load_config
 from opera.console import echo, print_json, print_table, say
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
+from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 from opera.workers.process import PINNED_ENVIRONMENT
 from opera.workers.supervision import working_folder
@@ -40,26 +40,40 @@ def command(names: tuple[str, ...], jobs: int, workspace: Path, seed: int, as_js
     chosen = [plugin(name) for name in names] or list(plugins().values())
     with working_folder("doctor") as folder:
         checks = Checkup(load_config(), folder, jobs, say).adapters(chosen)
-    document: dict[str, Any] = {
-        "schema": SCHEMA, "opera": __version__, "python": sys.version.split()[0], "platform": platform.platform(terse=True),
-        "cpu": {"model": _cpu_model(), "cores": os.cpu_count(), "flags": cpu_flags()}, "environment": dict(PINNED_ENVIRONMENT),
-        "adapters": [entry_of(check) for check in checks],
-    }  # fmt: skip
     if as_json:
-        print_json(document)
+        print_json(_document(checks))
     else:
-        _print(document, checks)
+        _print(checks)
     return Exit.BROKEN_ENVIRONMENT if names and not all(check.ok for check in checks) else Exit.CLEAN
 
 
-def entry_of(check: Check) -> dict[str, Any]:
+def _document(checks: Sequence[Check]) -> JsonObject:
+    return {
+        "schema": SCHEMA,
+        "opera": __version__,
+        "python": sys.version.split()[0],
+        "platform": platform.platform(terse=True),
+        "cpu": {"model": _cpu_model(), "cores": os.cpu_count(), "flags": cpu_flags()},
+        "environment": dict(PINNED_ENVIRONMENT),
+        "adapters": [entry_of(check) for check in checks],
+    }
+
+
+def entry_of(check: Check) -> JsonObject:
     """A check as an entry of a JSON document."""
     route = check.route
     return {
-        "name": check.name, "frontend": route.frontend if route else "", "route": route.name if route else "",
-        "library": route.library if route else "", "version": check.version, "ok": check.ok, "state": check.state.value,
-        "reason": check.reason, "settings": dict(check.settings), "python": check.python,
-    }  # fmt: skip
+        "name": check.name,
+        "frontend": route.frontend if route else "",
+        "route": route.name if route else "",
+        "library": route.library if route else "",
+        "version": check.version,
+        "ok": check.ok,
+        "state": check.state.value,
+        "reason": check.reason,
+        "settings": dict(check.settings),
+        "python": check.python,
+    }
 
 
 def cpu_flags() -> list[str]:
@@ -81,10 +95,9 @@ def _cpu_model() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def _print(document: Mapping[str, Any], checks: Sequence[Check]) -> None:
-    cpu = document["cpu"]
-    echo(f"opera {document['opera']}, Python {document['python']}, {document['platform']}")
-    echo(f"CPU: {cpu['model']}, {cpu['cores']} cores, {' '.join(cpu['flags'])}")
+def _print(checks: Sequence[Check]) -> None:
+    echo(f"opera {__version__}, Python {sys.version.split()[0]}, {platform.platform(terse=True)}")
+    echo(f"CPU: {_cpu_model()}, {os.cpu_count()} cores, {' '.join(cpu_flags())}")
     echo("every worker: " + " ".join(f"{name}={value}" for name, value in PINNED_ENVIRONMENT.items()))
     echo()
     print_table(["adapter", "frontend", "route", "version", "canary", "settings"], [_row(check) for check in checks])

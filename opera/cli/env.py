@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import click
 
@@ -14,7 +14,7 @@ from opera.cli.options import common
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config, write_python
 from opera.console import echo, print_json, print_table, say
-from opera.environments.build import Place, create, home, place, record_of, remove
+from opera.environments.build import EnvironmentFolder, create, home, place, record_of, remove
 from opera.environments.checkup import Check, Checkup
 from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import Exit, UserError
@@ -63,10 +63,15 @@ def create_command(
         served = [".".join(each) for each in wanted.serves]
         print_json(
             {
-                "schema": "env-create/1", "name": name, "path": str(where.folder), "python": str(where.python), "serves": served,
-                "used": not faults, "checks": [entry_of(check) for check in checks],
+                "schema": "env-create/1",
+                "name": name,
+                "path": str(where.folder),
+                "python": str(where.python),
+                "serves": served,
+                "used": not faults,
+                "checks": [entry_of(check) for check in checks],
             }
-        )  # fmt: skip
+        )
     for check in checks:
         if not check.ok:
             say(f"{check.name}{f'/{check.route.frontend} by {check.route.name}' if check.route else ''}: {check.reason}")
@@ -80,7 +85,7 @@ def create_command(
     return Exit.CLEAN
 
 
-def _check(wanted: Recipe, where: Place, config: Config, tell: Callable[[str], None]) -> list[Check]:
+def _check(wanted: Recipe, where: EnvironmentFolder, config: Config, tell: Callable[[str], None]) -> list[Check]:
     """The checks of every compiler and library of the environment, as if opera.toml already named it."""
     values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
     compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
@@ -119,21 +124,35 @@ def list_command(workspace: Path, seed: int, as_json: bool) -> int:
     return Exit.CLEAN
 
 
-def _row(name: str, found: tuple[Place, bool] | None) -> dict[str, Any]:
+class _Row(TypedDict):
+    """An environment that exists or can be made, as `opera env list --json` writes it."""
+
+    name: str
+    state: str
+    serves: list[str]
+    gigabytes: float
+    summary: str
+    path: str | None
+
+
+def _row(name: str, found: tuple[EnvironmentFolder, bool] | None) -> _Row:
     known = recipe(name) if name in known_names() else None
     state = "not made"
     if found is not None:
         state = "not finished" if not found[0].is_complete else "in use" if found[1] else "made, not used"
     return {
-        "name": name, "state": state, "serves": [".".join(served) for served in known.serves] if known else [],
-        "gigabytes": known.gigabytes if known else 0.0, "summary": known.summary if known else "",
+        "name": name,
+        "state": state,
+        "serves": [".".join(served) for served in known.serves] if known else [],
+        "gigabytes": known.gigabytes if known else 0.0,
+        "summary": known.summary if known else "",
         "path": str(found[0].folder) if found else None,
-    }  # fmt: skip
+    }
 
 
-def _made(config: Config) -> dict[str, tuple[Place, bool]]:
+def _made(config: Config) -> dict[str, tuple[EnvironmentFolder, bool]]:
     """Every environment that `opera env` made and that opera.toml names or the usual folder has, and whether opera.toml names it."""
-    found: dict[str, tuple[Place, bool]] = {}
+    found: dict[str, tuple[EnvironmentFolder, bool]] = {}
     folders = [each for each in home().iterdir() if each.is_dir()] if home().is_dir() else []
     for each in filter(None, map(record_of, folders)):
         found[each.name] = each, False

@@ -5,10 +5,9 @@ from __future__ import annotations
 import datetime
 import json
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -18,6 +17,7 @@ from opera.console import check_outputs, echo, print_json, print_table, say, wri
 from opera.errors import Exit, NothingSelected
 from opera.extract import Again, ExtractOptions, Item, Recorded, SourceSummary, extract
 from opera.instance import Instance, Tensor, digest
+from opera.untrusted import JsonObject
 from opera.workers.supervision import working_folder
 
 SCHEMA = "equipped-counts/1"
@@ -44,9 +44,19 @@ SOURCE = "frontend-tests"
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
 @common
 def command(
-    compiler: str, frontend: str, suite: Path, only: tuple[str, ...], origin: str, version: str, output: Path | None,
-    timeout: float | None, jobs: int, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    compiler: str,
+    frontend: str,
+    suite: Path,
+    only: tuple[str, ...],
+    origin: str,
+    version: str,
+    output: Path | None,
+    timeout: float | None,
+    jobs: int,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Run the frontend tests of a compiler under the recorder, and count tests and settings of each operator.
 
     The command writes nothing into the workspace. Exit with 4 when no test called an operator of the library.
@@ -58,11 +68,19 @@ def command(
         items = extract(frontend, scratch=scratch, sources=[SOURCE], how=how)
         for item in items:
             counts.add(item)
-    document = {
-        "schema": SCHEMA, "compiler": compiler, "frontend": frontend, "origin": origin, "compiler_version": version,
-        "date": datetime.date.today().isoformat(), "tests": counts.outcomes, "counts": counts.tests(), "settings": counts.settings(),
-    }  # fmt: skip
-    if not document["counts"]:
+    tests, settings = counts.tests(), counts.settings()
+    document: JsonObject = {
+        "schema": SCHEMA,
+        "compiler": compiler,
+        "frontend": frontend,
+        "origin": origin,
+        "compiler_version": version,
+        "date": datetime.date.today().isoformat(),
+        "tests": counts.outcomes,
+        "counts": tests,
+        "settings": settings,
+    }
+    if not tests:
         raise NothingSelected(f"no test under {suite} called an operator of {frontend}; {counts.outcomes or 'no test ran'}")
     if output is not None:
         write(output, json.dumps(document, indent=1) + "\n")
@@ -70,7 +88,7 @@ def command(
     if as_json:
         print_json(document)
     else:
-        _print(document)
+        _print(tests, settings, counts.outcomes)
     return Exit.CLEAN
 
 
@@ -113,8 +131,7 @@ def _counted(items: Iterable[tuple[str, set[str]]]) -> dict[str, int]:
     return dict(sorted(((name, len(found)) for name, found in items), key=lambda item: (-item[1], item[0])))
 
 
-def _print(document: dict[str, Any]) -> None:
-    counts, settings = document["counts"], document["settings"]
+def _print(counts: Mapping[str, int], settings: Mapping[str, int], tests: Mapping[str, int]) -> None:
     print_table(["operator", "tests", "settings"], [[name, f"{count:,}", f"{settings[name]:,}"] for name, count in counts.items()])
-    outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in document["tests"].items())
+    outcomes = ", ".join(f"{count:,} {outcome}" for outcome, count in tests.items())
     echo(f"{len(counts)} operators; tests: {outcomes}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,10 +14,11 @@ from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
-from opera.evaluation.recording import Recorded, choose, read_campaign, read_recorded, write_recorded
+from opera.evaluation.recording import RecordedRun, choose, read_campaign, read_recorded, write_recorded
 from opera.prioritize import get_strategy
 from opera.store import Campaigns
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 
 SCHEMA = "evaluate/1"
@@ -74,9 +74,20 @@ _AS_RUN = "(as it ran)"
 )
 @common
 def command(
-    file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, strategies: tuple[str, ...], seeds: int,
-    jobs: int, history: tuple[Path, ...], record: Path | None, coverage: bool, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    file: Path | None,
+    campaign: str | None,
+    artifact: Path | None,
+    subject: str | None,
+    strategies: tuple[str, ...],
+    seeds: int,
+    jobs: int,
+    history: tuple[Path, ...],
+    record: Path | None,
+    coverage: bool,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Compare strategies by how early they reveal the findings of a complete campaign.
 
     FILE is a recorded campaign. Without FILE, OPERA takes the campaign of --artifact, or one of the workspace. The row `(as it ran)` is
@@ -103,16 +114,18 @@ def command(
     if as_json:
         print_json(
             {
-                **_head(recorded), "seeds": seeds, "strategies": {name: _document(each) for name, each in found.items()},
+                **_head(recorded),
+                "seeds": seeds,
+                "strategies": {name: _document(each) for name, each in found.items()},
                 "as_run": None if itself is None else _document(itself),
             }
-        )  # fmt: skip
+        )
     else:
         _print(recorded, found if itself is None else {**found, _AS_RUN: itself}, seeds)
     return Exit.CLEAN
 
 
-def _covered(workspace: Path, prefix: str | None) -> Recorded:
+def _covered(workspace: Path, prefix: str | None) -> RecordedRun:
     from opera.evaluation.frontend import measure
 
     with open_workspace(workspace, write=False) as space:
@@ -120,7 +133,7 @@ def _covered(workspace: Path, prefix: str | None) -> Recorded:
         return read_campaign(space, campaign.id, measure(space, load_config(), campaign))
 
 
-def _read(file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, workspace: Path) -> Recorded:
+def _read(file: Path | None, campaign: str | None, artifact: Path | None, subject: str | None, workspace: Path) -> RecordedRun:
     given = [name for name, value in (("FILE", file), ("--campaign", campaign), ("--artifact", artifact)) if value is not None]
     if len(given) > 1:
         raise UserError(f"{' and '.join(given)} name different campaigns; give one of these options")
@@ -136,14 +149,17 @@ def _read(file: Path | None, campaign: str | None, artifact: Path | None, subjec
         return read_campaign(space, campaign)
 
 
-def _head(recorded: Recorded) -> dict[str, Any]:
+def _head(recorded: RecordedRun) -> JsonObject:
     return {
-        "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": len(recorded.faults),
+        "schema": SCHEMA,
+        "subject": recorded.subject,
+        "tests": len(recorded.tests),
+        "faults": len(recorded.faults),
         "facts": dict(recorded.facts),
-    }  # fmt: skip
+    }
 
 
-def _document(figures: Figures) -> dict[str, Any]:
+def _document(figures: Figures) -> JsonObject:
     return {
         "apfd": figures.apfd.document(),
         "apfdc": None if figures.apfdc is None else figures.apfdc.document(),
@@ -153,7 +169,7 @@ def _document(figures: Figures) -> dict[str, Any]:
     }
 
 
-def _print(recorded: Recorded, found: Mapping[str, Figures], seeds: int) -> None:
+def _print(recorded: RecordedRun, found: Mapping[str, Figures], seeds: int) -> None:
     ranked = sorted(found.items(), key=lambda item: -item[1].apfd.mean)
     half = (len(recorded.faults) + 1) // 2
     headings = ["strategy", "APFD", "95 %", "sd", "APFDc", *(f"RAUC-{percent}" for percent in QUARTERS), f"to {half} findings"]

@@ -37,9 +37,19 @@ def command() -> None:
 @click.option("--max-size", type=Size(), help="Leave out instances whose document is larger than this, e.g. 4K.")
 @common
 def jsonl(
-    file: str, library: str | None, source: str | None, keyword: str | None, test: str | None, outcome: str | None, cap: int | None,
-    limit: int | None, max_size: int | None, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    file: str,
+    library: str | None,
+    source: str | None,
+    keyword: str | None,
+    test: str | None,
+    outcome: str | None,
+    cap: int | None,
+    limit: int | None,
+    max_size: int | None,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Write instances, with their tensors, as JSON Lines.
 
     `opera import` reads such a file. A FILE that ends in .gz is compressed; - is standard output. The same workspace and options give the
@@ -81,8 +91,13 @@ def ranking(file: str, compiler: str, frontend: str, strategy: str | None, works
             raise UserError(f"the workspace has no such ranking; make one with `opera prioritize{options}{option(workspace)}`")
         rows = corpus.placed(found.id)
     head = {
-        "schema": RANKING_SCHEMA, "compiler": compiler, "frontend": frontend, "strategy": found.strategy, "seed": seed, "ranked": len(rows),
-    }  # fmt: skip
+        "schema": RANKING_SCHEMA,
+        "compiler": compiler,
+        "frontend": frontend,
+        "strategy": found.strategy,
+        "seed": seed,
+        "ranked": len(rows),
+    }
     lines = [head, *({"place": place, "instance": key, "api": api, "score": score} for place, (key, api, score) in enumerate(rows, 1))]
     write(Path(file), "".join(json.dumps(line) + "\n" for line in lines))
     if Path(file) != STDOUT:

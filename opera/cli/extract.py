@@ -56,10 +56,24 @@ _FOLDER = click.Path(path_type=Path)
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST ARGUMENTS]")
 @common
 def command(
-    library: str, sources: tuple[str, ...], suite: Path | None, scripts: Path | None, docstrings: bool, only: tuple[str, ...],
-    options: tuple[str, ...], constraints: Path | None, runner: str | None, timeout: float | None, fresh: bool, jobs: int, quiet: bool,
-    arguments: tuple[str, ...], workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    library: str,
+    sources: tuple[str, ...],
+    suite: Path | None,
+    scripts: Path | None,
+    docstrings: bool,
+    only: tuple[str, ...],
+    options: tuple[str, ...],
+    constraints: Path | None,
+    runner: str | None,
+    timeout: float | None,
+    fresh: bool,
+    jobs: int,
+    quiet: bool,
+    arguments: tuple[str, ...],
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Record the operator instances that a library's own tests use.
 
     The same command, typed again, continues an interrupted suite with the first file that is not finished. Arguments after -- go to

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import click
 
 from opera.cli.options import common
 from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.files import Entry, Problem
-from opera.corpus.readers import Format, Origin, origin
+from opera.corpus.readers import Format, ImportOrigin, origin
 from opera.errors import Exit, UserError
 from opera.instance import digest
 from opera.store import Corpus
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 
 SCHEMA = "import/1"
 _BATCH = 500
@@ -29,7 +29,7 @@ _LISTED = 1000
 class _Imported:
     """The entries of one file or folder, of *library* if given. *problems* counts all problems; *first* has the first of them."""
 
-    origin: Origin
+    origin: ImportOrigin
     library: str | None
     read: int = 0
     new: int = 0
@@ -55,9 +55,13 @@ class _Imported:
 @click.command("import")
 @click.argument("paths", metavar="FILE|DIR...", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
-    "--format", "format", type=click.Choice(["auto", *(each.value for each in Format)]), default="auto", show_default=True,
+    "--format",
+    "format",
+    type=click.Choice(["auto", *(each.value for each in Format)]),
+    default="auto",
+    show_default=True,
     help="Format of the files; auto recognises corpus files and workspaces.",
-)  # fmt: skip
+)
 @click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
 @common
 def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, seed: int, as_json: bool) -> int:
@@ -90,12 +94,15 @@ def _store(corpus: Corpus, imported: _Imported) -> None:
         corpus.add_occurrences((digest(each.instance), occurrence) for each in batch for occurrence in each.provenance[1:])
 
 
-def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> dict[str, Any]:
+def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> JsonObject:
     return {
         "schema": SCHEMA,
         "files": [
             {
-                "path": str(each.origin.path), "format": each.origin.format.value, "read": each.read, "new": each.new,
+                "path": str(each.origin.path),
+                "format": each.origin.format.value,
+                "read": each.read,
+                "new": each.new,
                 "problems": {
                     "count": each.problems,
                     "first": [{"file": one.file, "line": one.line, "what": one_line(one.what)} for one in each.first],
@@ -104,7 +111,7 @@ def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> d
             for each in done
         ],
         "libraries": [{"library": name, "instances": counts[0], "operators": counts[1]} for name, counts in libraries.items()],
-    }  # fmt: skip
+    }
 
 
 def _print(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> None:

@@ -15,9 +15,9 @@ from opera.console import STDOUT, check_outputs, one_line, print_json, say, writ
 from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
-from opera.report.issue import Facts, call_of, provenance_of, text_of
+from opera.report.issue import IssueFacts, call_of, provenance_of, text_of
 from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
-from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
+from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.workers.supervision import working_folder
@@ -56,7 +56,7 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
     return Exit.CLEAN if reproduced or (no_run and facts.script) else _NOT_READY
 
 
-def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Facts:
+def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> IssueFacts:
     """The facts of the text: those of the reduced instance if its script reproduces, else those of the smallest test."""
     target = resolve(space, identity)
     if target.finding is not None:
@@ -71,7 +71,7 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Fac
     return _tried(space, config, result.fingerprint or result.test[:16], [original(space, result)], 1, run=run)
 
 
-def _tried(space: Workspace, config: Config, name: str, cases: list[Case], tests: int, *, run: bool) -> Facts:
+def _tried(space: Workspace, config: Config, name: str, cases: list[ScriptCase], tests: int, *, run: bool) -> IssueFacts:
     """The facts of the first of *cases* whose script reproduces, else of the last case."""
     facts = [_about(space, case, name, tests) for case in cases]
     for place, each in enumerate(facts):
@@ -88,12 +88,22 @@ def _tried(space: Workspace, config: Config, name: str, cases: list[Case], tests
     return facts[-1]
 
 
-def _about(space: Workspace, case: Case, name: str, tests: int) -> Facts:
+def _about(space: Workspace, case: ScriptCase, name: str, tests: int) -> IssueFacts:
     result = case.result
     campaigns = campaigns_of(space, result.test)
     summary = one_line(headline(result.verdict, result.detail, result.compiler))
     campaign = campaigns[-1] if campaigns else None
-    return Facts(name, result.at_fault, case, summary, campaign, call_of(space, case), provenance_of(space, result), tests, "")
+    return IssueFacts(
+        finding=name,
+        owner=result.at_fault,
+        case=case,
+        summary=summary,
+        campaign=campaign,
+        call=call_of(space, case),
+        provenance=provenance_of(space, result),
+        tests=tests,
+        script="",
+    )
 
 
 def _attempt(scratch: Path, config: Config, script: str, result: StoredResult) -> Attempt:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -12,9 +11,10 @@ from opera.cli.options import Count, Pattern, common
 from opera.console import echo, one_line, plural, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
-from opera.report.census import Census, Library, Ran, census
+from opera.report.census import Census, LibraryCensus, Ran, census
 from opera.store.database import open_workspace
 from opera.store.queries import Occurred
+from opera.untrusted import JsonObject
 
 SCHEMA = "ls/1"
 
@@ -28,9 +28,16 @@ SCHEMA = "ls/1"
 @click.option("--limit", type=Count(0), metavar="N", default=10, show_default=True, help="List at most N operators of each library.")
 @common
 def command(
-    library: str | None, source: str | None, keyword: str | None, test: str | None, operators: bool, limit: int, workspace: Path,
-    seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    library: str | None,
+    source: str | None,
+    keyword: str | None,
+    test: str | None,
+    operators: bool,
+    limit: int,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """List the sources, operators and campaigns of the workspace."""
     with open_workspace(workspace, write=False) as space:
         held = census(space, Selection(library, source, keyword, test))
@@ -42,14 +49,32 @@ def command(
     return Exit.CLEAN
 
 
-def _document(held: Census, limit: int | None, *, tests: bool) -> dict[str, Any]:
-    seen = {"seen": [{"instance": each.instance, "library": each.library, "api": each.api, "source": each.source, "test": each.test,
-                      "calls": each.calls} for each in held.seen]} if tests else {}  # fmt: skip
+def _document(held: Census, limit: int | None, *, tests: bool) -> JsonObject:
+    seen = (
+        {
+            "seen": [
+                {
+                    "instance": each.instance,
+                    "library": each.library,
+                    "api": each.api,
+                    "source": each.source,
+                    "test": each.test,
+                    "calls": each.calls,
+                }
+                for each in held.seen
+            ]
+        }
+        if tests
+        else {}
+    )
     return {
         "schema": SCHEMA,
         "libraries": [
             {
-                "library": each.name, "instances": each.instances, "up_to_dtype": each.shapes, "operators": len(each.operators),
+                "library": each.name,
+                "instances": each.instances,
+                "up_to_dtype": each.shapes,
+                "operators": len(each.operators),
                 "skew": {f"top {share.top}": round(share.share, 4) for share in each.skew},
                 "largest": [
                     {"api": operator.api, "instances": operator.instances, "up_to_dtype": operator.shapes}
@@ -60,32 +85,44 @@ def _document(held: Census, limit: int | None, *, tests: bool) -> dict[str, Any]
         ],
         "sources": [
             {
-                "library": each.library, "source": each.name, "instances": each.instances, "up_to_dtype": each.shapes,
-                "operators": each.operators, "calls": each.calls, "dropped": each.dropped,
+                "library": each.library,
+                "source": each.name,
+                "instances": each.instances,
+                "up_to_dtype": each.shapes,
+                "operators": each.operators,
+                "calls": each.calls,
+                "dropped": each.dropped,
             }
             for each in held.sources
         ],
         **seen,
         "campaigns": [
             {
-                "id": each.campaign.id, "compiler": each.campaign.compiler, "frontend": each.campaign.frontend, "tests": each.tests,
-                "verdicts": dict(each.verdicts), "complete": each.campaign.complete, "stopped_by": each.campaign.stopped_by,
-                "seconds": round(each.campaign.seconds, 3), "started": each.campaign.started,
+                "id": each.campaign.id,
+                "compiler": each.campaign.compiler,
+                "frontend": each.campaign.frontend,
+                "tests": each.tests,
+                "verdicts": dict(each.verdicts),
+                "complete": each.campaign.complete,
+                "stopped_by": each.campaign.stopped_by,
+                "seconds": round(each.campaign.seconds, 3),
+                "started": each.campaign.started,
             }
             for each in held.campaigns
         ],
-    }  # fmt: skip
+    }
 
 
 def _print(held: Census, limit: int | None) -> None:
     if held.sources:
         rows = [
             [
-                each.library, one_line(each.name, 40),
+                each.library,
+                one_line(each.name, 40),
                 *(_number(n) for n in (each.instances, each.shapes, each.operators, each.calls, each.dropped)),
             ]
             for each in held.sources
-        ]  # fmt: skip
+        ]
         print_table(["library", "source", "instances", "up to dtype", "operators", "calls seen", "dropped"], rows)
         echo()
     for library in held.libraries:
@@ -98,7 +135,7 @@ def _print(held: Census, limit: int | None) -> None:
         echo("no campaign has run")
 
 
-def _print_library(library: Library, limit: int | None) -> None:
+def _print_library(library: LibraryCensus, limit: int | None) -> None:
     echo(
         f"{library.name}: {plural(library.instances, 'instance')} of {plural(len(library.operators), 'operator')},"
         f" {library.shapes:,} up to dtype"

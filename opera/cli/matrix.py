@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -15,6 +14,7 @@ from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
 from opera.report.matrix import Cell, Matrix, Support, matrix
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 
 SCHEMA = "matrix/1"
 
@@ -33,9 +33,15 @@ SCHEMA = "matrix/1"
 )
 @common
 def command(
-    library: str | None, compiler: str | None, keyword: str | None, failing: bool, target: Path | None, workspace: Path, seed: int,
+    library: str | None,
+    compiler: str | None,
+    keyword: str | None,
+    failing: bool,
+    target: Path | None,
+    workspace: Path,
+    seed: int,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> int:
     """Print a table of operators and subjects: the worst verdict and the share of instances that pass.
 
     If an instance was tested with several versions, the newest result counts. In CSV, a cell that a spreadsheet would read as a formula
@@ -58,27 +64,33 @@ def command(
     return Exit.CLEAN
 
 
-def _document(table: Matrix) -> dict[str, Any]:
+def _document(table: Matrix) -> JsonObject:
     return {
         "schema": SCHEMA,
         "subjects": [
             {
-                "compiler": column.compiler, "frontend": column.frontend, "route": column.route,
+                "compiler": column.compiler,
+                "frontend": column.frontend,
+                "route": column.route,
                 "operators": {kind.value: count for kind, count in table.totals(column).items()},
             }
             for column in table.columns
         ],
         "cells": [
             {
-                "operator": api, "compiler": column.compiler, "frontend": column.frontend, "route": column.route,
-                "support": cell.support.value, "instances": cell.instances,
+                "operator": api,
+                "compiler": column.compiler,
+                "frontend": column.frontend,
+                "route": column.route,
+                "support": cell.support.value,
+                "instances": cell.instances,
                 "counts": {kind.value: cell.counts[kind] for kind in Support if cell.counts.get(kind)},
             }
             for api in table.operators
             for column in table.columns
             if (cell := table.cells.get((api, column))) is not None
         ],
-    }  # fmt: skip
+    }
 
 
 def _csv(table: Matrix) -> str:

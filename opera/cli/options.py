@@ -35,7 +35,7 @@ class Duration(click.ParamType[float]):
 
     name = "duration"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
         if isinstance(value, (int, float)):
             return float(value)
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|min|m|h|d)?", str(value).strip())
@@ -52,7 +52,7 @@ class Size(click.ParamType[int]):
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         if isinstance(value, int):
             return value
         match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", str(value).strip(), re.IGNORECASE)
@@ -69,7 +69,7 @@ class Pattern(click.ParamType[str]):
 
     name = "pattern"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         if len(value) > _LONGEST_PATTERN:
             self.fail(f"the pattern has {len(value):,} characters; write at most {_LONGEST_PATTERN:,}", param, ctx)
         return value
@@ -117,9 +117,9 @@ def common(function: F) -> F:
     """Adds `--workspace`, `--seed` and `--json`, which every command takes, and refuses names that are not UTF-8."""
 
     @functools.wraps(function)
-    def checked(*arguments: Any, **values: Any) -> Any:
+    def checked(*arguments: object, **values: object) -> Any:
         for name, value in values.items():
-            texts = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else (value,)
+            texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
             if any(isinstance(text, str) and re.search("[\ud800-\udfff]", text) for text in texts):
                 raise click.UsageError(f"{name.replace('_', '-')} is not UTF-8 text; write it in UTF-8")
         return function(*arguments, **values)
@@ -128,15 +128,20 @@ def common(function: F) -> F:
     for option in reversed(
         [
             click.option(
-                "--workspace", type=click.Path(path_type=Path, file_okay=False), default=Path(".opera"), show_default=True,
-                metavar="DIR", envvar="OPERA_WORKSPACE", help="Folder with the recorded instances, results and findings.",
+                "--workspace",
+                type=click.Path(path_type=Path, file_okay=False),
+                default=Path(".opera"),
+                show_default=True,
+                metavar="DIR",
+                envvar="OPERA_WORKSPACE",
+                help="Folder with the recorded instances, results and findings.",
             ),
             click.option(
                 "--seed", type=SEED, metavar="N", default=0, show_default=True, envvar="OPERA_SEED", help="Seed of all random choices."
             ),
             click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
         ]
-    ):  # fmt: skip
+    ):
         made = option(made)
     return made
 

@@ -54,10 +54,15 @@ def command(
         order = corpus.ranked(ranking.id)
         first = [(key, corpus.get(key)) for key in order[:show]]
     document = {
-        "schema": SCHEMA, "ranked": len(order), "seconds": round(ranking.seconds, 3), "strategy": strategy, "seed": seed,
-        "compiler": compiler, "frontend": frontend,
+        "schema": SCHEMA,
+        "ranked": len(order),
+        "seconds": round(ranking.seconds, 3),
+        "strategy": strategy,
+        "seed": seed,
+        "compiler": compiler,
+        "frontend": frontend,
         "first": [{"instance": key[:12], "api": instance.api} for key, instance in first],
-    }  # fmt: skip
+    }
     if as_json:
         print_json(document)
     else:
@@ -74,11 +79,20 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
     if as_json:
         print_json(
             {
-                "schema": EXPLAIN_SCHEMA, "instance": found.id, "api": api, "place": found.place, "score": found.score,
-                "aspects": why.aspects, "gain": why.gain, "turns": why.turns, "family": list(why.family), "history": why.history,
-                "new": [list(feature) for feature in why.news], "new_pairs": [[list(a), list(b)] for a, b in why.pairs],
+                "schema": EXPLAIN_SCHEMA,
+                "instance": found.id,
+                "api": api,
+                "place": found.place,
+                "score": found.score,
+                "aspects": why.aspects,
+                "gain": why.gain,
+                "turns": why.turns,
+                "family": list(why.family),
+                "history": why.history,
+                "new": [list(feature) for feature in why.news],
+                "new_pairs": [[list(a), list(b)] for a, b in why.pairs],
             }
-        )  # fmt: skip
+        )
         return
     echo(f"{api} {found.id[:12]}: place {found.place:,}, score {found.score:.4g}")
     alike = f"{plural(len(why.family), 'operator')}: {', '.join(why.family[:6])}{' ...' if len(why.family) > 6 else ''}"

@@ -5,19 +5,19 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
 from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
 from opera.console import echo, one_line, plural, print_json, print_table, say
-from opera.corpus.replay import Caller, Cause, Replay, Share
+from opera.corpus.replay import Caller, Replay, ReplayMismatch, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
 from opera.instance import Outcome
 from opera.store import Corpus, Workspace, queries
 from opera.store.database import open_workspace
+from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 from opera.workers.process import Limits
 
@@ -40,9 +40,20 @@ _ALL = "all"
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def command(
-    library: str, source: str | None, keyword: str | None, cap: int | None, limit: int | None, jobs: int, timeout: float, memory: int,
-    show: int, quiet: bool, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    library: str,
+    source: str | None,
+    keyword: str | None,
+    cap: int | None,
+    limit: int | None,
+    jobs: int,
+    timeout: float,
+    memory: int,
+    show: int,
+    quiet: bool,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Call recorded instances again in their own library, from the record alone.
 
     No compiler is needed. OPERA prints the share of instances that do again what was recorded, and the causes for the others.
@@ -57,12 +68,16 @@ def command(
                 replay.add([called])
                 watcher.done += 1
         seconds = time.monotonic() - began
-    document: dict[str, Any] = {
-        "schema": SCHEMA, "library": library, "versions": caller.versions, "seed": seed, "instances": len(rows),
+    document: JsonObject = {
+        "schema": SCHEMA,
+        "library": library,
+        "versions": caller.versions,
+        "seed": seed,
+        "instances": len(rows),
         "seconds": round(seconds, 3),
         "shares": [{**asdict(each), "share": round(each.share, 6)} for each in replay.shares()],
         "causes": [asdict(each) for each in replay.causes()],
-    }  # fmt: skip
+    }
     if as_json:
         print_json(document)
     else:
@@ -94,17 +109,21 @@ def _exceptions(space: Workspace, rows: list[Chosen]) -> dict[str, str]:
     return {row.id: corpus.get(row.id).exception or "" for row in rows if row.outcome == Outcome.RAISED.value}
 
 
-def _print(library: str, shares: list[Share], causes: list[Cause], show: int) -> None:
+def _print(library: str, shares: list[Share], causes: list[ReplayMismatch], show: int) -> None:
     print_table(
         ["source", "recorded as", "instances", "as recorded", "share", "same exception"],
         [
             [
-                each.source or _ALL, each.recorded, f"{each.instances:,}", f"{each.as_recorded:,}", f"{each.share:.2%}",
+                each.source or _ALL,
+                each.recorded,
+                f"{each.instances:,}",
+                f"{each.as_recorded:,}",
+                f"{each.share:.2%}",
                 f"{each.same_exception:,}" if each.recorded == Outcome.RAISED.value else "",
             ]
             for each in shares
         ],
-    )  # fmt: skip
+    )
     if causes and show:
         echo()
         rows = [

@@ -37,9 +37,18 @@ _ROWS = 30
 @click.option("--all", "everything", is_flag=True, help=f"Print all findings, not only the first {_ROWS} of each subject.")
 @common
 def command(
-    campaign: str | None, compiler: str | None, frontend: str | None, html: Path | None, junit: Path | None, sarif: Path | None,
-    markdown: Path | None, everything: bool, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    campaign: str | None,
+    compiler: str | None,
+    frontend: str | None,
+    html: Path | None,
+    junit: Path | None,
+    sarif: Path | None,
+    markdown: Path | None,
+    everything: bool,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """List the findings: the failure, its frequency, and the command that reproduces it.
 
     The tests that are not findings follow, with the reasons.

@@ -14,7 +14,7 @@ from opera.console import STDOUT, check_outputs, complain, echo, print_json, pri
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
 from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
-from opera.report.reproducer import Attempt, Case, attempt, original, reduced, render
+from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
 
@@ -68,7 +68,7 @@ def _attempt(space: Workspace, config: Config, script: Path, result: StoredResul
     return attempt(script, config.python("compiler", result.compiler), result, space.folder / "scratch")
 
 
-def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
+def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:
     """A name, and the cases that scripts can show for the finding or failing test *identity*, its reduced instance first."""
     target = resolve(space, identity)
     if target.finding is not None:
@@ -83,7 +83,7 @@ def _find(space: Workspace, identity: str) -> tuple[str, list[Case]]:
     return result.fingerprint or result.test[:16], [original(space, result)]
 
 
-def _versions(space: Workspace, case: Case) -> Mapping[str, Any]:
+def _versions(space: Workspace, case: ScriptCase) -> Mapping[str, Any]:
     campaigns = campaigns_of(space, case.result.test)
     return campaigns[-1].versions if campaigns else _UNKNOWN
 

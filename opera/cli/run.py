@@ -90,12 +90,36 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def command(
-    compiler: str, frontend: str, route: str | None, input_form: str, strategy: str | None, keyword: str | None, limit: int | None,
-    cap: int | None, budget: float | None, maxfail: int | None, exit_first: bool, jobs: int, timeout: float, memory: int,
-    chebyshev: float | None, level: str | None, seeds: int, shard: str | None, nightly: bool, build: str | None, executor: str,
-    address: str | None, shared_folder: bool, baseline: Path | None, exit_zero: bool, quiet: bool, workspace: Path, seed: int,
+    compiler: str,
+    frontend: str,
+    route: str | None,
+    input_form: str,
+    strategy: str | None,
+    keyword: str | None,
+    limit: int | None,
+    cap: int | None,
+    budget: float | None,
+    maxfail: int | None,
+    exit_first: bool,
+    jobs: int,
+    timeout: float,
+    memory: int,
+    chebyshev: float | None,
+    level: str | None,
+    seeds: int,
+    shard: str | None,
+    nightly: bool,
+    build: str | None,
+    executor: str,
+    address: str | None,
+    shared_folder: bool,
+    baseline: Path | None,
+    exit_zero: bool,
+    quiet: bool,
+    workspace: Path,
+    seed: int,
     as_json: bool,
-) -> int:  # fmt: skip
+) -> int:
     """Run the extracted instances through a compiler, and report the tests that fail.
 
     The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and makes

@@ -25,7 +25,7 @@ def command(identity: str, workspace: Path, seed: int, as_json: bool) -> int:
     """
     with open_workspace(workspace, write=False) as space:
         target = resolve(space, identity)
-        view: views.View
+        view: views.ShowView
         if target.finding is not None:
             view = views.FindingView(space, str(workspace), target.finding)
         elif target.test is not None:

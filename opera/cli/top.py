@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -13,7 +12,7 @@ from opera.cli.options import Count, common
 from opera.console import print_json, terminal
 from opera.errors import Exit, UserError
 from opera.run.progress import board
-from opera.run.status import SCHEMA, read_status
+from opera.run.status import SCHEMA, StatusDocument, read_status
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.database import open_workspace
 from opera.store.queries import cost_of
@@ -45,11 +44,11 @@ def command(campaign: str | None, once: bool, operators: int, workspace: Path, s
     return Exit.CLEAN
 
 
-def _print(status: dict[str, Any], operators: int) -> None:
+def _print(status: StatusDocument, operators: int) -> None:
     terminal().print(board(status, operators))
 
 
-def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
+def _follow(workspace: Path, status: StatusDocument, operators: int) -> None:
     """Refreshes the status every second until the campaign has ended."""
     from rich.live import Live
 
@@ -60,7 +59,7 @@ def _follow(workspace: Path, status: dict[str, Any], operators: int) -> None:
             live.update(board(status, operators), refresh=True)
 
 
-def _running(workspace: Path) -> dict[str, Any]:
+def _running(workspace: Path) -> StatusDocument:
     """The status file, with the state `lost` if the process that wrote it is gone."""
     status = read_status(workspace)
     if status["campaign"] is None and status["state"] == "stopped":
@@ -73,7 +72,7 @@ def _running(workspace: Path) -> dict[str, Any]:
     return status
 
 
-def _stored(folder: Path, prefix: str, operators: int) -> dict[str, Any]:
+def _stored(folder: Path, prefix: str, operators: int) -> StatusDocument:
     with open_workspace(folder, write=False) as space:
         campaigns = [each for each in Campaigns(space).all() if each.id.startswith(prefix)]
         if len(campaigns) != 1:
@@ -82,21 +81,32 @@ def _stored(folder: Path, prefix: str, operators: int) -> dict[str, Any]:
         return _document(space, campaigns[0], operators)
 
 
-def _document(space: Workspace, campaign: Campaign, operators: int) -> dict[str, Any]:
+def _document(space: Workspace, campaign: Campaign, operators: int) -> StatusDocument:
     verdicts = Campaigns(space).verdicts(campaign.id)
     done = sum(verdicts.values())
     cost = cost_of(space, campaign.id, operators)
     findings = {each.fingerprint for each in Campaigns(space).results(campaign.id, failures=True)}
     return {
-        "schema": SCHEMA, "state": "complete" if campaign.complete else "stopped", "stopped_by": campaign.stopped_by,
-        "campaign": campaign.id, "subject": f"{campaign.compiler}/{campaign.frontend}", "shard": campaign.settings.get("shard"),
-        "pid": None, "started": campaign.started, "updated": None, "seconds": round(campaign.seconds, 3),
+        "schema": SCHEMA,
+        "state": "complete" if campaign.complete else "stopped",
+        "stopped_by": campaign.stopped_by,
+        "campaign": campaign.id,
+        "subject": f"{campaign.compiler}/{campaign.frontend}",
+        "shard": campaign.settings.get("shard"),
+        "pid": None,
+        "started": campaign.started,
+        "updated": None,
+        "seconds": round(campaign.seconds, 3),
         "tests": {"total": done, "done": done, "before": 0},
-        "rate": {"now": 0.0, "mean": round(done / campaign.seconds, 3) if campaign.seconds else 0.0}, "seconds_left": None,
-        "verdicts": verdicts, "new_findings": len(findings - campaign.known), "findings": [], "workers": [],
+        "rate": {"now": 0.0, "mean": round(done / campaign.seconds, 3) if campaign.seconds else 0.0},
+        "seconds_left": None,
+        "verdicts": verdicts,
+        "new_findings": len(findings - campaign.known),
+        "findings": [],
+        "workers": [],
         "cost": {
             "stages": {stage: round(seconds, 3) for stage, seconds in cost.stages.items()},
             "operators": [{"api": api, "seconds": round(seconds, 3), "tests": tests} for api, seconds, tests in cost.operators],
         },
         "driver": None,
-    }  # fmt: skip
+    }

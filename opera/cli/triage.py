@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import statistics
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -20,7 +19,8 @@ from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.reduction.reduce import Budget
 from opera.triage.reduction.trigger import trigger_of
-from opera.triage.runner import Tally, Triage, TriageOptions
+from opera.triage.runner import Triage, TriageOptions, TriageTally
+from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 
 SCHEMA = "triage/1"
@@ -40,9 +40,21 @@ SCHEMA = "triage/1"
 @click.option("--join", "together", nargs=2, metavar="A B", help="Merge these two findings: they have one root cause.")
 @common
 def command(
-    compiler: str | None, frontend: str | None, limit: int | None, budget: float, probes: int, causes: int, jobs: int, again: bool,
-    arbiters: bool, apart: tuple[str, str] | None, together: tuple[str, str] | None, workspace: Path, seed: int, as_json: bool,
-) -> int:  # fmt: skip
+    compiler: str | None,
+    frontend: str | None,
+    limit: int | None,
+    budget: float,
+    probes: int,
+    causes: int,
+    jobs: int,
+    again: bool,
+    arbiters: bool,
+    apart: tuple[str, str] | None,
+    together: tuple[str, str] | None,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Reduce failing tests, and group findings by root cause.
 
     OPERA reduces the smallest failing instance of each fingerprint while it fails in the same way. The features that the reduced instance
@@ -57,7 +69,7 @@ def command(
             raise NothingSelected("the workspace has no failures; run a campaign first, e.g. `opera run --compiler tvm --frontend onnx`")
         if apart or together:
             _decide(space, apart, together)
-            tally = Tally()
+            tally = TriageTally()
             Triage(space, load_config(), options, _tell).merge()
         else:
             tally = Triage(space, load_config(), options, _tell).run()
@@ -72,8 +84,9 @@ def _tell(stored: StoredReduction, api: str) -> None:
         say(f"  {stored.fingerprint[:8]}  {one_line(api)}: not reduced: {one_line(stored.reason)}")
         return
     assert stored.trigger is not None
-    before, after = stored.detail["complexity"]
-    figures = f"{stored.detail['probes']} probes, {stored.detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
+    probes, seconds = stored.detail.get("probes", 0), stored.detail.get("seconds", 0.0)
+    before, after = stored.detail.get("complexity", (0.0, 0.0))
+    figures = f"{probes} probes, {seconds:.1f} s, complexity {before:.0f} to {after:.0f}"
     say(f"  {stored.finding[:8]}  {one_line(api)}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
 
 
@@ -110,21 +123,27 @@ def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
     return set(finding_of(space, target.finding).members)
 
 
-def _print(tally: Tally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
-    document: dict[str, Any] = {
-        "schema": SCHEMA, "reduced": tally.reduced, "not_reduced": tally.not_reduced, "probes": tally.probes,
-        "seconds": round(tally.seconds, 3), "findings_before": before, "findings": len(found),
-        "merged": sum(len(each.members) - 1 for each in found),
-        "seconds_per_reduction": _spread([float(each.detail["seconds"]) for each in reductions if each.reason is None]),
+def _print(tally: TriageTally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
+    merged = sum(len(each.members) - 1 for each in found)
+    document: JsonObject = {
+        "schema": SCHEMA,
+        "reduced": tally.reduced,
+        "not_reduced": tally.not_reduced,
+        "probes": tally.probes,
+        "seconds": round(tally.seconds, 3),
+        "findings_before": before,
+        "findings": len(found),
+        "merged": merged,
+        "seconds_per_reduction": _spread([each.detail.get("seconds", 0.0) for each in reductions if each.reason is None]),
         "problems": tally.problems,
-    }  # fmt: skip
+    }
     for problem in tally.problems:
         say(f"not triaged: {problem}")
     if as_json:
         print_json(document)
         return
     echo(f"reduced: {tally.reduced}, not reduced: {tally.not_reduced}, in {tally.seconds:.0f} s")
-    echo(f"findings: {before} before, {len(found)} now ({plural(document['merged'], 'merge')})")
+    echo(f"findings: {before} before, {len(found)} now ({plural(merged, 'merge')})")
 
 
 def _spread(seconds: list[float]) -> dict[str, float] | None:

@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from opera.arrays import Outputs
 from opera.instance import Instance
+from opera.oracles.verdict import Failure
 
 
 class CannotFeed(Exception):
@@ -108,11 +110,11 @@ class UnsupportedRule:
     module: str | None = None
     stages: tuple[str, ...] = ("load",)
 
-    def applies(self, failure: Mapping[str, Any], stage: str) -> bool:
+    def applies(self, failure: Failure, stage: str) -> bool:
         """Whether *failure*, as `opera.workers.failure.describe` makes it, says *unsupported* in *stage*."""
         if stage not in self.stages or not {failure["type"], *failure.get("bases", ())} & set(self.types):
             return False
-        modules = [str(frame[0]) for frame in failure["frames"] if frame[0]]
+        modules = [str(frame[0]) for frame in failure.get("frames", ()) if frame[0]]
         if self.module is not None and not (modules and modules[-1].startswith(self.module)):
             return False
         return self.pattern is None or re.search(self.pattern, str(failure["message"])) is not None
@@ -203,11 +205,11 @@ class Adapter:
         """Stages `optimize` and `codegen`, entered with *stage*: something that can run."""
         raise NotImplementedError
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         """Stage `run`: one entry per output, as numpy arrays, lists of arrays, or None."""
         raise NotImplementedError
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The conversion function that a failure belongs to; *failure* is None for an inconsistency."""
         return subject.instance.operator
 
@@ -231,6 +233,6 @@ class Declined:
     rule: UnsupportedRule = field(repr=False)
 
 
-def declined(rules: Sequence[UnsupportedRule], failure: Mapping[str, Any], stage: str) -> Declined | None:
+def declined(rules: Sequence[UnsupportedRule], failure: Failure, stage: str) -> Declined | None:
     """The first rule that applies to *failure*, if any."""
     return next((Declined(rule.reason, rule) for rule in rules if rule.applies(failure, stage)), None)

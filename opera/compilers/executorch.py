@@ -6,14 +6,16 @@ import importlib
 import io
 import os
 import re
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from importlib import metadata
 from typing import Any
 
+from opera.arrays import Outputs
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
 from opera.compilers.torch_format import operators_of
 from opera.models.template import Invalid
+from opera.oracles.verdict import Failure
 
 _VERIFIER = "torch._export.verifier.SpecViolationError"
 _LOG_LINE = re.compile(r"^\[(?!cpuinfo_utils)\w+\.(?:cpp|h):\d+\] (?!arg \d+ with type id).*$", re.MULTILINE)
@@ -70,7 +72,7 @@ class ExecuTorchAdapter(Adapter):
             method = program.load_method("forward")
         return program, method, [kind == "USER_OUTPUT" for kind in kinds if kind != "BUFFER_MUTATION"]
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         from opera.templates.pytorch_model import from_numpy, to_numpy
 
         try:
@@ -84,7 +86,7 @@ class ExecuTorchAdapter(Adapter):
             outputs = [value for value, own in zip(outputs, wanted, strict=True) if own]
         return [to_numpy(value) if isinstance(value, self._torch.Tensor) else value for value in outputs]
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The ATen operator that the message names, else those of the program."""
         message = str((failure or {}).get("message", ""))
         named = re.search(r"Operator torch\._ops\.(aten\.\w+)", message) or re.search(r"EdgeOpOverload: (aten\.\w+)", message)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
 from opera.compilers.adapter import GENERAL_FORM, UnsupportedRule, declined
+from opera.oracles.verdict import Failure
 
 _ERRORS = ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError")
 _SYMBOLIC = ("torch.onnx.errors.SymbolicValueError", *_ERRORS)
@@ -68,13 +68,13 @@ def is_exporter(name: str) -> bool:
     return name in _RULES
 
 
-def declined_by_exporter(exporter: str, failure: Mapping[str, Any]) -> str | None:
+def declined_by_exporter(exporter: str, failure: Failure) -> str | None:
     """The reason under which *exporter* declines, or None when its failure is a fault of it."""
     found = declined(_RULES.get(exporter, ()), failure, "export")
     return None if found is None else found.reason
 
 
-def converter_of_exporter(exporter: str, failure: Mapping[str, Any]) -> str:
+def converter_of_exporter(exporter: str, failure: Failure) -> str:
     """The exporter's function that failed, as its message names it, else the operator that it was to convert, else the exporter itself."""
     message = str(failure["message"])
     named = re.search(_FUNCTION, message) or re.search(_TARGET, message)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import importlib
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
+from opera.arrays import Outputs
 from opera.compilers.adapter import Adapter, Route, Stage, Subject, UnsupportedRule
+from opera.oracles.verdict import Failure
 
 _BACKEND = "inductor"
 
@@ -56,14 +58,14 @@ class InductorAdapter(Adapter):
             raise
         return loaded
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         from opera.templates.pytorch_model import to_numpy
 
         self._torch.manual_seed(1)
         with self._torch.no_grad():
             return [to_numpy(item) for item in compiled(*subject.module.fresh_tensors())]
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The ATen operator that a lowering error names, else the instance's operator."""
         text = str((failure or {}).get("message", ""))
         named = re.search(r"target: (aten\.[\w.]+)", text) or re.search(r"\b(aten\.\w+(?:\.\w+)?)\b", text)

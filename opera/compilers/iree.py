@@ -10,10 +10,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array, as_array, dtype_name
+from opera.arrays import Array, Outputs, as_array, dtype_name
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models import onnx_inputs
+from opera.oracles.verdict import Failure
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
 _NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b"
@@ -89,9 +90,15 @@ class IreeAdapter(Adapter):
     project = ("iree.compiler.extras.",)  # the importer; the rest of the package runs its tools
     issue_form = "iree"
     message_noise = (
-        r"Error invoking IREE compiler tool .*", r"Error code: \d+", r"Diagnostics:", r"Invoked with:", r"iree-compile .*",
-        r"Need more information\? .*", r"Linking failed; escaped command line .*", r"LLD_VERSION=.*",
-    )  # fmt: skip
+        r"Error invoking IREE compiler tool .*",
+        r"Error code: \d+",
+        r"Diagnostics:",
+        r"Invoked with:",
+        r"iree-compile .*",
+        r"Need more information\? .*",
+        r"Linking failed; escaped command line .*",
+        r"LLD_VERSION=.*",
+    )
     message_prefixes = (r"Error invoking function: \S+:\d+: ",)
     unsupported = (
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),
@@ -156,7 +163,7 @@ class IreeAdapter(Adapter):
             raise
         return program, binary
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         program, binary = compiled
         context = self._runtime.SystemContext(config=self._config)
         module = self._runtime.VmModule.copy_buffer(context.instance, binary)
@@ -174,7 +181,7 @@ class IreeAdapter(Adapter):
             raise CannotFeed(f"IREE's Python API takes no {name} array")
         return value
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The operation that the compiler's diagnostic is about, else the operator of the model."""
         message = str((failure or {}).get("message", ""))
         named = (

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array
+from opera.arrays import Array, Outputs
 from opera.compilers import litert_format, saved_model
 from opera.compilers.adapter import Adapter, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.oracles.verdict import Failure
 
 _CONVERTER = ("tensorflow.lite.python.convert_phase.ConverterError",)
 _INTERPRETER = ("RuntimeError", "ValueError")
@@ -63,11 +64,11 @@ class LiteRtAdapter(Adapter):
         interpreter.allocate_tensors()
         return interpreter.get_signature_runner()
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         wanted = compiled.get_input_details()
         return saved_model.in_order(compiled(**{name: _fed(value) for name, value in subject.inputs.items() if name in wanted}))
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The operation that the message names; else the interpreter, where it failed, or the operators of the converted model."""
         message = str((failure or {}).get("message", ""))
         named = (

@@ -5,14 +5,15 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, cast
 
-from opera.arrays import Array, dtype_name, pack, packed_size, unpack
+from opera.arrays import Array, Outputs, dtype_name, pack, packed_size, unpack
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models import onnx_inputs
+from opera.oracles.verdict import Failure
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
 _TOO_NEW = r"Opset \d+ is under development|Error Unrecognized attribute: \w+ for operator"
@@ -43,9 +44,10 @@ class OnnxRuntimeAdapter(Adapter):
     project = ("onnxruntime.", "onnxruntime/")
     issue_form = "onnxruntime"
     message_prefixes = (
-        r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ", r"Exception during initialization: ",
+        r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ",
+        r"Exception during initialization: ",
         r"Non-zero status code returned while running \w+ node\. Name:'.*?' Status Message: ",
-    )  # fmt: skip
+    )
     unsupported = (
         UnsupportedRule((f"{_STATE}.NotImplemented",), "no-kernel", stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "no-operator", pattern=r"is not a registered function/op"),
@@ -76,7 +78,7 @@ class OnnxRuntimeAdapter(Adapter):
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         return loaded
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         session, feeds = compiled
         if all(_is_plain(value) for value in feeds.values()) and all(_plain_type(entry.type) for entry in session.get_outputs()):
             return cast("list[Any]", session.run(None, feeds))
@@ -104,7 +106,7 @@ class OnnxRuntimeAdapter(Adapter):
         name = dtype_name(dtype)
         return unpack(ctypes.string_at(value.data_ptr(), packed_size(name, math.prod(shape))), name, shape)
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The kernel that runs the model's operator, as ONNX Runtime's own table has it: `Conv 11+`, `Resize 13-17`."""
         model = onnx_format.parse(subject.data)
         nodes = model.graph.node

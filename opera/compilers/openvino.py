@@ -6,13 +6,14 @@ import importlib
 import io
 import re
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from opera.arrays import Array, dtype_name, pack, unpack
+from opera.arrays import Array, Outputs, dtype_name, pack, unpack
 from opera.compilers import litert_format, onnx_format, saved_model
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.compilers.torch_format import operators_of
+from opera.oracles.verdict import Failure
 
 _TYPES = {
     "bool": "boolean", "int8": "i8", "uint8": "u8", "int16": "i16", "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64",
@@ -51,10 +52,17 @@ class OpenVinoAdapter(Adapter):
     issue_form = "openvino"
     housekeeping = {"OPENVINO_TELEMETRY": "0"}
     message_noise = (
-        r"Check 'false' failed at .*:", r"Exception from .*:\d+:", r"FrontEnd API failed with .*:?", r"Model wasn't fully converted.*",
-        r"-- .* with a message:", r"Summary:", r"-- Conversion is failed for: .*", r"While validating .*",
-        r"Exception happened during conversion of operation .*", r"This is OpenVINO internal type\..*",
-    )  # fmt: skip
+        r"Check 'false' failed at .*:",
+        r"Exception from .*:\d+:",
+        r"FrontEnd API failed with .*:?",
+        r"Model wasn't fully converted.*",
+        r"-- .* with a message:",
+        r"Summary:",
+        r"-- Conversion is failed for: .*",
+        r"While validating .*",
+        r"Exception happened during conversion of operation .*",
+        r"This is OpenVINO internal type\..*",
+    )
     message_prefixes = (r"Check '.*' failed at \S+:\d+:\s*",)
     computes_as = {"float64": "float32", "int64": "int32", "uint64": "int32", "uint32": "int32"}
     unsupported = (
@@ -124,7 +132,7 @@ class OpenVinoAdapter(Adapter):
         stage("codegen")
         return self._core.compile_model(loaded, "CPU", self._properties)
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         self._outputs = len(compiled.outputs)
         request = compiled.create_infer_request()
         values = list(subject.inputs.values())
@@ -160,7 +168,7 @@ class OpenVinoAdapter(Adapter):
             raise CannotFeed(f"OpenVINO's Python API gives no array of {kind}")
         return unpack(tensor.data.tobytes(), name, tuple(tensor.get_shape()))
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The operator that OpenVINO's message names, else the operator of the model; where outputs are lost, what OpenVINO calls them."""
         if failure is None and self._outputs < subject.outputs:
             return "Result"

@@ -5,18 +5,28 @@ from __future__ import annotations
 import importlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from opera.arrays import Array, dtype_name, numpy_dtype, pack, packed_size, unpack
+from opera.arrays import Array, Outputs, dtype_name, numpy_dtype, pack, packed_size, unpack
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
 from opera.models import onnx_inputs
+from opera.oracles.verdict import Failure
 
 _TYPES = {
-    "FLOAT": "float32", "HALF": "float16", "BF16": "bfloat16", "INT8": "int8", "UINT8": "uint8", "INT32": "int32", "INT64": "int64",
-    "BOOL": "bool", "FP8": "float8_e4m3fn", "INT4": "int4", "FP4": "float4_e2m1fn",
-}  # fmt: skip
+    "FLOAT": "float32",
+    "HALF": "float16",
+    "BF16": "bfloat16",
+    "INT8": "int8",
+    "UINT8": "uint8",
+    "INT32": "int32",
+    "INT64": "int64",
+    "BOOL": "bool",
+    "FP8": "float8_e4m3fn",
+    "INT4": "int4",
+    "FP4": "float4_e2m1fn",
+}
 _NARROWED = {"float64": "float32"}
 """TensorRT's ONNX parser casts double down to float, as its documentation says."""
 _WORKSPACE = 2**30
@@ -105,7 +115,7 @@ class TensorRtAdapter(Adapter):
         if needed:
             config.add_optimization_profile(profile)
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         _, engine, feeds, elements = compiled
         context = engine.create_execution_context()
         if context is None:
@@ -149,7 +159,7 @@ class TensorRtAdapter(Adapter):
     def _log(self) -> str:
         return "\n".join(self._logger.lines[-_MOST_LINES:])
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The operator that the parser names, else those of the model."""
         named = re.match(r"\w+ in (\w+): ", str((failure or {}).get("message", "")))
         if named is not None and named[1] != "model":

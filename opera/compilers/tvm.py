@@ -10,11 +10,12 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array, dtype_name
+from opera.arrays import Array, Outputs, dtype_name
 from opera.compilers import litert_format, onnx_format, torch_format
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance.values import DTYPE_BITS
 from opera.models import onnx_inputs
+from opera.oracles.verdict import Failure
 
 FRONTEND = "tvm.relax.frontend"
 _PLUMBING = frozenset({"_translate_fx_graph", "_check_unsupported_func_type", "_import_branch_subgraph", "_process_derived_symbol"})
@@ -162,7 +163,7 @@ class TvmAdapter(Adapter):
         stage("codegen")
         return self._relax.build(module, self._target, relax_pipeline=None), feeds
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         executable, feeds = compiled
         machine = self._relax.VirtualMachine(executable, self._tvm.cpu())
         result = machine["main"](*(self._tensor(value) for value in feeds))
@@ -190,7 +191,7 @@ class TvmAdapter(Adapter):
             return np.array([int(size) for size in value], dtype=np.int64)
         return [self._output(item) for item in value]
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The method of the importer that the failing call went through, else what its tables say of the operator."""
         found = of_frames((failure or {}).get("frames", ()))
         if found is not None:

@@ -6,14 +6,15 @@ import importlib
 import os
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array
+from opera.arrays import Array, Outputs
 from opera.compilers.adapter import Adapter, CannotCapture, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.oracles.compare import Policy, compare
+from opera.oracles.verdict import Failure
 
 _TENSORFLOW = "tensorflow.python.framework.errors_impl."
 _REJECTS = (f"{_TENSORFLOW}InvalidArgumentError", f"{_TENSORFLOW}UnimplementedError")
@@ -98,13 +99,13 @@ class XlaAdapter(Adapter):
             compiled = compiled.compile()
         return program, compiled
 
-    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Sequence[Any]:
+    def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         program, function = compiled
         program.restore()
         outputs = function(*program.tensors)
         return [_array(output) for output in outputs]
 
-    def converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The operation that the message names, else the operator of the instance."""
         message = str((failure or {}).get("message", ""))
         named = (

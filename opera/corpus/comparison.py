@@ -23,7 +23,7 @@ Operator = tuple[str, str]
 
 
 @dataclass
-class Side:
+class CorpusSide:
     """The content of one of the two corpora.
 
     Attributes:
@@ -70,7 +70,7 @@ class DefaultChange:
 
 
 @dataclass(frozen=True)
-class Difference:
+class LibraryDifference:
     """One library on both sides: every operator of either, with its instances; changes of defaults of the common ones."""
 
     library: str
@@ -86,7 +86,7 @@ class Difference:
         return sum(row.new for row in rows), sum(row.gone for row in rows), sum(row.b - row.new for row in rows)
 
 
-def read_side(path: Path, wanted: Callable[[str, str], bool]) -> Side:
+def read_side(path: Path, wanted: Callable[[str, str], bool]) -> CorpusSide:
     """Reads a workspace or a corpus file; *wanted* says of library and API whether they count.
 
     Raises:
@@ -101,7 +101,7 @@ def read_side(path: Path, wanted: Callable[[str, str], bool]) -> Side:
     return _file(path, wanted)
 
 
-def compare(a: Side, b: Side) -> list[Difference]:
+def compare(a: CorpusSide, b: CorpusSide) -> list[LibraryDifference]:
     """How *b* differs from *a*, by library."""
     operators = sorted({*a.instances, *b.instances})
     return [_difference(a, b, library, [each for each in operators if each[0] == library]) for library in _libraries(operators)]
@@ -111,10 +111,10 @@ def _libraries(operators: list[Operator]) -> list[str]:
     return list(dict.fromkeys(library for library, _ in operators))
 
 
-def _difference(a: Side, b: Side, library: str, operators: list[Operator]) -> Difference:
+def _difference(a: CorpusSide, b: CorpusSide, library: str, operators: list[Operator]) -> LibraryDifference:
     rows = [(each, _change(each[1], a.instances.get(each, set()), b.instances.get(each, set()))) for each in operators]
     both = [each for each, row in rows if row.a and row.b]
-    return Difference(
+    return LibraryDifference(
         library,
         new=_largest(row for _, row in rows if not row.a),
         gone=_largest(row for _, row in rows if not row.b),
@@ -151,8 +151,8 @@ class _Defaults(msgspec.Struct):
     defaults: list[tuple[str, object]] = []
 
 
-def _workspace(path: Path, wanted: Callable[[str, str], bool]) -> Side:
-    side = Side(path)
+def _workspace(path: Path, wanted: Callable[[str, str], bool]) -> CorpusSide:
+    side = CorpusSide(path)
     with open_workspace(path, write=False, foreign=True, checked=False) as space:
         for values, bad in checked_rows(space.database, "extractions"):
             if bad is None:
@@ -172,8 +172,8 @@ def _workspace(path: Path, wanted: Callable[[str, str], bool]) -> Side:
     return side
 
 
-def _file(path: Path, wanted: Callable[[str, str], bool]) -> Side:
-    side = Side(path)
+def _file(path: Path, wanted: Callable[[str, str], bool]) -> CorpusSide:
+    side = CorpusSide(path)
     with contextlib.suppress(Malformed):
         for row in typed(read_header(path).get("sources", []), list[_SourceVersion]):
             side.versions[row.library, row.source] = row.version or None

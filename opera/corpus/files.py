@@ -8,10 +8,10 @@ from __future__ import annotations
 import gzip
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, TypedDict, cast
 
 import msgspec
 
@@ -24,7 +24,7 @@ from opera.instance.identity import VERSION
 from opera.instance.values import walk
 from opera.instrumentation import wire
 from opera.store import Corpus, Workspace, queries
-from opera.untrusted import MOST_NUMBER, Document, Line, Malformed, Name, lines_of, parsed_json, typed
+from opera.untrusted import MOST_NUMBER, Document, JsonObject, Line, Malformed, Name, lines_of, parsed_json, typed
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def parse(text: bytes) -> Document:
     return cast(Document, tree)
 
 
-def encode_entry(entry: Entry) -> dict[str, Any]:
+def encode_entry(entry: Entry) -> JsonObject:
     """The document of *entry*, all tensors inside."""
     provenance = [{"source": each.source, "test": each.test, "calls": each.calls} for each in entry.provenance]
     return {"id": digest(entry.instance), "instance": encode_instance(entry.instance), "provenance": provenance}
@@ -118,7 +118,7 @@ class Problem:
         return f"{self.file}{'' if self.line is None else f':{self.line}'}: {self.what}"
 
 
-def write_corpus(path: str, header: dict[str, Any], entries: Iterable[Entry]) -> None:
+def write_corpus(path: str, header: Mapping[str, object], entries: Iterable[Entry]) -> None:
     """Writes a corpus file: the same entries give the same bytes, and a file that was not finished is never seen.
 
     Args:
@@ -140,7 +140,7 @@ def write_corpus(path: str, header: dict[str, Any], entries: Iterable[Entry]) ->
             file.writelines(lines)
 
 
-def _documents(header: dict[str, Any], entries: Iterable[Entry]) -> Iterator[dict[str, Any]]:
+def _documents(header: Mapping[str, object], entries: Iterable[Entry]) -> Iterator[Mapping[str, object]]:
     yield header
     yield from (encode_entry(entry) for entry in entries)
 
@@ -194,13 +194,29 @@ def _count(header: Document) -> int:
     return count if type(count) is int and count > 0 else 0
 
 
-def header(workspace: Workspace, rows: list[Chosen], selection: Selection, seed: int) -> dict[str, Any]:
+class CorpusHeader(TypedDict):
+    """The first line of a corpus file."""
+
+    schema: str
+    opera: str
+    identity: int
+    instances: int
+    operators: int
+    sources: Sequence[JsonObject]
+    selection: JsonObject
+
+
+def header(workspace: Workspace, rows: list[Chosen], selection: Selection, seed: int) -> CorpusHeader:
     """The header of a corpus file with the instances *rows*."""
     return {
-        "schema": SCHEMA, "opera": __version__, "identity": VERSION, "instances": len(rows),
-        "operators": len({(row.library, row.api) for row in rows}), "sources": _sources(workspace, rows),
+        "schema": SCHEMA,
+        "opera": __version__,
+        "identity": VERSION,
+        "instances": len(rows),
+        "operators": len({(row.library, row.api) for row in rows}),
+        "sources": _sources(workspace, rows),
         "selection": {**selection.document(), "seed": seed},
-    }  # fmt: skip
+    }
 
 
 def versions(workspace: Workspace) -> dict[tuple[str, str], str]:
@@ -208,7 +224,7 @@ def versions(workspace: Workspace) -> dict[tuple[str, str], str]:
     return {(each.library, each.source): each.version for each in queries.extractions(workspace) if each.version}
 
 
-def _sources(workspace: Workspace, rows: Iterable[Chosen]) -> list[dict[str, Any]]:
+def _sources(workspace: Workspace, rows: Iterable[Chosen]) -> list[JsonObject]:
     counts: dict[tuple[str, str], int] = {}
     for row in rows:
         for source in queries.sources_of(workspace, row.id):
@@ -220,7 +236,7 @@ def _sources(workspace: Workspace, rows: Iterable[Chosen]) -> list[dict[str, Any
     ]
 
 
-def export(workspace: Workspace, selection: Selection, seed: int, path: str) -> dict[str, Any]:
+def export(workspace: Workspace, selection: Selection, seed: int, path: str) -> CorpusHeader:
     """Writes the selected instances to *path*, tensors included; `-` is standard output. Returns the header of the file.
 
     Raises:

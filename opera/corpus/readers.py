@@ -39,7 +39,7 @@ class Format(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Origin:
+class ImportOrigin:
     """Something to import from."""
 
     path: Path
@@ -52,7 +52,7 @@ class Origin:
         return _workspace(self.path) if self.format is Format.WORKSPACE else _records(self.path, self.format)
 
 
-def origin(path: Path, format: str, target: Path) -> Origin:
+def origin(path: Path, format: str, target: Path) -> ImportOrigin:
     """The reader for *path*, by *format*, or by its content for `auto`.
 
     Raises:
@@ -62,15 +62,15 @@ def origin(path: Path, format: str, target: Path) -> Origin:
         raise UserError(f"{path} does not exist; give a file or a folder")
     if format in (Format.FREEFUZZ.value, Format.DEEPREL.value):
         _recorded_calls(path, Format(format))
-        return Origin(path, Format(format))
+        return ImportOrigin(path, Format(format))
     if format == Format.WORKSPACE.value or (format == "auto" and path.is_dir()):
         if not (path / DATABASE).is_file():
             raise UserError(f"{path} is not a workspace, because it has no {DATABASE}; for records of FreeFuzz, add --format freefuzz")
         if path.resolve() == target.resolve():
             raise UserError(f"{path} is the target workspace itself; give another workspace")
-        return Origin(path, Format.WORKSPACE)
+        return ImportOrigin(path, Format.WORKSPACE)
     read_header(path)
-    return Origin(path, Format.JSONL)
+    return ImportOrigin(path, Format.JSONL)
 
 
 def _workspace(path: Path) -> Iterator[Entry | Problem]:
@@ -96,7 +96,7 @@ def _sound(occurrence: Occurrence) -> Occurrence:
 
 def _recorded_calls(path: Path, format: Format) -> RecordedCalls:
     """The reader of records; imported only when there are some. Raises UserError where *path* holds none."""
-    return cast(RecordedCalls, importlib.import_module(_RECORDS).RecordedCalls(path, format.value))
+    return cast(RecordedCalls, importlib.import_module(_RECORDS).FreeFuzzCalls(path, format.value))
 
 
 def _records(path: Path, format: Format) -> Iterator[Entry | Problem]:

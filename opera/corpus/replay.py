@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from opera.config import Config
 from opera.corpus.selection import Chosen
-from opera.difftest.messages import Call, CallAnswers, Refusal, from_json, to_json
+from opera.difftest.messages import CallAnswers, CallRecorded, Refusal, from_json, to_json
 from opera.difftest.specs import library_spec
 from opera.instance import Outcome
 from opera.models.template import LIBRARY_RAISED
@@ -110,7 +110,7 @@ class Caller:
             self._queue.popleft()
 
     def _task(self, job: _Job) -> Message:
-        return to_json(Call([(self._corpus.document(row.id), row.id) for row in job.rows], self._seed))
+        return to_json(CallRecorded([(self._corpus.document(row.id), row.id) for row in job.rows], self._seed))
 
     def _settle(self, job: _Job, event: Done | Raised | Lost) -> Iterator[Called]:
         answer = from_json(event.result) if isinstance(event, Done) else None
@@ -173,7 +173,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Cause:
+class ReplayMismatch:
     """Why *count* instances of one recorded outcome did something else; *example* is the hash of one of them."""
 
     recorded: str
@@ -215,10 +215,10 @@ class Replay:
             for outcome, source in groups
         ]
 
-    def causes(self) -> list[Cause]:
+    def causes(self) -> list[ReplayMismatch]:
         """The most frequent first."""
         rows = [
-            Cause(*key, count=len(calls), example=first.chosen.id, api=first.chosen.api)
+            ReplayMismatch(*key, count=len(calls), example=first.chosen.id, api=first.chosen.api)
             for key, calls in self._causes.items()
             for first in [min(calls, key=lambda each: each.chosen.id)]
         ]

@@ -8,13 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from opera.console import one_line
 from opera.errors import NothingSelected, UserError
 from opera.instance import Instance, encode_instance
 from opera.prioritize import Candidate, Context, StrategyName, get_strategy
 from opera.store import Corpus, Workspace, queries
+from opera.untrusted import JsonObject
 
 Predicate = Callable[[str], bool]
 
@@ -134,7 +135,7 @@ class Selection:
         """The part that the store knows."""
         return queries.Wanted(self.library, self.outcome, self.source, self.test, self.besides)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> JsonObject:
         """The given options, by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 from opera import bundle
+from opera.arrays import Outputs
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
 from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, DifferenceFacts, NotCaptured, from_json, to_json
 from opera.instance import Instance, decode_instance
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
-from opera.oracles.verdict import Stage
+from opera.oracles.verdict import Failure, Stage
 from opera.workers.child import Stages
-from opera.workers.failure import Failure, describe
+from opera.workers.failure import describe
 from opera.workers.protocol import Message
 
 _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array-interface", stages=tuple(stage.value for stage in Stage))
@@ -90,13 +90,13 @@ class CompilerWorker:
         unsupported = None if rule is None else rule.reason
         return CompilerRaised(cast(Any, stage), failure, unsupported, self._converter(subject, failure))
 
-    def _converter(self, subject: Subject, failure: Mapping[str, Any] | None) -> str:
+    def _converter(self, subject: Subject, failure: Failure | None) -> str:
         try:
             return self._adapter.converter(subject, failure)
         except Exception:
             return subject.instance.operator
 
-    def _kept(self, outputs: Sequence[Any]) -> str | None:
+    def _kept(self, outputs: Outputs) -> str | None:
         """The name in the cache of the compiler's outputs, for a review in the library's worker; None if a bundle cannot hold them."""
         try:
             return bundle.store(self._cache, bundle.dump(list(outputs)))

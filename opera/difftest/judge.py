@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from opera.compilers.exporters import converter_of_exporter
 from opera.compilers.registry import noise_of
-from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, LibraryLost, NotCaptured, Rejected, from_json
+from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, InstanceRejected, LibraryLost, NotCaptured, from_json
 from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
 from opera.oracles.fingerprint import Symptom, summary, symptom_of
-from opera.oracles.verdict import SHAPE_VARIES, Stage, Verdict
-from opera.workers.failure import Failure
+from opera.oracles.verdict import SHAPE_VARIES, Detail, Failure, Stage, Verdict
 from opera.workers.process import Done, Lost, Raised
 
 _SLIPS = frozenset(each.__name__ for each in (AttributeError, IndexError, KeyError, NameError, TypeError, ZeroDivisionError))
@@ -37,7 +35,7 @@ class Judgement:
     stage: Stage | None = None
     reason: str | None = None
     converter: str | None = None
-    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    detail: Detail = field(default_factory=Detail)
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     exporter: str | None = None
     outputs: str | None = None
@@ -74,7 +72,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         if undefined is not None:
             return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, seconds=event.seconds)
         return Judgement(Verdict.PASS, seconds=event.seconds)
-    detail = {"difference": difference}
+    detail: Detail = {"difference": difference}
     excuse = difference.get("explained") or (undefined if _says_nothing(difference["kind"], undefined) else None)
     if excuse is not None:
         return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), answer.converter, detail, event.seconds)
@@ -87,7 +85,7 @@ def _says_nothing(kind: str, undefined: str | None) -> bool:
 
 def _raised(answer: CompilerRaised, seconds: Mapping[str, float], suspect: str | None) -> Judgement:
     stage = Stage(answer.stage)
-    detail = {"failure": answer.failure}
+    detail: Detail = {"failure": answer.failure}
     if answer.unsupported is not None:
         return Judgement(Verdict.UNSUPPORTED, stage, answer.unsupported, answer.converter, detail, seconds)
     unread = next((_READERS[each] for each in _calls(answer.failure) if each in _READERS), None)
@@ -112,7 +110,7 @@ def _calls(failure: Failure) -> list[tuple[str, str]]:
 def _lost(event: Lost, operator: str, suspect: str | None) -> Judgement:
     verdict = {"deadline": Verdict.HANG, "memory": Verdict.OOM}.get(event.cause, Verdict.ABORT)
     stage = _stage(event.stage)
-    detail = {"lost": {"cause": event.cause, "detail": event.detail}, "log": event.log}
+    detail: Detail = {"lost": {"cause": event.cause, "detail": event.detail}, "log": event.log}
     exporter = suspect if verdict is Verdict.ABORT and stage is not None else None
     return Judgement(verdict, stage, None, operator, detail, event.seconds, exporter)
 
@@ -121,12 +119,12 @@ def _stage(name: str) -> Stage | None:
     return next((stage for stage in Stage if stage.value == name), None)
 
 
-def judge_materialisation(answer: Rejected | ExporterFailed | LibraryLost) -> Judgement:
+def judge_materialisation(answer: InstanceRejected | ExporterFailed | LibraryLost) -> Judgement:
     """The verdict where there is no model to compile: the library rejects the instance, its process ends, or an exporter fails."""
     if isinstance(answer, LibraryLost):
         return Judgement(Verdict.INVALID, None, answer.reason, None, {"lost": answer.lost, "log": answer.log})
-    detail = {"failure": answer.failure}
-    if isinstance(answer, Rejected):
+    detail: Detail = {"failure": answer.failure}
+    if isinstance(answer, InstanceRejected):
         return Judgement(Verdict.INVALID, None, answer.reason, None, detail)
     converter = converter_of_exporter(answer.exporter, answer.failure)
     if answer.unsupported is not None:
@@ -134,9 +132,10 @@ def judge_materialisation(answer: Rejected | ExporterFailed | LibraryLost) -> Ju
     return Judgement(Verdict.CRASH, Stage.EXPORT, None, converter, detail, exporter=answer.exporter)
 
 
-def headline(verdict: Verdict, detail: Mapping[str, Any], compiler: str) -> str:
+def headline(verdict: Verdict, detail: Detail, compiler: str) -> str:
     """One line that says what went wrong on *compiler*."""
     if verdict is Verdict.INCONSISTENT:
+        assert "difference" in detail
         difference = detail["difference"]
         text = f"{difference['kind']}: expected {difference['expected']}, got {difference['actual']}"
         share = difference.get("share")

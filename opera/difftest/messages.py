@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NotRequired, TypedDict, cast
+from typing import Any, Literal, cast
 
-from opera.workers.failure import Failure
+from opera.oracles.verdict import DifferenceFacts, Failure, LostFacts
 
 Document = Mapping[str, Any]
 """An `instance/1` document."""
@@ -116,7 +116,7 @@ class Review:
 
 
 @dataclass(frozen=True)
-class Call:
+class CallRecorded:
     """Call recorded instances once each. *calls* are pairs of an instance as JSON text, and its key."""
 
     calls: list[tuple[str, str]]
@@ -147,7 +147,7 @@ class Compile:
     level: str | None
 
 
-Request = Materialise | WriteSource | Review | Call | Compile
+Request = Materialise | WriteSource | Review | CallRecorded | Compile
 
 
 # Answers of the library's worker.
@@ -198,7 +198,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Rejected:
+class InstanceRejected:
     """The library rejects the instance at *stage*, or its own capture fails."""
 
     reason: str
@@ -271,31 +271,17 @@ class LibraryLost:
 
     reason: str
     stage: str
-    lost: dict[str, str]
+    lost: LostFacts
     log: str = ""
 
 
-Answer = Made | Rejected | ExporterFailed | LibraryLost
+Answer = Made | InstanceRejected | ExporterFailed | LibraryLost
 """The reply to a request for a model."""
-Kept = KeptReference | KeptModel | Rejected | ExporterFailed | LibraryLost
+Kept = KeptReference | KeptModel | InstanceRejected | ExporterFailed | LibraryLost
 """The stored parts of a reply: one under the key of the reference, one under the key of the model."""
 
 
 # Answers of the compiler's worker.
-
-
-class DifferenceFacts(TypedDict):
-    """In the form of `opera.oracles.compare.Difference`: numbers that are not finite are text."""
-
-    kind: str
-    output: int
-    expected: str
-    actual: str
-    distance: NotRequired[float | str | None]
-    allowed: NotRequired[float | str | None]
-    share: NotRequired[float | str | None]
-    explained: NotRequired[str | None]
-    dtype: NotRequired[str | None]
 
 
 @dataclass(frozen=True)
@@ -337,15 +323,30 @@ class Damaged:
     reason: str
 
 
-FROM_LIBRARY = (Made, Rejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers)
+FROM_LIBRARY = (Made, InstanceRejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers)
 FROM_COMPILER = (Compared, CompilerRaised, NotCaptured, Damaged)
 _TAGS: dict[type[Any], str] = {
-    Materialise: "materialise", WriteSource: "write-source", Review: "review", Call: "call", Compile: "compile",
-    KeptReference: "reference", KeptModel: "artefact", Made: "made", Rejected: "rejected", ExporterFailed: "export-failed",
-    Unwritable: "unwritable", ModelSource: "source", Reviewed: "reviewed", CallAnswers: "called", Refusal: "refusal",
+    Materialise: "materialise",
+    WriteSource: "write-source",
+    Review: "review",
+    CallRecorded: "call",
+    Compile: "compile",
+    KeptReference: "reference",
+    KeptModel: "artefact",
+    Made: "made",
+    InstanceRejected: "rejected",
+    ExporterFailed: "export-failed",
+    Unwritable: "unwritable",
+    ModelSource: "source",
+    Reviewed: "reviewed",
+    CallAnswers: "called",
+    Refusal: "refusal",
     LibraryLost: "library-lost",
-    Compared: "compared", CompilerRaised: "raised", NotCaptured: "not-captured", Damaged: "damaged",
-}  # fmt: skip
+    Compared: "compared",
+    CompilerRaised: "raised",
+    NotCaptured: "not-captured",
+    Damaged: "damaged",
+}
 _CLASSES = {tag: kind for kind, tag in _TAGS.items()}
 _PARTS = (KeptReference, KeptModel, Refusal)
 """Messages within messages."""

@@ -6,26 +6,25 @@ import importlib
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from opera import bundle
-from opera.arrays import as_array, is_array
+from opera.arrays import Outputs, as_array, is_array
 from opera.compilers.exporters import is_exporter
 from opera.difftest import messages
 from opera.difftest.messages import (
-    Call,
     CallAnswers,
+    CallRecorded,
+    InstanceRejected,
     Made,
     Materialise,
     Refusal,
-    Rejected,
     Review,
     Reviewed,
     Unwritable,
     WriteSource,
     from_json,
     to_json,
-)  # fmt: skip
+)
 from opera.instance import decode_instance
 from opera.models.sampling import with_single_parameters
 from opera.models.template import ExportFailed, Invalid, Model, Template
@@ -48,7 +47,7 @@ class _Unwritable(Exception):
 
 
 class Materialiser:
-    """Answers `Materialise`, `WriteSource`, `Review` and `Call` of `opera.difftest.messages`. Each call of `Call` is a stage of its own."""
+    """Answers `Materialise`, `WriteSource`, `Review` and `CallRecorded` of `opera.difftest.messages`; each call is a stage of its own."""
 
     def __init__(self, options: Message) -> None:
         module, _, attribute = str(options["template"]).partition(":")
@@ -66,7 +65,7 @@ class Materialiser:
         request = from_json(task)
         if isinstance(request, Review):
             return to_json(self._review(request, stages))
-        if isinstance(request, Call):
+        if isinstance(request, CallRecorded):
             return to_json(CallAnswers(self._call_all(request.calls, request.seed, stages)))
         stages.enter(REFERENCE)
         reference: messages.KeptReference | None = None
@@ -86,7 +85,7 @@ class Materialiser:
         except _Unwritable as error:
             return to_json(Unwritable(describe(error.__cause__ or error)))
         except Invalid as error:
-            return to_json(Rejected(str(error), stages.current, describe(error.__cause__ or error), reference))
+            return to_json(InstanceRejected(str(error), stages.current, describe(error.__cause__ or error), reference))
         except ExportFailed as error:
             return to_json(messages.ExporterFailed(error.exporter, describe(error.__cause__ or error), reference=reference))
         return to_json(Made(artefact, reference))
@@ -101,7 +100,7 @@ class Materialiser:
         model = self._model(request)
         tree = bundle.parse(bundle.fetch_made(self._cache, request.bundle))
         actual = None if request.outputs is None else bundle.parse(bundle.fetch_made(self._cache, request.outputs))
-        expected: list[Any] = tree["outputs"]
+        expected: Outputs = tree["outputs"]
         culprit = None
         if request.model is not None and request.kind is not None:
             found = model.captured(request.kind, bundle.fetch_made(self._cache, request.model))
@@ -117,9 +116,16 @@ class Materialiser:
             return None if outputs is None or not all(map(is_array, outputs)) else [as_array(each).shape for each in outputs]
 
         case = Case(
-            instance, list(tree["inputs"].values()), expected, actual, model.nearby, model.exact, model.shapes_elsewhere, shapes_rounded,
-            request.computes_as,
-        )  # fmt: skip
+            instance=instance,
+            inputs=list(tree["inputs"].values()),
+            expected=expected,
+            actual=actual,
+            nearby=model.nearby,
+            exact=model.exact,
+            shapes_elsewhere=model.shapes_elsewhere,
+            shapes_rounded=shapes_rounded,
+            computes_as=request.computes_as,
+        )
         excuse = review(case)
         return Reviewed(culprit=culprit) if excuse is None else Reviewed(excuse.reason, excuse.why, culprit)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from opera.compilers.exporters import declined_by_exporter
 from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation, needs_review
@@ -22,30 +23,30 @@ from opera.difftest.messages import (
     Damaged,
     Document,
     ExporterFailed,
+    InstanceRejected,
     Kept,
     KeptModel,
     KeptReference,
     LibraryLost,
     Made,
     Materialise,
-    Rejected,
     Request,
     Review,
     Reviewed,
     Unwritable,
     from_json,
-)  # fmt: skip
+)
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import LevelFacts, Stage, Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost, Raised
 
 Event = Done | Raised | Lost
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
-LOWEST_LEVEL = "lowest_level"
+LOWEST_LEVEL: Final = "lowest_level"
 """The key of a failure's detail that says what the test came to at the lowest optimisation level."""
 _SPAWNED = {WorkerKind.COMPILER_FRESH: WorkerKind.COMPILER_SPAWNED, WorkerKind.LIBRARY_FRESH: WorkerKind.LIBRARY_SPAWNED}
 _FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: WorkerKind.COMPILER_FRESH}
@@ -130,7 +131,7 @@ class DiffTest:
         if self.kind is None:
             artefact = KeptModel() if isinstance(reference, KeptReference) else reference
         for known in (artefact, reference):
-            if isinstance(known, Rejected | ExporterFailed | LibraryLost):
+            if isinstance(known, InstanceRejected | ExporterFailed | LibraryLost):
                 return judge_materialisation(known)
         state = replace(
             state,
@@ -201,7 +202,8 @@ class DiffTest:
         judgement = judge_compilation(event, state.test, state.reference.undefined, state.artefact.suspect)
         if state.phase is Phase.LOWEST:
             assert state.confirmed is not None
-            level = {"name": self.lowest, "verdict": judgement.verdict.value, "vanishes": judgement.verdict is Verdict.PASS}
+            assert self.lowest is not None
+            level: LevelFacts = {"name": self.lowest, "verdict": judgement.verdict.value, "vanishes": judgement.verdict is Verdict.PASS}
             return replace(state.confirmed, detail={**state.confirmed.detail, LOWEST_LEVEL: level})
         if state.failures or judgement.verdict.is_failure:
             return self._confirmed(state, judgement)
@@ -250,7 +252,7 @@ def answer_of(event: Event) -> Answer:
     """
     if isinstance(event, Done):
         answer = from_json(event.result)
-        if not isinstance(answer, Made | Rejected | ExporterFailed | Unwritable):
+        if not isinstance(answer, Made | InstanceRejected | ExporterFailed | Unwritable):
             return LibraryLost("library-abort", REFERENCE, {"cause": "protocol", "detail": "an answer to another request"})
         if isinstance(answer, Unwritable):
             raise EnvironmentBroken(
@@ -262,7 +264,7 @@ def answer_of(event: Event) -> Answer:
             else answer
         )
     if isinstance(event, Raised):
-        return Rejected("template-error", REFERENCE, event.failure)
+        return InstanceRejected("template-error", REFERENCE, event.failure)
     reason = {"deadline": "library-hang", "memory": "library-oom"}.get(event.cause, "library-abort")
     return LibraryLost(reason, event.stage or REFERENCE, {"cause": event.cause, "detail": event.detail}, event.log)
 

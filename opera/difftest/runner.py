@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from opera import bundle
+from opera.arrays import ModelValue
 from opera.compilers.exporters import culprits
 from opera.config import Config
 from opera.difftest.judge import Judgement, needs_review
-from opera.difftest.messages import ExporterFailed, Made, Rejected, from_json, to_json
+from opera.difftest.messages import ExporterFailed, InstanceRejected, Made, from_json, to_json
 from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
@@ -114,7 +114,7 @@ class TestRunner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def inputs(self, probe: TestOutcome) -> Mapping[str, Any]:
+    def inputs(self, probe: TestOutcome) -> Mapping[str, ModelValue]:
         """Name to value of the inputs of a probe that has a bundle."""
         assert probe.bundle is not None
         return bundle.parse(bundle.fetch(self._cache, probe.bundle))["inputs"]
@@ -152,7 +152,7 @@ class TestRunner:
             event = self._ask(difftest.ask(state))
             if state.phase is Phase.MODEL and isinstance(event, Done):
                 made = from_json(event.result)
-                reference = made.reference.bundle if isinstance(made, Made | Rejected | ExporterFailed) and made.reference else None
+                reference = made.reference.bundle if isinstance(made, Made | InstanceRejected | ExporterFailed) and made.reference else None
             was, state = state, difftest.answered(state, event)
             found = state if isinstance(state, Judgement) else state.confirmed
             of_interest = found is not None and was.phase is Phase.COMPILE and self._fingerprint(found) in wanted
@@ -170,7 +170,7 @@ class TestRunner:
             return True
         baked = replace(state, test=replace(state.test, form=InputForm.BAKED), phase=Phase.MODEL, worker=WorkerKind.LIBRARY)
         event = self._ask(difftest.ask(baked))
-        return not isinstance(event, Done) or not isinstance(from_json(event.result), Rejected)
+        return not isinstance(event, Done) or not isinstance(from_json(event.result), InstanceRejected)
 
     def _may_be_wanted(self, judgement: Judgement, wanted: frozenset[str]) -> bool:
         """Whether a review may make this one of the failures of interest, as it may name a culprit."""

@@ -104,9 +104,13 @@ class SubjectSession:
     def _identity(self) -> Identity:
         library = self.pool.infos[WorkerKind.LIBRARY]
         return Identity(
-            self._settings.compiler, self.route, str(library["template"]), self.library_versions(),
-            self.compiler_versions(), {"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations()},
-        )  # fmt: skip
+            compiler=self._settings.compiler,
+            route=self.route,
+            template=str(library["template"]),
+            library=self.library_versions(),
+            versions=self.compiler_versions(),
+            policy={"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations()},
+        )
 
     def library_versions(self) -> Mapping[str, str]:
         """Versions on the library's side."""
@@ -121,9 +125,15 @@ class SubjectSession:
         """The steps of the subject's tests; *document* gives the JSON document of an instance by its hash."""
         route, settings = self.route, self._settings
         return DiffTest(
-            settings.subject, route.artefact, (route.frontend, route.name), document, self.adapter.level_below(settings.level),
-            self.adapter.computes_as, confirm=settings.confirm, reviewed=needs_review if settings.confirm else _never,
-        )  # fmt: skip
+            subject=settings.subject,
+            kind=route.artefact,
+            route=(route.frontend, route.name),
+            document=document,
+            lowest=self.adapter.level_below(settings.level),
+            computes_as=self.adapter.computes_as,
+            confirm=settings.confirm,
+            reviewed=needs_review if settings.confirm else _never,
+        )
 
 
 def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:

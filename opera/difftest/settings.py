@@ -11,6 +11,7 @@ from typing import Any
 
 from opera.errors import UserError
 from opera.models.forms import InputForm
+from opera.untrusted import JsonObject
 from opera.workers.pool_protocol import Cluster
 
 SHARD = "shard"
@@ -94,13 +95,22 @@ class Settings:
         """`compiler/frontend`."""
         return f"{self.compiler}/{self.frontend}"
 
-    def selection(self) -> dict[str, Any]:
+    def selection(self) -> JsonObject:
         """The part that decides which tests there are: two runs that agree in it and in the versions are one campaign."""
-        whole: dict[str, Any] = {
-            "compiler": self.compiler, "frontend": self.frontend, "route": self.route, "forms": [form.value for form in self.forms],
-            "seed": self.seed, "seeds": self.seeds, "strategy": self.strategy, "keyword": self.keyword, "limit": self.limit,
-            "cap": self.cap, "chebyshev": self.chebyshev, "level": self.level,
-        }  # fmt: skip
+        whole: JsonObject = {
+            "compiler": self.compiler,
+            "frontend": self.frontend,
+            "route": self.route,
+            "forms": [form.value for form in self.forms],
+            "seed": self.seed,
+            "seeds": self.seeds,
+            "strategy": self.strategy,
+            "keyword": self.keyword,
+            "limit": self.limit,
+            "cap": self.cap,
+            "chebyshev": self.chebyshev,
+            "level": self.level,
+        }
         return whole if self.shard is None else {**whole, SHARD: str(self.shard)}
 
     def campaign(self, versions: Mapping[str, Any]) -> str:

@@ -42,15 +42,25 @@ def library_spec(config: Config, library: str, cache: Path, environment: Mapping
     """
     template = template_of(library)
     return WorkerSpec(
-        library, _LIBRARY, {"template": template, "cache": str(cache)}, config.python("library", library), search_path(template),
-        dict(environment or {}),
-    )  # fmt: skip
+        label=library,
+        setup=_LIBRARY,
+        options={"template": template, "cache": str(cache)},
+        python=config.python("library", library),
+        path=search_path(template),
+        environment=dict(environment or {}),
+    )
 
 
 def compiler_spec(
-    config: Config, plugin: Plugin, library: str, cache: Path, environment: Mapping[str, str], *,
-    chebyshev: float | None = None, level: str | None = None,
-) -> WorkerSpec:  # fmt: skip
+    config: Config,
+    plugin: Plugin,
+    library: str,
+    cache: Path,
+    environment: Mapping[str, str],
+    *,
+    chebyshev: float | None = None,
+    level: str | None = None,
+) -> WorkerSpec:
     """The worker of the compiler *plugin* for models of *library*.
 
     Args:
@@ -67,6 +77,10 @@ def compiler_spec(
     if level is not None:
         options["settings"] = {"level": level}
     return WorkerSpec(
-        plugin.name, _COMPILER, options, config.python("compiler", plugin.name), (*plugin.search_path(), *search_path(template)),
-        {**environment, **plugin.load().worker_environment(cache)},
-    )  # fmt: skip
+        label=plugin.name,
+        setup=_COMPILER,
+        options=options,
+        python=config.python("compiler", plugin.name),
+        path=(*plugin.search_path(), *search_path(template)),
+        environment={**environment, **plugin.load().worker_environment(cache)},
+    )

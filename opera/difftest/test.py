@@ -70,9 +70,17 @@ class Identity:
     def test(self, instance: str, seed: int, form: InputForm) -> str:
         """The identity of the test."""
         return _key(
-            instance, seed, self.template, dict(self.library), self.compiler, self.route.frontend, self.route.name, form.value,
-            dict(self.versions), dict(self.policy),
-        )  # fmt: skip
+            instance,
+            seed,
+            self.template,
+            dict(self.library),
+            self.compiler,
+            self.route.frontend,
+            self.route.name,
+            form.value,
+            dict(self.versions),
+            dict(self.policy),
+        )
 
 
 def _key(*parts: Any) -> str:

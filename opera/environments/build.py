@@ -32,14 +32,23 @@ _LAST = 10
 _LOOK_SECONDS = 0.2
 _TOLD = re.compile(r"^(Collecting|Installing collected) ")
 _NO_NETWORK = (
-    "NewConnectionError", "ConnectTimeoutError", "ReadTimeoutError", "Temporary failure in name resolution", "Name or service not known",
-    "Connection refused", "Network is unreachable", "ProxyError", "ConnectionResetError", "SSLError", "No route to host",
-)  # fmt: skip
+    "NewConnectionError",
+    "ConnectTimeoutError",
+    "ReadTimeoutError",
+    "Temporary failure in name resolution",
+    "Name or service not known",
+    "Connection refused",
+    "Network is unreachable",
+    "ProxyError",
+    "ConnectionResetError",
+    "SSLError",
+    "No route to host",
+)
 _NO_SPACE = ("No space left on device", "Errno 28", "Disk quota exceeded")
 
 
 @dataclass(frozen=True)
-class Place:
+class EnvironmentFolder:
     """An environment on the disk.
 
     Attributes:
@@ -72,20 +81,20 @@ def home() -> Path:
     return (Path.cwd() if file is None else file.parent) / FOLDER
 
 
-def place(name: str, path: Path | None) -> Place:
+def place(name: str, path: Path | None) -> EnvironmentFolder:
     """Where the environment *name* is or will be: *path*, or its usual place."""
-    return Place(name, (home() / name) if path is None else path.absolute())
+    return EnvironmentFolder(name, (home() / name) if path is None else path.absolute())
 
 
-def record_of(folder: Path) -> Place | None:
+def record_of(folder: Path) -> EnvironmentFolder | None:
     """The environment in *folder*, if `opera env create` has made it."""
     try:
-        return Place(str(json.loads((folder / _RECORD).read_text(encoding="utf-8"))["name"]), folder)
+        return EnvironmentFolder(str(json.loads((folder / _RECORD).read_text(encoding="utf-8"))["name"]), folder)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tell: Callable[[str], None]) -> None:
+def create(recipe: Recipe, where: EnvironmentFolder, python: str | None, *, again: bool, tell: Callable[[str], None]) -> None:
     """Makes the environment, or raises and leaves nothing of it.
 
     Args:
@@ -115,7 +124,7 @@ def create(recipe: Recipe, where: Place, python: str | None, *, again: bool, tel
             (where.folder / INCOMPLETE).unlink()
 
 
-def remove(where: Place) -> None:
+def remove(where: EnvironmentFolder) -> None:
     """Removes an environment of ours; raises UserError when the folder is something else."""
     if not where.is_ours:
         raise UserError(f"{where.folder} was not made by `opera env create`, so nothing was removed; remove the folder by hand")
@@ -129,7 +138,7 @@ def remove(where: Place) -> None:
 
 
 @contextmanager
-def _locked(where: Place) -> Generator[int]:
+def _locked(where: EnvironmentFolder) -> Generator[int]:
     """Holds the lock of an environment; yields its descriptor, so that a process that outlives this one can hold it as well."""
     if where.folder.is_symlink():
         raise UserError(f"{where.folder} is a link, and OPERA would remove the target's files; remove the link, or choose another --path")
@@ -148,7 +157,7 @@ def _locked(where: Place) -> Generator[int]:
         yield lock.fileno()
 
 
-def _make_room(recipe: Recipe, where: Place, again: bool, tell: Callable[[str], None]) -> None:
+def _make_room(recipe: Recipe, where: EnvironmentFolder, again: bool, tell: Callable[[str], None]) -> None:
     if where.folder.exists():
         if not where.is_ours and (not where.folder.is_dir() or any(where.folder.iterdir())):
             raise UserError(f"{where.folder} exists and was not made by `opera env create`; choose another --path")
@@ -167,7 +176,7 @@ def _make_room(recipe: Recipe, where: Place, again: bool, tell: Callable[[str], 
 
 
 @contextmanager
-def _all_or_nothing(where: Place) -> Generator[None]:
+def _all_or_nothing(where: EnvironmentFolder) -> Generator[None]:
     try:
         yield
     except BaseException:
@@ -176,14 +185,14 @@ def _all_or_nothing(where: Place) -> Generator[None]:
         raise
 
 
-def _begin(recipe: Recipe, where: Place) -> None:
+def _begin(recipe: Recipe, where: EnvironmentFolder) -> None:
     where.folder.mkdir(parents=True)
     (where.folder / INCOMPLETE).touch()
     record = {"schema": "environment/1", "name": recipe.name, "opera": __version__, "requirements": recipe.requirements}
     (where.folder / _RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
-def _venv(where: Place, python: str | None, lock: int) -> None:
+def _venv(where: EnvironmentFolder, python: str | None, lock: int) -> None:
     try:
         code, printed = _run([python or sys.executable, "-m", "venv", str(where.folder)], where, lock, os.environ, lambda line: None)
     except OSError as error:
@@ -192,13 +201,21 @@ def _venv(where: Place, python: str | None, lock: int) -> None:
         raise _failure("the virtual environment cannot be made", printed)
 
 
-def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None]) -> None:
+def _install(recipe: Recipe, where: EnvironmentFolder, lock: int, tell: Callable[[str], None]) -> None:
     """Runs pip in the new environment; its output goes into a file of the environment."""
     pins = [] if recipe.pins is None else ["--constraint", str(recipe.pins)]
     command = [
-        str(where.python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input", "--progress-bar", "off", *pins,
+        str(where.python),
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-input",
+        "--progress-bar",
+        "off",
+        *pins,
         *recipe.requirements,
-    ]  # fmt: skip
+    ]
     environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_USER")}
 
     def told(line: str) -> None:
@@ -212,7 +229,9 @@ def _install(recipe: Recipe, where: Place, lock: int, tell: Callable[[str], None
         raise _failure(f"pip could not install {recipe.name}", printed)
 
 
-def _run(command: Sequence[str], where: Place, lock: int, environment: Mapping[str, str], tell: Callable[[str], None]) -> tuple[int, str]:
+def _run(
+    command: Sequence[str], where: EnvironmentFolder, lock: int, environment: Mapping[str, str], tell: Callable[[str], None]
+) -> tuple[int, str]:
     """Runs *command* to its end, which comes with ours at the latest; returns its exit code and what it has printed, line by line told."""
     printed: list[str] = []
     log = where.folder / _LOG

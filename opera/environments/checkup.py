@@ -26,7 +26,7 @@ from opera.errors import EnvironmentBroken, OperaError
 from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Broken, Limits, Lost, Ready
-from opera.workers.session import Session, session
+from opera.workers.session import WorkerSession, session
 from opera.workers.supervision import supervised
 
 _LONGEST = 300
@@ -265,7 +265,7 @@ class Checkup:
             made = {kind: self._make(worker, name, kind) for kind in sorted(kinds, key=str)}
             return _Library(python, "", event.info["versions"], made)
 
-    def _make(self, worker: Session, name: str, kind: str | None) -> TestState | str:
+    def _make(self, worker: WorkerSession, name: str, kind: str | None) -> TestState | str:
         try:
             difftest, test = canary_test(Route(name, "", kind), name, _SEED)
         except OperaError as error:
@@ -306,7 +306,7 @@ class Checkup:
         return checks
 
     def _try(
-        self, worker: Session, name: str, adapter: type[Adapter], route: Route, ready: Ready, library: _Library, held: Inventory
+        self, worker: WorkerSession, name: str, adapter: type[Adapter], route: Route, ready: Ready, library: _Library, held: Inventory
     ) -> tuple[Check, bool]:
         self._tell(f"{name}/{route.frontend} by {route.name}: canary ...")
         made = library.made[route.artefact]

@@ -96,9 +96,15 @@ def recipe(name: str) -> Recipe:
     unknown = tuple(extra for extra, found in extras.items() if not found)
     needed = [str(each) for each in _requirements() if each.marker is None] if entry.get("driver") else _needed_by_workers(worker)
     return Recipe(
-        name, serves, tuple(dict.fromkeys([*requirements, *needed])), _FOLDER / entry["pins"],
-        float(entry["gigabytes"]), entry["summary"], entry.get("needs", ""), unknown,
-    )  # fmt: skip
+        name=name,
+        serves=serves,
+        requirements=tuple(dict.fromkeys([*requirements, *needed])),
+        pins=_FOLDER / entry["pins"],
+        gigabytes=float(entry["gigabytes"]),
+        summary=entry["summary"],
+        needs=entry.get("needs", ""),
+        unknown=unknown,
+    )
 
 
 def _needed_by_workers(names: list[str]) -> list[str]:

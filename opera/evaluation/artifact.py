@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from opera.errors import UserError
-from opera.evaluation.recording import Recorded, RecordedTest
+from opera.evaluation.recording import RecordedRun, RecordedTest
 from opera.instance import Argument, Graph, Instance, Kind, Opaque, Tensor
 from opera.instance.values import DTYPE_BITS
 from opera.untrusted import Document, from_json, lines_of, parsed_json, read_file
@@ -30,7 +30,7 @@ _NUMBERS = re.compile(r"\[+[^\[\]]*[\]\[\s\d.eE+\-naif,]*\]+|-?\d+(\.\d*)?")
 _PRINTED = re.compile(r"-?\d+")
 
 
-def read_artifact(folder: Path, subject: str) -> Recorded:
+def read_artifact(folder: Path, subject: str) -> RecordedRun:
     """The campaign of *subject* (`tvm-onnx`) in *folder*.
 
     Input values were never recorded, nor seconds: APFDc cannot be computed.
@@ -60,11 +60,14 @@ def read_artifact(folder: Path, subject: str) -> Recorded:
         raise UserError(
             f"{faults_file.name} names {len(unknown)} tests that onnx.jsonl lacks, e.g. {min(unknown)}; copy the released files again"
         )
-    return Recorded(
-        subject.replace("-", "/", 1),
-        [RecordedTest(name, instance, faults=frozenset(revealed.get(name, ()))) for name, instance in sorted(tests.items())],
-        keys, Counter(instance.operator for instance in equipped), equipped, {"origin": "the paper's released data"},
-    )  # fmt: skip
+    return RecordedRun(
+        subject=subject.replace("-", "/", 1),
+        tests=[RecordedTest(name, instance, faults=frozenset(revealed.get(name, ()))) for name, instance in sorted(tests.items())],
+        faults=keys,
+        equipped=Counter(instance.operator for instance in equipped),
+        equipped_tests=equipped,
+        facts={"origin": "the paper's released data"},
+    )
 
 
 def subjects_in(folder: Path) -> list[str]:
@@ -97,11 +100,15 @@ def _instance(row: Mapping[str, Any]) -> Instance:
     signature = _signatures().get(row["api"], {"domain": "ai.onnx", "slots": [], "defaults": {}})
     inputs = _inputs(signature["slots"], [_value(each) for each in row["inputs"]])
     return Instance(
-        "onnx", f"{signature['domain']}.{row['api']}", Kind.NODE,
-        tuple(Argument(name, _value(value)) for name, value in sorted(row["params"].items())), inputs,
-        (("outputs", [True] * len(row["outputs"])),), tuple(signature["defaults"].items()),
+        library="onnx",
+        api=f"{signature['domain']}.{row['api']}",
+        kind=Kind.NODE,
+        init=tuple(Argument(name, _value(value)) for name, value in sorted(row["params"].items())),
+        call=inputs,
+        context=(("outputs", [True] * len(row["outputs"])),),
+        defaults=tuple(signature["defaults"].items()),
         expected=tuple(_value(each) for each in row["outputs"]),
-    )  # fmt: skip
+    )
 
 
 def _inputs(slots: list[list[str]], values: list[Any]) -> tuple[Argument, ...]:

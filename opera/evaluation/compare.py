@@ -12,7 +12,7 @@ from functools import partial
 
 from opera.errors import UserError
 from opera.evaluation.metrics import QUARTERS, Detection, apfd, apfdc, detect, rauc
-from opera.evaluation.recording import Recorded
+from opera.evaluation.recording import RecordedRun
 from opera.prioritize import Adaptive, Context, Observation, Strategy, StrategyName, get_strategy
 
 _STUDENT = (
@@ -64,13 +64,13 @@ class Figures:
     seconds: Sequence[Spread]
 
 
-def available(recorded: Recorded) -> list[str]:
+def available(recorded: RecordedRun) -> list[str]:
     """The strategies that can rank *recorded*: all, or all but those that need coverage where none was measured."""
     needs = {StrategyName.TOTAL, StrategyName.ADDITIONAL}
     return [name.value for name in StrategyName if recorded.coverage is not None or name not in needs]
 
 
-def order_of(strategy: Strategy, recorded: Recorded, seed: int, history: frozenset[str] = frozenset()) -> list[str]:
+def order_of(strategy: Strategy, recorded: RecordedRun, seed: int, history: frozenset[str] = frozenset()) -> list[str]:
     """All tests as *strategy* orders them; an adaptive one is told, after each, what it came to."""
     context = Context(recorded.equipped, seed, history, recorded.equipped_tests, recorded.coverage)
     if isinstance(strategy, Adaptive):
@@ -78,7 +78,7 @@ def order_of(strategy: Strategy, recorded: Recorded, seed: int, history: frozens
     return [ranked.id for ranked in strategy.rank(recorded.candidates, context)]
 
 
-def simulate(strategy: Adaptive, recorded: Recorded, context: Context) -> list[str]:
+def simulate(strategy: Adaptive, recorded: RecordedRun, context: Context) -> list[str]:
     """The order in which a campaign would run under an adaptive *strategy*, one test at a time."""
     session = strategy.session(recorded.candidates, context)
     order: list[str] = []
@@ -92,7 +92,7 @@ def simulate(strategy: Adaptive, recorded: Recorded, context: Context) -> list[s
 
 
 def evaluate(
-    recorded: Recorded, strategies: Iterable[str], seeds: int, history: frozenset[str] = frozenset(), jobs: int = 1
+    recorded: RecordedRun, strategies: Iterable[str], seeds: int, history: frozenset[str] = frozenset(), jobs: int = 1
 ) -> dict[str, Figures]:
     """The figures of each of *strategies* on *recorded*, under the seeds 0 to *seeds* - 1; *jobs* processes share the work.
 
@@ -104,7 +104,7 @@ def evaluate(
 
 
 def detections(
-    recorded: Recorded, strategies: Iterable[str], seeds: int, history: frozenset[str] = frozenset(), jobs: int = 1
+    recorded: RecordedRun, strategies: Iterable[str], seeds: int, history: frozenset[str] = frozenset(), jobs: int = 1
 ) -> dict[str, list[Detection]]:
     """Where each of *strategies* reveals the faults of *recorded*, once for each seed.
 
@@ -134,7 +134,7 @@ def detections(
     return gathered
 
 
-def as_run(recorded: Recorded) -> Figures | None:
+def as_run(recorded: RecordedRun) -> Figures | None:
     """The figures of the order in which the campaign ran; None where that is not known."""
     if not recorded.order:
         return None
@@ -150,14 +150,14 @@ def _shared(task: _Task) -> list[Detection]:
     return _SHARED[-1](task)
 
 
-def _detect_all(recorded: Recorded, history: frozenset[str], task: _Task) -> list[Detection]:
+def _detect_all(recorded: RecordedRun, history: frozenset[str], task: _Task) -> list[Detection]:
     """The detections of one strategy under each of some seeds."""
     name, seeds = task
     strategy = get_strategy(name)
     return [detect(order_of(strategy, recorded, seed, history), recorded.failing, _seconds(recorded)) for seed in seeds]
 
 
-def _seconds(recorded: Recorded) -> dict[str, float]:
+def _seconds(recorded: RecordedRun) -> dict[str, float]:
     return {test.id: test.seconds for test in recorded.tests}
 
 
@@ -165,9 +165,9 @@ def figures(found: Sequence[Detection], *, timed: bool) -> Figures:
     """The figures over several orders of the same tests."""
     faults = len(found[0].positions)
     return Figures(
-        spread([apfd(each.positions, each.tests) for each in found]),
-        spread([apfdc(each) for each in found]) if timed else None,
-        {percent: spread([rauc(each.positions, each.tests, percent) for each in found]) for percent in QUARTERS},
-        [spread([each.positions[k] for each in found]) for k in range(faults)],
-        [spread([each.costs[k][0] for each in found]) for k in range(faults)] if timed else [],
-    )  # fmt: skip
+        apfd=spread([apfd(each.positions, each.tests) for each in found]),
+        apfdc=spread([apfdc(each) for each in found]) if timed else None,
+        rauc={percent: spread([rauc(each.positions, each.tests, percent) for each in found]) for percent in QUARTERS},
+        tests=[spread([each.positions[k] for each in found]) for k in range(faults)],
+        seconds=[spread([each.costs[k][0] for each in found]) for k in range(faults)] if timed else [],
+    )

@@ -30,7 +30,7 @@ from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.workers.child import Stages
 from opera.workers.process import Broken, Done, Limits, Lost, WorkerSpec
 from opera.workers.protocol import Message
-from opera.workers.session import Session
+from opera.workers.session import WorkerSession
 from opera.workers.supervision import working_folder
 
 _EVERY = 500
@@ -106,7 +106,7 @@ def measure(workspace: Workspace, config: Config, campaign: Campaign, timeout: f
     if not tasks:
         raise UserError(f"the models of campaign {campaign.id} are no longer in the cache of {workspace.folder}; run the campaign again")
     found: dict[str, set[tuple[str, int]]] = {}
-    session: Session | None = None
+    session: WorkerSession | None = None
     with working_folder("evaluate", workspace.folder / "scratch") as scratch, ExitStack() as stack:
         for number, (instance, task) in enumerate(tasks, 1):
             session = session or stack.enter_context(closing(_session(workspace, scratch, config, campaign, packages, timeout)))
@@ -123,16 +123,20 @@ def measure(workspace: Workspace, config: Config, campaign: Campaign, timeout: f
     return {instance: frozenset(numbers[line] for line in lines) for instance, lines in found.items()}
 
 
-def _session(workspace: Workspace, scratch: Path, config: Config, campaign: Campaign, packages: tuple[str, ...], timeout: float) -> Session:
+def _session(
+    workspace: Workspace, scratch: Path, config: Config, campaign: Campaign, packages: tuple[str, ...], timeout: float
+) -> WorkerSession:
     registered = plugin(campaign.compiler)
     template = template_of(campaign.library)
     spec = WorkerSpec(
-        campaign.compiler, "opera.evaluation.frontend:CoverageWorker",
-        {"adapter": registered.target, "cache": str(workspace.cache), "packages": list(packages)},
-        config.python("compiler", campaign.compiler), (*registered.search_path(), *search_path(template)),
-        registered.load().worker_environment(workspace.cache),
-    )  # fmt: skip
-    session = Session(spec, Limits(timeout), scratch)
+        label=campaign.compiler,
+        setup="opera.evaluation.frontend:CoverageWorker",
+        options={"adapter": registered.target, "cache": str(workspace.cache), "packages": list(packages)},
+        python=config.python("compiler", campaign.compiler),
+        path=(*registered.search_path(), *search_path(template)),
+        environment=registered.load().worker_environment(workspace.cache),
+    )
+    session = WorkerSession(spec, Limits(timeout), scratch)
     event = session.start()
     if isinstance(event, Broken | Lost):
         session.close()

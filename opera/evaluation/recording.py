@@ -24,7 +24,7 @@ from opera.prioritize import Candidate, equipped_counts
 from opera.prioritize.features import integer_data
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.triage.findings import group, knowledge_of
-from opera.untrusted import Count, Document, Line, Malformed, Name, Seconds, from_json, lines_of, parsed_json, typed
+from opera.untrusted import Count, Document, JsonObject, Line, Malformed, Name, Seconds, from_json, lines_of, parsed_json, typed
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def _nothing() -> Mapping[str, int]:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedRun:
     """A subject, the tests that were run on it, and what they revealed.
 
     Attributes:
@@ -97,21 +97,25 @@ SCHEMA = "recorded-campaign/1"
 _MOST_STATEMENTS = 10_000_000
 
 
-def write_recorded(recorded: Recorded, path: Path) -> None:
+def write_recorded(recorded: RecordedRun, path: Path) -> None:
     """Writes *recorded*; the same campaign gives the same bytes."""
     with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=9, mtime=0) as packed:
         for document in _documents(recorded):
             packed.write((json.dumps(document, separators=(",", ":"), sort_keys=True) + "\n").encode())
 
 
-def _documents(recorded: Recorded) -> Iterator[dict[str, Any]]:
+def _documents(recorded: RecordedRun) -> Iterator[JsonObject]:
     yield {
-        "schema": SCHEMA, "subject": recorded.subject, "tests": len(recorded.tests), "faults": dict(recorded.faults),
-        "equipped": dict(recorded.equipped), "facts": dict(recorded.facts),
-    }  # fmt: skip
+        "schema": SCHEMA,
+        "subject": recorded.subject,
+        "tests": len(recorded.tests),
+        "faults": dict(recorded.faults),
+        "equipped": dict(recorded.equipped),
+        "facts": dict(recorded.facts),
+    }
     places = {name: place for place, name in enumerate(recorded.order)}
     for test in recorded.tests:
-        document: dict[str, Any] = {"id": test.id, "instance": encode_instance(test.instance), "seconds": test.seconds}
+        document: JsonObject = {"id": test.id, "instance": encode_instance(test.instance), "seconds": test.seconds}
         if test.id in places:
             document["place"] = places[test.id]
         if test.faults:
@@ -151,7 +155,7 @@ class _Row(msgspec.Struct):
         return RecordedTest(self.id, decode_instance(self.instance), self.seconds, frozenset(self.faults), statements)
 
 
-def read_recorded(path: Path) -> Recorded:
+def read_recorded(path: Path) -> RecordedRun:
     """The campaign in *path*.
 
     Raises:
@@ -177,7 +181,7 @@ def read_recorded(path: Path) -> Recorded:
     if len(tests) != about.tests:
         raise UserError(f"{path} ends after {len(tests)} of {about.tests} tests; record the campaign again")
     placed = sorted((row.place, row.id) for row in rows if row.place is not None)
-    return Recorded(about.subject, tests, about.faults, about.equipped, facts=about.facts, order=[name for _, name in placed])
+    return RecordedRun(about.subject, tests, about.faults, about.equipped, facts=about.facts, order=[name for _, name in placed])
 
 
 def _runs(numbers: list[int]) -> list[list[int]]:
@@ -191,7 +195,7 @@ def _runs(numbers: list[int]) -> list[list[int]]:
     return runs
 
 
-def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Mapping[str, frozenset[int]] | None = None) -> Recorded:
+def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Mapping[str, frozenset[int]] | None = None) -> RecordedRun:
     """The campaign whose identity begins with *prefix*; without one, the only complete campaign that has findings.
 
     Its faults are the findings as triage groups them so far; its tests are those that the campaign has run. *coverage* is kept beside
@@ -216,21 +220,23 @@ def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Map
         faults[finding.id] = f"{', '.join(finding.operators[:3])}: {finding.verdict.value}: {finding.summary}"[:200]
         for test in finding.tests:
             revealed[test.instance].add(finding.id)
-    return Recorded(
-        f"{campaign.compiler}/{campaign.frontend}",
-        [
+    return RecordedRun(
+        subject=f"{campaign.compiler}/{campaign.frontend}",
+        tests=[
             RecordedTest(
-                key,
-                instances[key],
-                round(seconds[key], 4),
-                frozenset(revealed.get(key, ())),
-                None if coverage is None else coverage.get(key, frozenset()),
+                id=key,
+                instance=instances[key],
+                seconds=round(seconds[key], 4),
+                faults=frozenset(revealed.get(key, ())),
+                coverage=None if coverage is None else coverage.get(key, frozenset()),
             )
             for key in sorted(instances)
         ],
-        faults, equipped_counts(campaign.compiler, campaign.frontend), facts=_facts(campaign),
+        faults=faults,
+        equipped=equipped_counts(campaign.compiler, campaign.frontend),
+        facts=_facts(campaign),
         order=list(dict.fromkeys(step.instance for step in Campaigns(workspace).course(campaign.id))),
-    )  # fmt: skip
+    )
 
 
 def choose(campaigns: list[Campaign], prefix: str | None) -> Campaign:

@@ -25,9 +25,22 @@ PREFIXES = {"tensorflow": ("tf.", "tensorflow."), "pytorch": ("torch.",), "keras
 _LISTS = ("dtype", "ndim", "shape", "range", "enum", "structure", "tensor_t")
 _NUMERIC = ("float32", "float64", "int32", "int64")
 _DTYPES = {
-    "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "bfloat16",
-    "complex64", "complex128",
-}  # fmt: skip
+    "bool",
+    "int8",
+    "int16",
+    "int32",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "float16",
+    "float32",
+    "float64",
+    "bfloat16",
+    "complex64",
+    "complex128",
+}
 _WORDS = {"int": "int", "float": "float", "bool": "bool", "string": "string", "str": "string", "dtype": "dtype"}
 _MANY = {"int": "ints", "float": "floats", "bool": "bools"}
 _NUMBER = r"-?(?:\d{1,300}\.?\d{0,300}|\.\d{1,300})"
@@ -36,8 +49,11 @@ _SIDE = re.compile(r"\d{1,9}", re.ASCII)
 _MOST_BYTES = 2**20
 _MOST_NESTED = 50
 _NAMED_RANGES: dict[str, tuple[float | None, float | None]] = {
-    "non_negative": (0, None), "non-negative": (0, None), "positive": (1, None), "negative": (None, -1),
-}  # fmt: skip
+    "non_negative": (0, None),
+    "non-negative": (0, None),
+    "positive": (1, None),
+    "negative": (None, -1),
+}
 _MOST_DIMS = 6
 
 

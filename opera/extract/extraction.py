@@ -13,9 +13,9 @@ from opera.errors import UserError
 from opera.extract import source
 from opera.extract.description import describe, unknown
 from opera.extract.host import check_modules
-from opera.extract.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary, Tally
+from opera.extract.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary, SourceTally
 from opera.extract.recording import Dropped, Repeated, Seen, Tested
-from opera.extract.shards import FileDone, Row, Shards
+from opera.extract.shards import FileDone, RecordingLine, Shards
 from opera.extract.source import DeclaredSource, Request, Source, select
 from opera.instance import Occurrence, decode_instance, digest
 from opera.untrusted import Malformed
@@ -123,8 +123,8 @@ class _Extraction:
         self._how = how
         self._known = known
         self._progress = progress
-        self._tally = Tally()
-        self._file = Tally()
+        self._tally = SourceTally()
+        self._file = SourceTally()
         self._digests: dict[str, list[bytes | None]] = {}
         self._entry = ""
         self._told = 0.0
@@ -172,17 +172,17 @@ class _Extraction:
         if ended is None or ended.mark != mark:
             return False
         try:
-            self._tally.add(Tally.of_facts(ended.facts, ended.digests))
+            self._tally.add(SourceTally.of_facts(ended.facts, ended.digests))
         except Malformed:
             return False
         self._known.update(ended.digests)
         return True
 
-    def _end_of_file(self, row: Row, mark: str, shards: Shards) -> FileEnded:
+    def _end_of_file(self, row: RecordingLine, mark: str, shards: Shards) -> FileEnded:
         done = self._file
         done.failures = [failure for shard in shards.all if shard.done for failure in shard.failures if failure.entry == row.name]
         self._tally.add(done)
-        self._file = Tally()
+        self._file = SourceTally()
         self._digests.pop(row.recording, None)
         return FileEnded(self._source.name, row.name, mark, done.facts(), frozenset(done.digests))
 
@@ -202,7 +202,7 @@ class _Extraction:
             tests=tally.tests(),
         )
 
-    def _items(self, row: Row) -> Iterator[Item]:
+    def _items(self, row: RecordingLine) -> Iterator[Item]:
         line = row.line
         if isinstance(line, Seen):
             yield from self._instance(row.recording, line)
@@ -257,6 +257,15 @@ def _request_for(source: Source, how: ExtractOptions, scratch: Path) -> Request:
     options = {name: value for name, value in how.options.items() if name in source.description.options}
     shards = min(how.jobs, source.description.shards)
     return Request(
-        python=how.python, recording=folder / source.name, scratch=folder, seed=how.seed, shards=shards, only=tuple(how.only),
-        options=options, suite=how.suite, runner=how.runner, arguments=how.arguments, timeout=how.timeout,
-    )  # fmt: skip
+        python=how.python,
+        recording=folder / source.name,
+        scratch=folder,
+        seed=how.seed,
+        shards=shards,
+        only=tuple(how.only),
+        options=options,
+        suite=how.suite,
+        runner=how.runner,
+        arguments=how.arguments,
+        timeout=how.timeout,
+    )

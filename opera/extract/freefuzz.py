@@ -37,7 +37,7 @@ class _Unusable(Exception):
     """A document that is no call which can be rebuilt; the message is the reason under which it is counted."""
 
 
-class RecordedCalls:
+class FreeFuzzCalls:
     """The calls of a file or folder, each with its provenance.
 
     Iterating raises UserError where the one file is broken; of a folder the other files are read.

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from opera.instance import Instance, Occurrence
-from opera.untrusted import Count, typed
+from opera.untrusted import Count, JsonObject, typed
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ ERRORS = 20
 
 
 @dataclass
-class Tally:
+class SourceTally:
     """Counts of one source, or of one of its files.
 
     Attributes:
@@ -162,7 +162,7 @@ class Tally:
     errors: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     failures: list[FailedShard] = field(default_factory=list[FailedShard])
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: SourceTally) -> None:
         """Adds the counts of a file to those of its source."""
         self.calls += other.calls
         self.digests |= other.digests
@@ -182,7 +182,7 @@ class Tally:
         """The outcomes, where there are any."""
         return Tests(dict(self.outcomes.most_common()), tuple(self.errors)) if self.outcomes else None
 
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """Everything but the digests, as a JSON document."""
         return {
             "calls": self.calls,
@@ -194,7 +194,7 @@ class Tally:
         }
 
     @classmethod
-    def of_facts(cls, facts: Mapping[str, Any], digests: frozenset[bytes]) -> Tally:
+    def of_facts(cls, facts: Mapping[str, Any], digests: frozenset[bytes]) -> SourceTally:
         """Inverse of `facts`; raises Malformed where they are none."""
         found = typed(facts, _Facts)
         return cls(
@@ -209,7 +209,7 @@ class Tally:
 
 
 class _Facts(msgspec.Struct):
-    """The document of `Tally.facts`."""
+    """The document of `SourceTally.facts`."""
 
     calls: Count
     operators: list[str]

@@ -13,7 +13,7 @@ from opera.untrusted import MAX_LINE, Count, Document, Malformed, open_file, par
 from opera.untrusted import Line as Text
 
 
-class Head(msgspec.Struct, frozen=True):
+class RecordingHeader(msgspec.Struct, frozen=True):
     """The first line."""
 
     recording: int
@@ -65,8 +65,14 @@ class Finished(msgspec.Struct, frozen=True):
 
 Line: TypeAlias = Entered | Seen | Repeated | Dropped | Tested | Finished
 _KINDS: dict[str, Any] = {
-    "recording": Head, "entry": Entered, "instance": Seen, "again": Repeated, "dropped": Dropped, "outcome": Tested, "calls": Finished,
-}  # fmt: skip
+    "recording": RecordingHeader,
+    "entry": Entered,
+    "instance": Seen,
+    "again": Repeated,
+    "dropped": Dropped,
+    "outcome": Tested,
+    "calls": Finished,
+}
 """The key that tells a kind of line, in the order in which they are looked for."""
 
 
@@ -97,7 +103,7 @@ class RecordingReader:
             except Malformed:
                 self.malformed += 1
                 continue
-            if isinstance(line, Head):
+            if isinstance(line, RecordingHeader):
                 self._begin(line)
                 continue
             self.complete = self.complete or isinstance(line, Finished)
@@ -128,7 +134,7 @@ class RecordingReader:
                 self._skips, self._rest = True, b""
         return None
 
-    def _begin(self, head: Head) -> None:
+    def _begin(self, head: RecordingHeader) -> None:
         if self._has_begun:
             self.malformed += 1
         elif head.recording != FORMAT:
@@ -137,7 +143,7 @@ class RecordingReader:
             self._has_begun, self.version = True, head.version
 
 
-def _parse(text: bytes) -> Head | Line:
+def _parse(text: bytes) -> RecordingHeader | Line:
     tree = typed(parsed_json(text), Document)
     kind = next((kind for key, kind in _KINDS.items() if key in tree), None)
     if kind is None:

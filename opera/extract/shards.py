@@ -25,7 +25,7 @@ RESTARTS = 200
 POLL_SECONDS = 0.03
 
 
-class Row(NamedTuple):
+class RecordingLine(NamedTuple):
     """A line of a recording and where it stands: number and name of the entry, and the recording (`again` counts within one).
 
     After all lines of a file comes `FileDone`.
@@ -41,7 +41,7 @@ class FileDone(NamedTuple):
     """OPERA has read all lines of a file."""
 
 
-class Shard:
+class SourceShard:
     """One part of a source. When its host dies, another goes on after the entry that killed it; a file is not tried again."""
 
     def __init__(self, source: Source, request: Request, file: str | None = None) -> None:
@@ -75,16 +75,16 @@ class Shard:
         if self._host is not None:
             self._host.kill()
 
-    def rows(self, wait: Callable[[], None]) -> Iterator[Row]:
+    def rows(self, wait: Callable[[], None]) -> Iterator[RecordingLine]:
         """The rows of this shard, of all its hosts; *wait* is called while no row has come."""
         while not self.done:
             while self._host is None:
                 wait()
             yield from self._follow(self._host, wait)
         if self._file is not None:
-            yield Row(*self._entry, self._request.recording.name, FileDone())
+            yield RecordingLine(*self._entry, self._request.recording.name, FileDone())
 
-    def _follow(self, host: Host, wait: Callable[[], None]) -> Iterator[Row]:
+    def _follow(self, host: Host, wait: Callable[[], None]) -> Iterator[RecordingLine]:
         """The rows of one host, until it has ended and all is read."""
         reader = RecordingReader(self._request.recording)
         while True:
@@ -98,11 +98,11 @@ class Shard:
                 self._entry = (line.entry, line.name) if self._file is None else self._entry
                 self._begun += 1
             else:
-                yield Row(*self._entry, self._request.recording.name, line)
+                yield RecordingLine(*self._entry, self._request.recording.name, line)
         reader.close()
         self.version = reader.version
         if reader.malformed:
-            yield Row(*self._entry, self._request.recording.name, Dropped("malformed-line", reader.malformed))
+            yield RecordingLine(*self._entry, self._request.recording.name, Dropped("malformed-line", reader.malformed))
         self._conclude(host, ended or ("" if reader.complete else "ended without finishing its recording"), reader.complete)
 
     def _conclude(self, host: Host, cause: str, complete: bool) -> None:
@@ -130,9 +130,9 @@ class Shards:
     def __init__(self, source: Source, request: Request, jobs: int, files: Mapping[int, str] | None = None) -> None:
         """Up to *jobs* hosts at a time; *files* are those to run, by shard, where the entries of the source are files."""
         if files is None:
-            self.all = [Shard(source, _part(request, index)) for index in range(request.shards)]
+            self.all = [SourceShard(source, _part(request, index)) for index in range(request.shards)]
         else:
-            self.all = [Shard(source, _part(request, index), name) for index, name in files.items()]
+            self.all = [SourceShard(source, _part(request, index), name) for index, name in files.items()]
         self._in_turn = files is not None
         self._jobs = jobs
         self._looked = 0.0
@@ -145,7 +145,7 @@ class Shards:
         for shard in self.all:
             shard.kill()
 
-    def rows(self, heard: Callable[[], None]) -> Iterator[Row]:
+    def rows(self, heard: Callable[[], None]) -> Iterator[RecordingLine]:
         """The rows of all shards in the order of their entries; *heard* is called whenever there is time."""
         self._heard = heard
         self._fill()

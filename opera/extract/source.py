@@ -15,6 +15,7 @@ from opera.errors import EnvironmentBroken, UserError
 from opera.extract.description import INSTRUMENTATION, LibraryDescription, SourceDescription, SuiteDescription, unknown
 from opera.extract.host import answer
 from opera.plugins import advice
+from opera.untrusted import JsonObject
 
 GROUP = "opera.sources"
 
@@ -114,7 +115,7 @@ class DeclaredSource:
         options = {**self.description.options, **(request.options or {})}
         return {name: value.format_map(options) for name, value in self.description.environment.items()}
 
-    def filters(self) -> dict[str, Any]:
+    def filters(self) -> JsonObject:
         """Noise and exclusions in the form that hosts read."""
         return {
             "noise": [[api, row.group] for row in self.owner.noise for api in row.apis],

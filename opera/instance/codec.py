@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from opera.instance.instance import Argument, Instance, Kind, Outcome
-from opera.instance.values import Call, Constraint, Device, DType, Enum, Graph, Named, Opaque, Tensor
+from opera.instance.values import Call, Constraint, Device, DType, Enum, Graph, Named, Opaque, Tensor, Value
 from opera.instrumentation import wire
 from opera.instrumentation.wire import Json
 
@@ -23,23 +23,23 @@ Put = Callable[[bytes], str]
 Get = Callable[[str], bytes]
 
 
-def encode_value(value: Any, put: Put | None = None) -> Json:
+def encode_value(value: Value, put: Put | None = None) -> Json:
     """The JSON form of *value*.
 
     Raises:
         opera.instrumentation.wire.Unrecordable: for a type that is no instance value.
     """
 
-    def foreign(item: Any) -> Json:
+    def foreign(item: Value) -> Json:
         return _encode_foreign(item, put)
 
     return wire.encode(value, foreign)
 
 
-def decode_value(tree: object, get: Get | None = None, depth: int = 0) -> Any:
+def decode_value(tree: object, get: Get | None = None, depth: int = 0) -> Value:
     """Inverse of `encode_value`; raises ValueError for anything that is not of the specified form."""
 
-    def build(tag: str, content: object, depth: int) -> Any:
+    def build(tag: str, content: object, depth: int) -> Value:
         return _build_foreign(tag, content, get, depth)
 
     return wire.decode(tree, build, depth)
@@ -113,13 +113,13 @@ def _decode_argument(document: object, get: Get | None) -> Argument:
     return Argument(wire.text(parts.get("name")), decode_value(parts["value"], get), keyword)
 
 
-def _decode_facts(value: object, get: Get | None) -> tuple[tuple[str, Any], ...]:
+def _decode_facts(value: object, get: Get | None) -> tuple[tuple[str, Value], ...]:
     """Pairs of a name and a value."""
     pairs = (wire.items_of(pair, 2) for pair in wire.items_of(value))
     return tuple([(wire.text(name), decode_value(item, get)) for name, item in pairs])
 
 
-def _decode_expected(value: object, get: Get | None) -> tuple[Any, ...] | None:
+def _decode_expected(value: object, get: Get | None) -> tuple[Value, ...] | None:
     return None if value is None else tuple([decode_value(item, get) for item in wire.items_of(value)])
 
 
@@ -127,7 +127,7 @@ def _decode_exception(value: object, get: Get | None) -> str | None:
     return None if value is None else wire.text(value)
 
 
-_PARTS: Mapping[str, Callable[[object, Get | None], Any]] = {
+_PARTS: Mapping[str, Callable[[object, Get | None], object]] = {
     "library": _decode_name,
     "api": _decode_name,
     "kind": lambda value, get: Kind(value),
@@ -149,7 +149,7 @@ def _encode_argument(argument: Argument, put: Put | None) -> Json:
     return document
 
 
-def _encode_foreign(value: Any, put: Put | None) -> Json:
+def _encode_foreign(value: Value, put: Put | None) -> Json:
     if isinstance(value, Tensor):
         return {"tensor": _encode_tensor(value, put)}
     if isinstance(value, DType):
@@ -207,7 +207,7 @@ def _encode_constraint(constraint: Constraint) -> Json:
     return content
 
 
-def _build_foreign(tag: str, content: object, get: Get | None, depth: int) -> Any:
+def _build_foreign(tag: str, content: object, get: Get | None, depth: int) -> Value:
     if tag == "tensor":
         return _build_tensor(_object(content), get)
     if tag == "dtype":

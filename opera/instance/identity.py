@@ -19,11 +19,11 @@ import math
 import struct
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from opera.instance.codec import encode_value
 from opera.instance.instance import Argument, Instance
-from opera.instance.values import Call, Constraint, DType, Graph, Tensor
+from opera.instance.values import Call, Constraint, DType, Graph, Tensor, Value, ends_of
 from opera.instrumentation import wire
 from opera.instrumentation.tensors import written
 
@@ -32,7 +32,7 @@ EXACT_INTEGERS = 256
 _FLOAT_FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
 _DTYPE_ARGUMENT = "dtype"
 
-_Form = Callable[[Any], wire.Json]
+_Form = Callable[[Value], wire.Json]
 
 
 def digest(instance: Instance) -> str:
@@ -83,11 +83,11 @@ def _arguments(arguments: tuple[Argument, ...], defaults: dict[str, str], form: 
     return cast(wire.Json, forms)
 
 
-def _form(value: Any) -> wire.Json:
+def _form(value: Value) -> wire.Json:
     if isinstance(value, (list, tuple)):
-        return [_form(item) for item in cast("list[Any]", value)]
+        return [_form(item) for item in value]
     if isinstance(value, dict):
-        return {"dict": [[_form(k), _form(v)] for k, v in cast("dict[Any, Any]", value).items()]}
+        return {"dict": [[_form(k), _form(v)] for k, v in value.items()]}
     if isinstance(value, Tensor):
         return {"tensor": _tensor(value)}
     if isinstance(value, Graph):
@@ -100,18 +100,18 @@ def _without_dtypes(instance: Instance) -> Instance:
     return replace(instance, init=init, call=call)
 
 
-def _is_dtype(name: str | None, value: Any) -> bool:
+def _is_dtype(name: str | None, value: Value) -> bool:
     return name == _DTYPE_ARGUMENT or isinstance(value, DType)
 
 
-def _shape_form(value: Any) -> wire.Json:
+def _shape_form(value: Value) -> wire.Json:
     """Like `_form`, without dtypes and without the values of tensors."""
     if isinstance(value, (list, tuple)):
-        return [_shape_form(item) for item in cast("list[Any]", value)]
+        return [_shape_form(item) for item in value]
     if isinstance(value, dict):
-        return {"dict": [[_shape_form(k), _shape_form(v)] for k, v in cast("dict[Any, Any]", value).items()]}
+        return {"dict": [[_shape_form(k), _shape_form(v)] for k, v in value.items()]}
     if isinstance(value, slice):
-        ends = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
+        ends = ends_of(value)
         return {"slice": [_shape_form(end) for end in ends]}
     if isinstance(value, Call):
         return {"call": [value.api, [[name, _shape_form(item)] for name, item in value.arguments if not _is_dtype(name, item)]]}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.instance.values import Tensor, walk
+from opera.instance.values import Tensor, Value, walk
 
 
 class Kind(enum.Enum):
@@ -36,7 +36,7 @@ class Argument:
     """One argument: its parameter's name, its value, and whether it is passed by keyword."""
 
     name: str
-    value: Any
+    value: Value
     keyword: bool = False
 
 
@@ -63,10 +63,10 @@ class Instance:
     init: tuple[Argument, ...] = ()
     call: tuple[Argument, ...] = ()
     context: tuple[tuple[str, Any], ...] = ()
-    defaults: tuple[tuple[str, Any], ...] = ()
+    defaults: tuple[tuple[str, Value], ...] = ()
     outcome: Outcome = Outcome.UNKNOWN
     exception: str | None = None
-    expected: tuple[Any, ...] | None = field(default=None, repr=False)
+    expected: tuple[Value, ...] | None = field(default=None, repr=False)
 
     @property
     def operator(self) -> str:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Union, cast
+from types import EllipsisType
+from typing import Union
 
 DTYPE_BITS: dict[str, int] = {
     "bool": 8, "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "int16": 16, "uint16": 16,
@@ -143,7 +144,7 @@ class Call:
     """An object that a call makes: a module passed to another module, a distribution, a generator."""
 
     api: str
-    arguments: tuple[tuple[str | None, Any], ...]
+    arguments: tuple[tuple[str | None, Value], ...]
 
 
 @dataclass(frozen=True)
@@ -162,25 +163,44 @@ class Opaque:
     reason: str
 
 
+Scalar = Union[None, bool, int, float, complex, str, bytes]
 Value = Union[
-    None, bool, int, float, complex, str, bytes, "list[Any]", "tuple[Any, ...]", "dict[Any, Any]", slice, range,
-    Tensor, DType, Device, Enum, Named, Call, Graph, Opaque,
-]  # fmt: skip
+    Scalar,
+    "list[Value]",
+    "tuple[Value, ...]",
+    "dict[Value, Value]",
+    slice,
+    range,
+    EllipsisType,
+    Tensor,
+    DType,
+    Device,
+    Enum,
+    Named,
+    Call,
+    Graph,
+    Opaque,
+]
 
 
-def walk(value: Any) -> Iterator[Any]:
+def walk(value: Value) -> Iterator[Value]:
     """Yields *value* and every value nested in it, depth first."""
     yield value
     if isinstance(value, (list, tuple)):
-        for item in cast("list[Any]", value):
+        for item in value:
             yield from walk(item)
     elif isinstance(value, dict):
-        for key, item in cast("dict[Any, Any]", value).items():
+        for key, item in value.items():
             yield from walk(key)
             yield from walk(item)
     elif isinstance(value, slice):
-        for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step)):
+        for end in ends_of(value):
             yield from walk(end)
     elif isinstance(value, Call):
         for _, item in value.arguments:
             yield from walk(item)
+
+
+def ends_of(value: slice) -> tuple[Value, Value, Value]:
+    """Start, stop and step."""
+    return value.start, value.stop, value.step

@@ -9,13 +9,12 @@ import hashlib
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, cast
 
 import numpy as np
 
 from opera.arrays import Array, numpy_dtype, tensor_array
 from opera.instance import Constraint, Instance, Tensor
-from opera.instance.values import DTYPE_BITS
+from opera.instance.values import DTYPE_BITS, Value
 
 _DEFAULT_FLOAT = Constraint(-1.0, 1.0)
 _DEFAULT_INTEGER = Constraint(0.0, 9.0)
@@ -68,12 +67,12 @@ def with_single_parameters(instance: Instance) -> Instance:
     return replace(instance, init=init, call=call)
 
 
-def _single(value: Any) -> Any:
+def _single(value: Value) -> Value:
     if isinstance(value, float):
         with np.errstate(all="ignore"):
             return float(np.float32(value))
     if isinstance(value, (list, tuple)):
-        items = [_single(item) for item in cast("list[Any]", value)]
+        items = [_single(item) for item in value]
         return tuple(items) if isinstance(value, tuple) else items
     return value
 

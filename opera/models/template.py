@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
+from opera.arrays import ModelValue, Outputs
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Instance
 from opera.oracles.blame import Undefined
@@ -43,8 +44,8 @@ class Reference:
         structure: How the library nests its outputs, as text.
     """
 
-    outputs: Sequence[Any]
-    precise: Sequence[Any] | None = None
+    outputs: Outputs
+    precise: Outputs | None = None
     undefined: str | None = None
     origin: str = "library"
     structure: str = "tuple"
@@ -67,7 +68,7 @@ class Model(Protocol):
     """A single-operator model in its library's own format."""
 
     @property
-    def inputs(self) -> Sequence[tuple[str, Any]]:
+    def inputs(self) -> Sequence[tuple[str, ModelValue]]:
         """Name and value of every input; a value is an array, a list of arrays, or None."""
         ...
 
@@ -84,7 +85,7 @@ class Model(Protocol):
         """Runs the library; raises `Invalid` where it rejects the instance."""
         ...
 
-    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> Sequence[Any] | None:
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> Outputs | None:
         """The outputs in double precision for floating-point inputs that are off by the relative amount *scale*; None where they fail.
 
         *draw* says in which directions: all up, all down, or at random. Of a graph, some draws are computed in its own precision.
@@ -92,7 +93,7 @@ class Model(Protocol):
         """
         ...
 
-    def exact(self, dtype: str) -> Sequence[Any] | None:
+    def exact(self, dtype: str) -> Outputs | None:
         """The outputs where all narrower integers are *dtype*; None where the library does not take these.
 
         As int64, which signed ones become, few overflow; as float64 nothing is rounded.
@@ -103,7 +104,7 @@ class Model(Protocol):
         """The shapes of the outputs on another kind of device, as the library itself has them; None where it does not say."""
         ...
 
-    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Any] | Undefined | None] | None:
+    def captured(self, kind: str, data: bytes) -> tuple[str, Outputs | Undefined | None] | None:
         """The result of an artefact without a compiler, and the name of its exporter; None if nothing here can run it.
 
         The library runs what it captured itself; what an exporter made is run by the reference implementation of its format. The outputs
@@ -115,13 +116,13 @@ class Model(Protocol):
         """The model as *kind*; raises `Invalid` where the library cannot capture it, `ExportFailed` where an exporter fails."""
         ...
 
-    def source(self, form: str) -> Source:
+    def source(self, form: str) -> PythonSource:
         """The model as a person would write it."""
         ...
 
 
 @dataclass(frozen=True)
-class Source:
+class PythonSource:
     """A model as Python source.
 
     Attributes:

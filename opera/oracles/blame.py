@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from opera.arrays import as_array, is_array
+from opera.arrays import Outputs, as_array, is_array
 from opera.oracles.compare import Difference, Policy, compare
 from opera.oracles.tolerance import differ
 
@@ -22,10 +20,10 @@ class Undefined:
 
 
 def blames(
-    model: Sequence[Any] | Undefined | None,
-    expected: Sequence[Any],
-    precise: Sequence[Any] | None,
-    actual: Sequence[Any] | None,
+    model: Outputs | Undefined | None,
+    expected: Outputs,
+    precise: Outputs | None,
+    actual: Outputs | None,
     policy: Policy,
     *,
     exported: bool,
@@ -59,7 +57,7 @@ def blames(
     )
 
 
-def _agree(one: Sequence[Any], precise: Sequence[Any] | None, other: Sequence[Any], policy: Policy) -> bool:
+def _agree(one: Outputs, precise: Outputs | None, other: Outputs, policy: Policy) -> bool:
     difference = compare(one, precise, other, policy)
     return difference is None or difference.explained is not None
 
@@ -71,7 +69,7 @@ def _is_the_same(own: Difference, other: Difference | None) -> bool:
     return (own.kind, own.output, own.actual) == (other.kind, other.output, other.actual)
 
 
-def _wrong_where_the_model_is(model: Sequence[Any], expected: Sequence[Any], actual: Sequence[Any], policy: Policy) -> bool:
+def _wrong_where_the_model_is(model: Outputs, expected: Outputs, actual: Outputs, policy: Policy) -> bool:
     """Whether the compiler's outputs are of the model's types and shapes, and the library's wherever the model's are."""
     if not len(model) == len(expected) == len(actual):
         return False

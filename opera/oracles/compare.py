@@ -5,13 +5,13 @@ Runs in the compiler's worker, on numpy arrays. The first difference in that ord
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, as_array, as_text, dtype_name, is_array
+from opera.arrays import Array, ModelValue, Outputs, as_array, as_text, dtype_name, is_array
 from opera.oracles.tolerance import Tolerance, tolerance_of
 from opera.oracles.verdict import SHAPE_VARIES
 
@@ -96,7 +96,7 @@ class Difference:
     explained: str | None = None
     dtype: str | None = None
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, float | str | None]:
         """The difference as JSON; non-finite numbers become text."""
         return {
             name: (str(value) if isinstance(value, float) and not np.isfinite(value) else value)
@@ -118,7 +118,7 @@ class Policy:
     chebyshev: float | None = None
 
 
-def disagreement(outputs: Sequence[Any], others: Iterable[Sequence[Any]]) -> str | None:
+def disagreement(outputs: Outputs, others: Iterable[Outputs]) -> str | None:
     """Why the library's *outputs* are no reference, where *others* of its runs give others; None where all agree."""
     for other in others:
         difference = compare(outputs, None, other, Policy({}))
@@ -128,11 +128,11 @@ def disagreement(outputs: Sequence[Any], others: Iterable[Sequence[Any]]) -> str
 
 
 def compare(
-    expected: Sequence[Any],
-    precise: Sequence[Any] | None,
-    actual: Sequence[Any],
+    expected: Outputs,
+    precise: Outputs | None,
+    actual: Outputs,
     policy: Policy,
-    inputs: Sequence[Any] = (),
+    inputs: Outputs = (),
     *,
     ordered: bool = False,
 ) -> Difference | None:
@@ -168,7 +168,7 @@ def compare(
     return found
 
 
-def _is_beyond(values: Sequence[Any], policy: Policy) -> bool:
+def _is_beyond(values: Outputs, policy: Policy) -> bool:
     """Whether the dtype that the compiler declares to compute in cannot hold an integer among *values*."""
     for value in values:
         array = as_array(value) if is_array(value) else None
@@ -179,7 +179,7 @@ def _is_beyond(values: Sequence[Any], policy: Policy) -> bool:
     return False
 
 
-def _is_tie(difference: Difference, expected: Any, actual: Any, inputs: Sequence[Any]) -> bool:
+def _is_tie(difference: Difference, expected: ModelValue, actual: ModelValue, inputs: Outputs) -> bool:
     """Whether both outputs are indices that select the same."""
     if difference.kind != "values" or not (is_array(expected) and is_array(actual)):
         return False
@@ -187,16 +187,14 @@ def _is_tie(difference: Difference, expected: Any, actual: Any, inputs: Sequence
     return select_the_same(as_array(expected), as_array(actual), arrays)
 
 
-def _compare_item(index: int, expected: Any, precise: Any, actual: Any, policy: Policy) -> Difference | None:
+def _compare_item(index: int, expected: ModelValue, precise: ModelValue, actual: ModelValue, policy: Policy) -> Difference | None:
     if isinstance(expected, (list, tuple)):
-        items = cast("list[Any]", expected)
         if not isinstance(actual, (list, tuple)):
-            return Difference("structure", index, f"sequence of {len(items)}", _kind_of(actual))
-        others = cast("list[Any]", actual)
-        if len(items) != len(others):
-            return Difference("structure", index, f"sequence of {len(items)}", f"sequence of {len(others)}")
-        finer = cast("list[Any]", precise) if isinstance(precise, (list, tuple)) else [None] * len(items)
-        differences = (_compare_item(index, *three, policy) for three in zip(items, finer, others, strict=True))
+            return Difference("structure", index, f"sequence of {len(expected)}", _kind_of(actual))
+        if len(expected) != len(actual):
+            return Difference("structure", index, f"sequence of {len(expected)}", f"sequence of {len(actual)}")
+        finer = precise if isinstance(precise, (list, tuple)) else [None] * len(expected)
+        differences = (_compare_item(index, *three, policy) for three in zip(expected, finer, actual, strict=True))
         return next((difference for difference in differences if difference is not None), None)
     if not is_array(expected) or not is_array(actual):
         if expected is None and actual is None:
@@ -205,7 +203,7 @@ def _compare_item(index: int, expected: Any, precise: Any, actual: Any, policy: 
     return _compare_arrays(index, as_array(expected), as_array(precise) if is_array(precise) else None, as_array(actual), policy)
 
 
-def _kind_of(value: Any) -> str:
+def _kind_of(value: object) -> str:
     if value is None:
         return "nothing"
     return "tensor" if is_array(value) else type(value).__name__
@@ -303,8 +301,15 @@ def _compare_exactly(index: int, expected: Array, actual: Array, explained: str 
     if expected.dtype.kind in "iub" and actual.dtype.kind in "iub":
         distance = float(max(abs(int(a) - int(b)) for a, b in zip(expected[different], actual[different], strict=True)))
     return Difference(
-        "values", index, str(one), str(other), distance, 0.0, float(different.mean()), explained
-    )  # fmt: skip
+        kind="values",
+        output=index,
+        expected=str(one),
+        actual=str(other),
+        distance=distance,
+        allowed=0.0,
+        share=float(different.mean()),
+        explained=explained,
+    )
 
 
 def _compare_reals(
@@ -360,8 +365,12 @@ def _pick(
     scores = different.astype(np.float64) if distance is None else np.where(different, distance, -1.0)
     place = int(np.argmax(scores.reshape(-1)))
     return Difference(
-        kind, index, repr(float(one.reshape(-1)[place])), repr(float(other.reshape(-1)[place])),
-        None if distance is None else float(distance.reshape(-1)[place]),
-        None if allowed is None else float(allowed.reshape(-1)[place]),
-        float(different.mean()), explained,
-    )  # fmt: skip
+        kind=kind,
+        output=index,
+        expected=repr(float(one.reshape(-1)[place])),
+        actual=repr(float(other.reshape(-1)[place])),
+        distance=None if distance is None else float(distance.reshape(-1)[place]),
+        allowed=None if allowed is None else float(allowed.reshape(-1)[place]),
+        share=float(different.mean()),
+        explained=explained,
+    )

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, as_array, is_array
+from opera.arrays import Array, Outputs, as_array, is_array
 from opera.oracles.tolerance import tolerance_of
 
 _MOST = 1 << 16
 """Elements of a matrix worth multiplying out."""
 
 
-def is_decomposition(matrix: Array, expected: Sequence[Any], actual: Sequence[Any]) -> bool:
+def is_decomposition(matrix: Array, expected: Outputs, actual: Outputs) -> bool:
     """Whether *actual* decomposes *matrix* as *expected* does: into Q and R, U, S and V, or eigenvalues and eigenvectors.
 
     The library's factors decide which decomposition it is, and how its factors are laid out. A product that the library's factors do not
@@ -35,7 +34,7 @@ def is_decomposition(matrix: Array, expected: Sequence[Any], actual: Sequence[An
     return bool(checks) and all(_holds(each, wide, theirs) for each in checks)
 
 
-def _factors(outputs: Sequence[Any]) -> list[Array] | None:
+def _factors(outputs: Outputs) -> list[Array] | None:
     arrays = [as_array(each) for each in outputs if is_array(each)]
     if len(arrays) != len(outputs) or any(array.dtype.kind not in "fc" for array in arrays):
         return None

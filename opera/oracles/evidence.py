@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, as_array, is_array
+from opera.arrays import Array, Outputs, as_array, is_array
 from opera.instance import Instance
 
 
@@ -30,10 +29,10 @@ class Evidence:
     """
 
     instance: Instance
-    inputs: Sequence[Any]
+    inputs: Outputs
     place: int
-    outputs: Sequence[Any]
-    results: Sequence[Any] | None
+    outputs: Outputs
+    results: Outputs | None
     index: int
     crossed: Callable[[], Array]
     exact: Callable[[str], Array | None]

@@ -17,7 +17,7 @@ from opera.oracles.evidence import Evidence
 
 
 @dataclass(frozen=True)
-class Scope:
+class FilterScope:
     """Which operators a row of `facts/filters.toml` is about.
 
     Attributes:
@@ -59,7 +59,7 @@ class Filter:
     """
 
     reason: str
-    scope: Scope
+    scope: FilterScope
     condition: str
     input: int = 0
 
@@ -95,7 +95,7 @@ def order_is_specified(instance: Instance) -> bool:
 
 
 @cache
-def _scopes(table: str) -> tuple[Scope, ...]:
+def _scopes(table: str) -> tuple[FilterScope, ...]:
     return tuple(_scope(row) for row in _rows(table))
 
 
@@ -110,8 +110,12 @@ def _filter(row: Mapping[str, Any]) -> Filter:
     return Filter(row["reason"], _scope(row), row["condition"], row.get("input", 0))
 
 
-def _scope(row: Mapping[str, Any]) -> Scope:
-    return Scope(
-        re.compile(row["operators"], re.IGNORECASE), row["why"], tuple(row.get("libraries", ())), row.get("parameter"), row.get("equals"),
-        row.get("before_opset"),
-    )  # fmt: skip
+def _scope(row: Mapping[str, Any]) -> FilterScope:
+    return FilterScope(
+        operators=re.compile(row["operators"], re.IGNORECASE),
+        why=row["why"],
+        libraries=tuple(row.get("libraries", ())),
+        parameter=row.get("parameter"),
+        equals=row.get("equals"),
+        before_opset=row.get("before_opset"),
+    )

@@ -10,12 +10,11 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import Cause, Detail, Frame, Stage, Verdict
 
 _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
@@ -36,10 +35,20 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\s+"), " "),
 )
 _LINES = (
-    r"Traceback \(most recent call last\):", r"File \".*\", line \d+.*", r"Failed to convert the exported program.*", r"- If there is .*",
-    r"- Create an error report .*", r"## Exception summary", r"Set TORCH.*", r"You can suppress.*", r"This is usually a bug.*",
-    r"%\d+(?::\d+)? = .*", r"\^", r"\S+:\d+(?::\d+)?: (?:warning|remark): .*", r">>> .*",
-)  # fmt: skip
+    r"Traceback \(most recent call last\):",
+    r"File \".*\", line \d+.*",
+    r"Failed to convert the exported program.*",
+    r"- If there is .*",
+    r"- Create an error report .*",
+    r"## Exception summary",
+    r"Set TORCH.*",
+    r"You can suppress.*",
+    r"This is usually a bug.*",
+    r"%\d+(?::\d+)? = .*",
+    r"\^",
+    r"\S+:\d+(?::\d+)?: (?:warning|remark): .*",
+    r">>> .*",
+)
 """Lines of Python, PyTorch, MLIR and linkers that say where a failure was noticed, and nothing of the failure."""
 _PREFIXES = (r"\S+\.(?:cc|cpp|h):\d+ ", r"<(?:stdin|unknown)>:\d+(?::\d+)?: error: ")
 """How C++ and MLIR begin a message with a place."""
@@ -117,7 +126,7 @@ _GENERATED = re.compile(r"(?=\w*\d)\w{32,}")
 _READ = 65_536
 
 
-def top_frames(failure: Mapping[str, Any]) -> tuple[str, ...]:
+def top_frames(failure: Cause) -> tuple[str, ...]:
     """The functions nearest to the failure, without line numbers: those change with every version.
 
     Args:
@@ -132,7 +141,7 @@ def top_frames(failure: Mapping[str, Any]) -> tuple[str, ...]:
     return (*trace, *(each for each in located if each not in trace))
 
 
-def _in_project(frames: Any) -> Iterator[str]:
+def _in_project(frames: Sequence[Frame]) -> Iterator[str]:
     """Frames of neither this tool nor the standard library, the innermost first."""
     for module, file, _, function in reversed(list(frames)):
         root = str(module).split(".", 1)[0]
@@ -185,9 +194,15 @@ class Symptom:
     def fingerprint(self) -> str:
         """16 hexadecimal digits."""
         parts = [
-            VERSION, self.subject, self.verdict.value, self.stage.value if self.stage else None, self.kind, self.converter, self.message,
+            VERSION,
+            self.subject,
+            self.verdict.value,
+            self.stage.value if self.stage else None,
+            self.kind,
+            self.converter,
+            self.message,
             self.frames,
-        ]  # fmt: skip
+        ]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
     @property
@@ -198,14 +213,16 @@ class Symptom:
         return frozenset((self.fingerprint,))
 
 
-def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Mapping[str, Any], noise: Noise) -> Symptom:
+def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: str, detail: Detail, noise: Noise) -> Symptom:
     """The evidence of a failing test; *noise* is the noise of the compiler's messages."""
     if verdict is Verdict.INCONSISTENT:
+        assert "difference" in detail
         difference = detail["difference"]
         kind = str(difference["kind"])
         message = f"{difference['expected']} -> {difference['actual']}" if kind in ("dtype", "structure") else ""
         return Symptom(subject, verdict, stage, kind, converter, message)
     if verdict is Verdict.CRASH:
+        assert "failure" in detail
         failure = detail["failure"]
         message = template(str(failure["message"]), noise)
         return Symptom(subject, verdict, stage, str(failure["type"]), converter, message, top_frames(failure))

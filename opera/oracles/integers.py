@@ -28,11 +28,27 @@ def _power(base: Array, exponent: Array) -> Array:
 
 
 _ARITHMETIC: Mapping[str, Any] = {
-    "add": np.add, "sub": np.subtract, "subtract": np.subtract, "mul": np.multiply, "multiply": np.multiply, "pow": _power,
-    "power": _power, "matmul": np.matmul, "mm": np.matmul, "bmm": np.matmul, "mv": np.matmul, "dot": np.dot, "vdot": np.vdot,
-    "inner": np.inner, "outer": np.outer, "negative": np.negative, "neg": np.negative, "abs": np.abs, "absolute": np.abs,
+    "add": np.add,
+    "sub": np.subtract,
+    "subtract": np.subtract,
+    "mul": np.multiply,
+    "multiply": np.multiply,
+    "pow": _power,
+    "power": _power,
+    "matmul": np.matmul,
+    "mm": np.matmul,
+    "bmm": np.matmul,
+    "mv": np.matmul,
+    "dot": np.dot,
+    "vdot": np.vdot,
+    "inner": np.inner,
+    "outer": np.outer,
+    "negative": np.negative,
+    "neg": np.negative,
+    "abs": np.abs,
+    "absolute": np.abs,
     "square": np.square,
-}  # fmt: skip
+}
 _REDUCTIONS: Mapping[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod}
 _SCANS: Mapping[str, Callable[..., Any]] = {"cumsum": np.cumsum, "cumprod": np.cumprod}
 

@@ -14,11 +14,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from opera.arrays import Array, as_array, dtype_name, is_array, numpy_dtype
+from opera.arrays import Array, Outputs, as_array, dtype_name, is_array, numpy_dtype
 from opera.instance import Instance
 from opera.oracles.evidence import Evidence
 from opera.oracles.filters import Filter, filters, lengths_are_computed
@@ -49,10 +49,10 @@ _SLOPES = 4.0
 class Nearby(Protocol):
     """The library's outputs in double precision, for other inputs; see `opera.models.template.Model.nearby`."""
 
-    def __call__(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None, /) -> Sequence[Any] | None: ...
+    def __call__(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None, /) -> Outputs | None: ...
 
 
-Exact = Callable[[str], "Sequence[Any] | None"]
+Exact = Callable[[str], "Outputs | None"]
 Shapes = Callable[[], "Sequence[tuple[int, ...]] | None"]
 
 
@@ -83,9 +83,9 @@ class Case:
     """
 
     instance: Instance
-    inputs: Sequence[Any]
-    expected: Sequence[Any]
-    actual: Sequence[Any] | None
+    inputs: Outputs
+    expected: Outputs
+    actual: Outputs | None
     nearby: Nearby
     exact: Exact = lambda _: None
     shapes_elsewhere: Shapes = lambda: None
@@ -177,7 +177,7 @@ def _evidence(case: Case, row: Filter, index: int, neighbourhood: Callable[[], _
     def rounded() -> Array | None:
         return output_of(case.nearby(0.0, 0, case.computes_as))
 
-    def output_of(results: Sequence[Any] | None) -> Array | None:
+    def output_of(results: Outputs | None) -> Array | None:
         outputs = _outputs([results], index, as_array(case.expected[index]).shape)
         return outputs[0] if outputs else None
 
@@ -233,7 +233,7 @@ class _Neighbourhood:
             return stable & moves & (meets | (_distance(base[0], actual) <= _SLOPES * reach))
 
 
-def _shapes(results: Sequence[Sequence[Any] | None], index: int) -> set[tuple[int, ...]]:
+def _shapes(results: Sequence[Outputs | None], index: int) -> set[tuple[int, ...]]:
     """The shapes that the output *index* has, where it is there."""
     return {as_array(each[index]).shape for each in results if each is not None and index < len(each) and is_array(each[index])}
 
@@ -257,7 +257,7 @@ def _away(base: Array, other: Array) -> Array:
     return np.asarray(base != other) if base.dtype.kind in "iub" else apart(base, other, tolerance, 0.25)
 
 
-def _outputs(results: Sequence[Sequence[Any] | None], index: int, shape: tuple[int, ...]) -> list[Array]:
+def _outputs(results: Sequence[Outputs | None], index: int, shape: tuple[int, ...]) -> list[Array]:
     """The output *index* of every result, where each has it as an array of *shape*; else nothing."""
     found: list[Array] = []
     for result in results:

@@ -1,8 +1,9 @@
-"""Stages and verdicts, with the words that reports use for them."""
+"""Stages and verdicts, with the words that reports use for them, and what a test leaves behind."""
 
 from __future__ import annotations
 
 import enum
+from typing import NotRequired, TypedDict
 
 SHAPE_VARIES = "shape-varies"
 """Reason code: the library's own output shape varies between runs."""
@@ -58,3 +59,71 @@ _MEANING = {
     Verdict.UNDEFINED: "no reference, or an excused difference",
     Verdict.FLAKY: "not reproduced in a fresh process",
 }
+
+
+Frame = tuple[str, str, int | None, str]
+"""Module, file, line and function."""
+
+
+class Cause(TypedDict):
+    """The exception behind another one."""
+
+    type: str
+    message: str
+    frames: NotRequired[list[Frame]]
+
+
+class Failure(Cause):
+    """An exception."""
+
+    bases: NotRequired[list[str]]
+    cause: NotRequired[Cause | None]
+
+
+class DifferenceFacts(TypedDict):
+    """What differs between two outputs, as `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
+
+    kind: str
+    output: int
+    expected: str
+    actual: str
+    distance: NotRequired[float | str | None]
+    allowed: NotRequired[float | str | None]
+    share: NotRequired[float | str | None]
+    explained: NotRequired[str | None]
+    dtype: NotRequired[str | None]
+
+
+class LostFacts(TypedDict):
+    """How a process was lost, as `opera.workers.process.Lost` has it."""
+
+    cause: str
+    detail: str
+
+
+class LevelFacts(TypedDict):
+    """What the lowest optimisation level gave."""
+
+    name: str
+    verdict: str
+    vanishes: bool
+
+
+class Detail(TypedDict, total=False):
+    """What a test left behind, as JSON.
+
+    Attributes:
+        failure: The exception that it ended with.
+        difference: What differs from the library's outputs.
+        lost: How its process was lost.
+        log: The end of what that process printed.
+        excuse: Why the failure is none.
+        lowest_level: What the lowest optimisation level gave.
+    """
+
+    failure: Failure
+    difference: DifferenceFacts
+    lost: LostFacts
+    log: str
+    excuse: str | None
+    lowest_level: LevelFacts

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
 
 from opera.instance import Instance, Tensor
+from opera.instance.values import Value
 from opera.prioritize.coverage import NEWS, Coverage, feature_table
 from opera.prioritize.encoding import Feature, encode, merge_rows
 from opera.prioritize.queues import Head, Merged, OperatorQueue
@@ -65,7 +66,7 @@ class _Novelty(Coverage):
 
 
 def _queue(instances: Sequence[Instance], equipped: Sequence[Instance], positions: Sequence[int]) -> OperatorQueue:
-    defaults: dict[str, Any] = {}
+    defaults: dict[str, Value] = {}
     for instance in instances:
         defaults.update((name, value) for name, value in instance.defaults if name not in defaults)
     settings = [tuple(_settings(instance, defaults)) for instance in instances]
@@ -78,9 +79,9 @@ def _queue(instances: Sequence[Instance], equipped: Sequence[Instance], position
     return OperatorQueue(_Novelty(table, discount=True), [[positions[copy] for copy in group] for group in copies])
 
 
-def _settings(instance: Instance, defaults: Mapping[str, Any]) -> list[Feature]:
+def _settings(instance: Instance, defaults: Mapping[str, Value]) -> list[Feature]:
     """Values of all parameters; those that are not given are at their defaults."""
-    found: dict[str, Any] = dict(defaults)
+    found: dict[str, Value] = dict(defaults)
     seen: dict[str, int] = {}
     for argument in instance.arguments():
         number = seen[argument.name] = seen.get(argument.name, 0) + 1
@@ -88,14 +89,13 @@ def _settings(instance: Instance, defaults: Mapping[str, Any]) -> list[Feature]:
     return [feature for name, value in found.items() for feature in _values(name, value)] or [("", "")]
 
 
-def _values(name: str, value: Any) -> Iterator[Feature]:
+def _values(name: str, value: Value) -> Iterator[Feature]:
     if isinstance(value, Tensor):
         yield f"{name} dtype", value.dtype
         yield f"{name} shape", ",".join(integer_subspace(dim) for dim in value.shape)
     elif isinstance(value, (list, tuple)):
-        items = cast("list[Any]", value)
-        ordered = "" if len(items) < 2 or not all(type(item) is int for item in items) else _steps(items)
-        yield name, ",".join(_class(item) for item in items) + ordered
+        ordered = "" if len(value) < 2 or not all(type(item) is int for item in value) else _steps(cast("Sequence[int]", value))
+        yield name, ",".join(_class(item) for item in value) + ordered
     else:
         yield name, _class(value)
 
@@ -104,7 +104,7 @@ def _steps(items: Sequence[int]) -> str:
     return "".join("<=>"[(a > b) - (a < b) + 1] for a, b in pairwise(items[:2]))
 
 
-def _class(value: Any) -> str:
+def _class(value: Value) -> str:
     if isinstance(value, (bool, int)):
         return integer_subspace(int(value))
     if isinstance(value, float):

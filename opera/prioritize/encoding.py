@@ -47,9 +47,11 @@ class Encoded:
     def select(self, columns: Sequence[int]) -> Encoded:
         """The same with these columns only."""
         return Encoded(
-            tuple(self.keys[each] for each in columns), tuple(self.classes[each] for each in columns),
-            self.codes[:, columns], self.covered[:, columns],
-        )  # fmt: skip
+            keys=tuple(self.keys[each] for each in columns),
+            classes=tuple(self.classes[each] for each in columns),
+            codes=self.codes[:, columns],
+            covered=self.covered[:, columns],
+        )
 
 
 class Encoder:

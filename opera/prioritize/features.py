@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from opera.instance import Constraint, Instance, Tensor
+from opera.instance.values import Value
 from opera.prioritize.encoding import Feature
 from opera.prioritize.subspaces import integer_subspace, subspace
 
@@ -61,7 +62,7 @@ class FeatureReader:
 
     def arguments(self, instance: Instance) -> Iterator[tuple[Feature, ...]]:
         """Features of every argument, of the names and number of given arguments, of arguments at their defaults, and of the context."""
-        defaults: dict[str, Any] = dict(instance.defaults)
+        defaults: dict[str, Value] = dict(instance.defaults)
         seen: dict[str, int] = {}
         given: set[str] = set()
         for argument in instance.arguments():
@@ -99,13 +100,13 @@ class FeatureReader:
             found = self._given[key] = (("arguments given", names), ("arguments counted", counts), *repeats)
         return found
 
-    def defaults(self, defaults: Iterable[tuple[str, Any]], given: str) -> Iterator[Feature]:
+    def defaults(self, defaults: Iterable[tuple[str, Value]], given: str) -> Iterator[Feature]:
         """Features of parameters at their defaults, left out (*given* `absent`) or written (`default`)."""
         for name, value in defaults:
             yield f"{name}:given", given
             yield from self.value(name, value)
 
-    def value(self, name: str, value: Any) -> tuple[Feature, ...]:
+    def value(self, name: str, value: Value) -> tuple[Feature, ...]:
         """Features of *value* as the value of the parameter *name*."""
         identity = _identity(value)
         if identity is None:
@@ -117,15 +118,15 @@ class FeatureReader:
         return features
 
 
-def same_value(value: Any, other: Any) -> bool:
+def same_value(value: Value, other: Value) -> bool:
     """Whether two argument values mean the same; a list and a tuple with the same elements do, `True` and 1 do not."""
     if isinstance(value, (list, tuple)) and isinstance(other, (list, tuple)):
-        left, right = cast("list[Any]", value), cast("list[Any]", other)
+        left, right = value, cast("list[Value]", other)
         return len(left) == len(right) and all(map(same_value, left, right))
     return type(cast("object", value)) is type(cast("object", other)) and value == other
 
 
-def _identity(value: Any) -> tuple[Hashable, ...] | None:
+def _identity(value: Value) -> tuple[Hashable, ...] | None:
     """The cache key of the features of *value*; None if the features are not worth keeping."""
     if isinstance(value, Tensor):
         small = value.data if value.size <= _SMALL_TENSOR else None
@@ -134,24 +135,22 @@ def _identity(value: Any) -> tuple[Hashable, ...] | None:
         return (type(value), value)
     if isinstance(value, float):
         return (float, _float_class(value))
-    if isinstance(value, (list, tuple)):
-        items = cast("list[Any]", value)
-        if {type(item) for item in items} <= {int}:
-            return ("list", tuple(items))
+    if isinstance(value, (list, tuple)) and {type(item) for item in value} <= {int}:
+        return ("list", tuple(value))
     return None
 
 
-def _value_features(name: str, value: Any) -> Iterator[Feature]:
+def _value_features(name: str, value: Value) -> Iterator[Feature]:
     if isinstance(value, Tensor):
         yield from _tensor_features(name, value)
     elif isinstance(value, (list, tuple)):
         yield name, "list"
-        yield from _list_features(name, cast("list[Any]", value))
+        yield from _list_features(name, value)
     elif isinstance(value, float):
         yield name, _float_class(value)
     elif isinstance(value, dict):
         yield name, "dict"
-        yield f"{name}:length", rank_class(len(cast("dict[Any, Any]", value)))
+        yield f"{name}:length", rank_class(len(value))
     else:
         yield name, subspace(value)[:_LITERAL_TEXT]
 
@@ -165,16 +164,17 @@ def _float_class(value: float) -> str:
     return f"-{kind}" if value < 0 else kind
 
 
-def _list_features(name: str, values: Sequence[Any]) -> Iterator[Feature]:
+def _list_features(name: str, values: Sequence[Value]) -> Iterator[Feature]:
     yield f"{name}:length", rank_class(len(values))
     if all(type(value) is int for value in values):
-        yield f"{name}:pattern", pattern(values)
-        yield f"{name}:signs", ",".join(sorted({integer_subspace(value) for value in values}))
+        integers = cast("Sequence[int]", values)
+        yield f"{name}:pattern", pattern(integers)
+        yield f"{name}:signs", ",".join(sorted({integer_subspace(value) for value in integers}))
     for place, value in enumerate(values[:_LISTED]):
         element = f"{name}[{place}]"
         if isinstance(value, (list, tuple)):
             yield element, "list"
-            yield f"{element}:length", rank_class(len(cast("list[Any]", value)))
+            yield f"{element}:length", rank_class(len(value))
         else:
             yield from _value_features(element, value)
 

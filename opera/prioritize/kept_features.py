@@ -69,10 +69,14 @@ def keep(path: Path, operators: Operators) -> None:
         arrays += [np.array(read.outline_of).astype(dtype).tobytes(), read.codes.astype(dtype).tobytes()]
         documents.append(
             {
-                "library": library, "api": api, "ids": read.ids, "dtype": dtype, "columns": read.columns,
+                "library": library,
+                "api": api,
+                "ids": read.ids,
+                "dtype": dtype,
+                "columns": read.columns,
                 "outlines": [encode_instance(outline) for outline in read.outlines],
             }
-        )  # fmt: skip
+        )
     document = json.dumps({"version": _version(), "operators": documents}).encode()
     body = b"".join([document, *arrays])
     with replacing(path) as file:

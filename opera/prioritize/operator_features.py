@@ -7,12 +7,12 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from opera.instance import Argument, Instance, Kind
+from opera.instance.values import Value
 from opera.prioritize.coverage import FeatureTable, feature_table
 from opera.prioritize.encoding import (
     Codes,
@@ -33,10 +33,10 @@ from opera.prioritize.relations import RelationReader
 from opera.prioritize.strategy import Candidate
 
 
-def defaults_of(instances: Sequence[Instance]) -> list[tuple[str, Any]]:
+def defaults_of(instances: Sequence[Instance]) -> list[tuple[str, Value]]:
     """The known defaults of an operator; those of the instance met first where they disagree."""
-    found: dict[str, Any] = {}
-    last: tuple[tuple[str, Any], ...] = ()
+    found: dict[str, Value] = {}
+    last: tuple[tuple[str, Value], ...] = ()
     for instance in instances:
         if instance.defaults is not last:
             last = instance.defaults
@@ -45,7 +45,7 @@ def defaults_of(instances: Sequence[Instance]) -> list[tuple[str, Any]]:
     return list(found.items())
 
 
-def signature(instances: Sequence[Instance], defaults: Sequence[tuple[str, Any]]) -> Hashable:
+def signature(instances: Sequence[Instance], defaults: Sequence[tuple[str, Value]]) -> Hashable:
     """The signature of the operator of *instances*: parameters by name, whether each can be left out and whether it repeats; outputs.
 
     The input slots of a node of a graph count by place: their names are documentation, only attributes are read by name.
@@ -144,7 +144,7 @@ class OperatorFeatures:
         return [outlines[number] for number in dict.fromkeys(self._outline_of[each] for each in self.ids)]
 
     @cached_property
-    def _defaults(self) -> list[tuple[str, Any]]:
+    def _defaults(self) -> list[tuple[str, Value]]:
         return defaults_of(self._first_of_each)
 
     @cached_property

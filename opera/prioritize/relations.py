@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, cast
+from typing import cast
 
 from opera.instance import Instance, Tensor
 from opera.prioritize.encoding import Feature
@@ -59,11 +59,10 @@ def _profile(instance: Instance) -> _Profile:
         elif type(value) is int:
             integers.append((argument.name, value))
         elif isinstance(value, (list, tuple)) and value:
-            items = cast("list[Any]", value)
-            if all(type(item) is int for item in items):
-                lists.append((argument.name, tuple(items)))
+            if all(type(item) is int for item in value):
+                lists.append((argument.name, tuple(cast("Sequence[int]", value))))
             else:
-                found = [(f"{argument.name}[{i}]", item) for i, item in enumerate(items[:2]) if isinstance(item, Tensor)]
+                found = [(f"{argument.name}[{i}]", item) for i, item in enumerate(value[:2]) if isinstance(item, Tensor)]
                 tensors.extend((name, item.shape, item.dtype) for name, item in found)
     outputs = tuple((value.shape, value.dtype) for value in instance.expected or () if isinstance(value, Tensor))
     return _Profile(tuple(tensors[:_TENSORS]), tuple(integers[:_INTEGERS]), tuple(lists[:_LISTS]), outputs[:_TENSORS])

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import Any, cast
+from collections.abc import Sequence
 
 from opera.instance import Call, Device, DType, Enum, Graph, Named, Opaque, Tensor
+from opera.instance.values import Value, ends_of
 
 _LONGEST = 6
 
 
-def subspace(value: Any) -> str:
+def subspace(value: Value) -> str:
     """The name of the subspace that *value* falls into."""
     if value is None or isinstance(value, (bool, str, bytes)):
         return repr(value)
@@ -26,12 +27,11 @@ def subspace(value: Any) -> str:
     if isinstance(value, Tensor):
         return f"{value.dtype}{_elements(value.shape)}"
     if isinstance(value, (list, tuple)):
-        return _elements(cast("list[Any]", value))
+        return _elements(value)
     if isinstance(value, dict):
-        return "{" + ",".join(f"{key!r}:{subspace(item)}" for key, item in cast("dict[Any, Any]", value).items()) + "}"
+        return "{" + ",".join(f"{key!r}:{subspace(item)}" for key, item in value.items()) + "}"
     if isinstance(value, slice):
-        parts = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
-        return "slice" + _elements(parts)
+        return "slice" + _elements(ends_of(value))
     if isinstance(value, range):
         return "range" + _elements((value.start, value.stop, value.step))
     return _name(value)
@@ -47,11 +47,11 @@ def float_subspace(value: float) -> str:
     return "nan" if math.isnan(value) else "0.0" if value == 0 else "<0.0" if value < 0 else ">0.0"
 
 
-def _elements(values: Any) -> str:
+def _elements(values: Sequence[Value]) -> str:
     return "[" + ",".join(subspace(value) for value in values[:_LONGEST]) + "]"
 
 
-def _name(value: Any) -> str:
+def _name(value: Value) -> str:
     if isinstance(value, (DType, Device)):
         return value.name
     if isinstance(value, Enum):

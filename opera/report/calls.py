@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
 
 from opera import bundle
 from opera.arrays import Array, tensor_array
 from opera.console import one_line
 from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor, decode_instance
+from opera.instance.values import Value
+from opera.instrumentation.wire import Json
 from opera.store import Corpus
 
 _SHOWN_ELEMENTS = 12
@@ -45,7 +46,7 @@ def stored_call(corpus: Corpus, blobs: Path, key: str) -> CallText:
     """
     names: list[str] = []
 
-    def apart(document: dict[str, Any]) -> dict[str, Any]:
+    def apart(document: dict[str, Json]) -> dict[str, Json]:
         if "blob" in document and ("dtype" in document or "format" in document):
             names.append(str(document["blob"]))
             return {name: value for name, value in document.items() if name != "blob"}
@@ -71,7 +72,7 @@ def call_text(instance: Instance) -> str:
     return text if len(text) <= _LIMIT else text[:_LIMIT] + " …"
 
 
-def value_text(value: Any, depth: int = 0) -> str:
+def value_text(value: Value, depth: int = 0) -> str:
     """One value of an instance."""
     if isinstance(value, Tensor):
         return _tensor(value)
@@ -92,18 +93,13 @@ def value_text(value: Any, depth: int = 0) -> str:
     if isinstance(value, Opaque):
         return f"<{value.type}>"
     if isinstance(value, (list, tuple)):
-        return _sequence(cast("list[Any] | tuple[Any, ...]", value), depth)
+        return _sequence(value, depth)
     if isinstance(value, dict):
-        entries = cast("dict[Any, Any]", value)
-        return (
-            "{"
-            + _few((f"{value_text(key, depth + 1)}: {value_text(item, depth + 1)}" for key, item in entries.items()), len(entries))
-            + "}"
-        )
+        return "{" + _few((f"{value_text(key, depth + 1)}: {value_text(item, depth + 1)}" for key, item in value.items()), len(value)) + "}"
     return one_line(repr(value), 160)
 
 
-def _sequence(value: list[Any] | tuple[Any, ...], depth: int) -> str:
+def _sequence(value: list[Value] | tuple[Value, ...], depth: int) -> str:
     if depth > 6:
         return "…"
     inner = _few((value_text(item, depth + 1) for item in value), len(value))

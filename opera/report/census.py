@@ -13,7 +13,7 @@ _TOPS = (1, 5, 10)
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceCensus:
     """The counts of one source: *calls* seen by its newest extraction, None for an import; *dropped* of them.
 
     *shapes* counts instances that differ in more than dtypes and tensor values.
@@ -29,7 +29,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Share:
+class TopShare:
     """The share of a library's instances, 0 to 1, that its *top* most frequent operators have."""
 
     top: int
@@ -46,14 +46,14 @@ class OperatorCount:
 
 
 @dataclass(frozen=True)
-class Library:
+class LibraryCensus:
     """The instances of a library. *operators* are all of them, the most frequent first."""
 
     name: str
     instances: int
     shapes: int
     operators: tuple[OperatorCount, ...]
-    skew: tuple[Share, ...]
+    skew: tuple[TopShare, ...]
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class Ran:
 class Census:
     """The content of a workspace. *seen* is filled only if the command selects tests."""
 
-    libraries: tuple[Library, ...]
-    sources: tuple[Source, ...]
+    libraries: tuple[LibraryCensus, ...]
+    sources: tuple[SourceCensus, ...]
     seen: tuple[queries.Occurred, ...]
     campaigns: tuple[Ran, ...]
 
@@ -100,7 +100,7 @@ def census(workspace: Workspace, selection: Selection) -> Census:
     return Census(libraries, tuple(_sources(workspace, selection)), seen, ran)
 
 
-def _libraries(workspace: Workspace, selection: Selection) -> Iterable[Library]:
+def _libraries(workspace: Workspace, selection: Selection) -> Iterable[LibraryCensus]:
     wanted = selector(selection.keyword)
     counts: dict[str, list[OperatorCount]] = {}
     for each in queries.counts(workspace, selection.wanted(), by_source=False):
@@ -109,11 +109,11 @@ def _libraries(workspace: Workspace, selection: Selection) -> Iterable[Library]:
     for name, operators in sorted(counts.items()):
         operators.sort(key=lambda each: (-each.instances, each.api))
         total = sum(each.instances for each in operators)
-        skew = tuple(Share(top, sum(each.instances for each in operators[:top]) / total) for top in _TOPS)
-        yield Library(name, total, sum(each.shapes for each in operators), tuple(operators), skew)
+        skew = tuple(TopShare(top, sum(each.instances for each in operators[:top]) / total) for top in _TOPS)
+        yield LibraryCensus(name, total, sum(each.shapes for each in operators), tuple(operators), skew)
 
 
-def _sources(workspace: Workspace, selection: Selection) -> Iterable[Source]:
+def _sources(workspace: Workspace, selection: Selection) -> Iterable[SourceCensus]:
     newest = {(each.library, each.source): each for each in queries.extractions(workspace)}
     wanted = selector(selection.keyword)
     counts: dict[tuple[str, str], list[tuple[int, int]]] = {}
@@ -123,7 +123,7 @@ def _sources(workspace: Workspace, selection: Selection) -> Iterable[Source]:
     for (library, source), rows in sorted(counts.items()):
         extraction = newest.get((library, source))
         calls, dropped = (None, 0) if extraction is None else (extraction.calls, sum(extraction.dropped.values()))
-        yield Source(library, source, sum(row[0] for row in rows), sum(row[1] for row in rows), len(rows), calls, dropped)
+        yield SourceCensus(library, source, sum(row[0] for row in rows), sum(row[1] for row in rows), len(rows), calls, dropped)
 
 
 def _seen(workspace: Workspace, selection: Selection) -> tuple[queries.Occurred, ...]:

@@ -73,7 +73,7 @@ class Trend:
 
 
 @dataclass(frozen=True)
-class Cell:
+class HeatmapCell:
     """Tests of an operator on a subject; *shade* in percent of the full colour. No tests when zero."""
 
     tests: int
@@ -86,7 +86,7 @@ class HeatRow:
     """An operator over all subjects."""
 
     api: str
-    cells: tuple[Cell, ...]
+    cells: tuple[HeatmapCell, ...]
 
 
 @dataclass(frozen=True)
@@ -104,11 +104,12 @@ def bars(view: Overview) -> list[Bar]:
     met = Counter(subject for each in view.findings for subject in each.met_by)
     return [
         Bar(
-            subject, met[subject.name],
+            subject,
+            met[subject.name],
             tuple(Segment(verdict, count, round(100 * count / subject.tests, 3)) for verdict, count in subject.verdicts.items()),
         )
         for subject in view.subjects
-    ]  # fmt: skip
+    ]
 
 
 def trend(view: Overview) -> Trend | None:
@@ -129,11 +130,15 @@ def trend(view: Overview) -> Trend | None:
     ends = _apart([y(curve.findings) for curve in kept], bottom)
     lines = tuple(
         Line(
-            _label(curve, kept), " ".join(f"{x(tests)},{y(found)}" for tests, found in _staircase(curve)), x(curve.tests),
-            y(curve.findings), ends[place], place,
+            label=_label(curve, kept),
+            points=" ".join(f"{x(tests)},{y(found)}" for tests, found in _staircase(curve)),
+            end_x=x(curve.tests),
+            end_y=y(curve.findings),
+            label_y=ends[place],
+            number=place,
         )
         for place, curve in enumerate(kept)
-    )  # fmt: skip
+    )
     across = tuple(Tick(x(value), f"{value:,}") for value in _ticks(most_tests))
     up = tuple(Tick(y(value), f"{value:,}") for value in _ticks(most_found))
     return Trend(_WIDTH, _HEIGHT, _LEFT, right, bottom, lines, across, up, len(drawn) - len(kept))
@@ -146,10 +151,12 @@ def heat_map(view: Overview) -> HeatMap:
         failing[tally.api] += tally.failing
     order = sorted(failing, key=lambda api: (-failing[api], api))
     subjects = [subject.name for subject in sorted(view.subjects, key=lambda subject: (-subject.tests, subject.name))[:_COLUMNS]]
-    at = {(tally.api, tally.subject): Cell(tally.tests, tally.failing, _shade(tally.failing, tally.tests)) for tally in view.operators}
+    at = {
+        (tally.api, tally.subject): HeatmapCell(tally.tests, tally.failing, _shade(tally.failing, tally.tests)) for tally in view.operators
+    }
     bad = [api for api in order if failing[api]]
     columns = tuple(sorted(subjects))
-    none = Cell(0, 0, 0)
+    none = HeatmapCell(0, 0, 0)
     rows = tuple(HeatRow(api, tuple(at.get((api, subject), none) for subject in columns)) for api in bad[:_OPERATORS])
     return HeatMap(columns, rows, len(order) - len(bad), len(bad) - len(rows))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import Any
 from xml.etree import ElementTree as xml
 
 from opera import __version__
@@ -12,6 +11,7 @@ from opera.console import one_line, option, plural
 from opera.oracles.verdict import Verdict
 from opera.report.overview import Finding, Overview
 from opera.report.text import code, inline
+from opera.untrusted import JsonObject
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 _MOST_ROWS = 50
@@ -32,7 +32,7 @@ def junit(view: Overview, workspace: str) -> str:
         failing = sum(1 for each in operators if findings.get((each.api, subject.name)))
         suite = xml.SubElement(
             root, "testsuite", name=one_line(subject.name), tests=str(len(operators)), failures=str(failing), errors="0", skipped="0"
-        )  # fmt: skip
+        )
         for each in operators:
             case = xml.SubElement(suite, "testcase", classname=one_line(subject.name), name=one_line(each.api))
             for finding in findings.get((each.api, subject.name), ()):
@@ -59,7 +59,7 @@ def sarif(view: Overview, workspace: str) -> str:
         for verdict in Verdict
         if any(each.verdict is verdict for each in view.findings)
     ]
-    document: dict[str, Any] = {
+    document: JsonObject = {
         "$schema": _SARIF,
         "version": "2.1.0",
         "runs": [
@@ -72,7 +72,7 @@ def sarif(view: Overview, workspace: str) -> str:
     return json.dumps(document, indent=1) + "\n"
 
 
-def _result(finding: Finding, workspace: str) -> dict[str, Any]:
+def _result(finding: Finding, workspace: str) -> JsonObject:
     converter = one_line(finding.converter or "unknown")
     return {
         "ruleId": finding.verdict.value,
@@ -87,10 +87,12 @@ def _result(finding: Finding, workspace: str) -> dict[str, Any]:
         ],
         "partialFingerprints": {"opera/v1": finding.id},
         "properties": {
-            "operators": [one_line(api) for api in finding.operators], "stage": finding.stage.value if finding.stage else None,
-            "tests": len(finding.tests), "verified": finding.verified,
+            "operators": [one_line(api) for api in finding.operators],
+            "stage": finding.stage.value if finding.stage else None,
+            "tests": len(finding.tests),
+            "verified": finding.verified,
         },
-    }  # fmt: skip
+    }
 
 
 def _plain(text: str) -> str:
@@ -111,13 +113,17 @@ def markdown(view: Overview, workspace: str) -> str:
         ["id", "subject", "verdict", "stage", "converter", "tests", "summary"],
         [
             [
-                f"`{each.id[:8]}`", _cell(each.heading), each.verdict.value,
-                each.stage.value if each.stage else "", _cell(each.converter or ""),
-                f"{len(each.tests):,}", _cell(each.summary),
+                f"`{each.id[:8]}`",
+                _cell(each.heading),
+                each.verdict.value,
+                each.stage.value if each.stage else "",
+                _cell(each.converter or ""),
+                f"{len(each.tests):,}",
+                _cell(each.summary),
             ]
             for each in view.findings[:_MOST_ROWS]
         ],
-    )  # fmt: skip
+    )
     if len(view.findings) > _MOST_ROWS:
         command = f"opera report --all{view.scope.options}{option(workspace)}"
         lines.append(f"\n{len(view.findings) - _MOST_ROWS:,} more: {code(command, 10_000)}")

@@ -19,13 +19,19 @@ from opera.triage.findings import Finding
 from opera.untrusted import Malformed, read_file
 
 _DIFFERENCE = (
-    ("kind", "what differs"), ("output", "output"), ("expected", "library"), ("actual", "compiler"), ("distance", "largest distance"),
-    ("allowed", "allowed there"), ("share", "share of elements"), ("explained", "explained by"),
-)  # fmt: skip
+    ("kind", "what differs"),
+    ("output", "output"),
+    ("expected", "library"),
+    ("actual", "compiler"),
+    ("distance", "largest distance"),
+    ("allowed", "allowed there"),
+    ("share", "share of elements"),
+    ("explained", "explained by"),
+)
 
 
 @dataclass(frozen=True)
-class Row:
+class NamedText:
     """A name and its value."""
 
     name: str
@@ -33,7 +39,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Raised:
+class ShownException:
     """An exception. *frames* are lines of text, the innermost last; those of this tool's own worker are left out."""
 
     type: str
@@ -42,7 +48,7 @@ class Raised:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class FailureEvidence:
     """The facts of a finding; parts that do not apply are empty.
 
     Attributes:
@@ -52,16 +58,16 @@ class Evidence:
         log: The end of what it wrote.
     """
 
-    difference: tuple[Row, ...] = ()
-    exceptions: tuple[Raised, ...] = ()
+    difference: tuple[NamedText, ...] = ()
+    exceptions: tuple[ShownException, ...] = ()
     ended: str = ""
     log: str = ""
 
 
-def evidence(detail: Mapping[str, Any]) -> Evidence:
+def evidence(detail: Mapping[str, Any]) -> FailureEvidence:
     """Reads the detail of a result."""
     lost = _part(detail, "lost")
-    return Evidence(
+    return FailureEvidence(
         _difference(_part(detail, "difference")),
         tuple(_exceptions(_part(detail, "failure"))),
         one_line(f"{lost.get('cause', '')}: {lost.get('detail', '')}") if lost else "",
@@ -69,7 +75,7 @@ def evidence(detail: Mapping[str, Any]) -> Evidence:
     )
 
 
-def lines(found: Evidence) -> list[str]:
+def lines(found: FailureEvidence) -> list[str]:
     """*found* as lines for a terminal."""
     text: list[str] = []
     width = max((len(row.name) for row in found.difference), default=0)
@@ -90,8 +96,8 @@ def _part(document: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", part) if isinstance(part, Mapping) else {}
 
 
-def _difference(difference: Mapping[str, Any]) -> tuple[Row, ...]:
-    return tuple(Row(title, _value(name, difference[name])) for name, title in _DIFFERENCE if name in difference)
+def _difference(difference: Mapping[str, Any]) -> tuple[NamedText, ...]:
+    return tuple(NamedText(title, _value(name, difference[name])) for name, title in _DIFFERENCE if name in difference)
 
 
 def _value(name: str, value: Any) -> str:
@@ -100,11 +106,11 @@ def _value(name: str, value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else one_line(str(value), 400)
 
 
-def _exceptions(failure: Mapping[str, Any]) -> list[Raised]:
-    found: list[Raised] = []
+def _exceptions(failure: Mapping[str, Any]) -> list[ShownException]:
+    found: list[ShownException] = []
     while failure and len(found) < 4:
         message = block(str(failure.get("message", "")))
-        found.append(Raised(one_line(str(failure.get("type", "")), 160), message, _frames(failure.get("frames") or ())))
+        found.append(ShownException(one_line(str(failure.get("type", "")), 160), message, _frames(failure.get("frames") or ())))
         failure = _part(failure, "cause")
     return found
 
@@ -149,14 +155,14 @@ class Details:
     """
 
     finding: Finding
-    symptom: tuple[Row, ...]
-    evidence: Evidence
+    symptom: tuple[NamedText, ...]
+    evidence: FailureEvidence
     call: CallText
     provenance: tuple[str, ...]
     provenance_total: int
     tests: tuple[FailingTest, ...]
-    versions: tuple[Row, ...]
-    commands: tuple[Row, ...]
+    versions: tuple[NamedText, ...]
+    commands: tuple[NamedText, ...]
     reduced: tuple[str, ...]
     script: str
     script_note: str
@@ -186,10 +192,19 @@ class Detailer:
         tests = tuple(self._test(test) for test in finding.tests[: self._shown])
         script, note = self._script(finding)
         return Details(
-            finding, symptom_rows(finding), evidence(first.detail), stored_call(self._corpus, self._workspace.blobs, first.instance),
-            tuple(one_line(each.test, 160) for each in provenance[: self._shown]), len(provenance),
-            tests, version_rows(campaign), self._commands(finding), reduced_lines(finding), script, note,
-        )  # fmt: skip
+            finding=finding,
+            symptom=symptom_rows(finding),
+            evidence=evidence(first.detail),
+            call=stored_call(self._corpus, self._workspace.blobs, first.instance),
+            provenance=tuple(one_line(each.test, 160) for each in provenance[: self._shown]),
+            provenance_total=len(provenance),
+            tests=tests,
+            versions=version_rows(campaign),
+            commands=self._commands(finding),
+            reduced=reduced_lines(finding),
+            script=script,
+            script_note=note,
+        )
 
     def _test(self, test: StoredResult) -> FailingTest:
         subject = f"{test.compiler}/{test.frontend}"
@@ -198,12 +213,12 @@ class Detailer:
             test.test, test.instance, api, subject, test.form, one_line(headline(test.verdict, test.detail, test.compiler), 140)
         )
 
-    def _commands(self, finding: Finding) -> tuple[Row, ...]:
+    def _commands(self, finding: Finding) -> tuple[NamedText, ...]:
         where = option(self._name)
         return (
-            Row("reproduce", f"opera reproduce {finding.id}{where}"),
-            Row("this finding", f"opera show {finding.id}{where}"),
-            Row("its smallest test", f"opera show {finding.representative.test[:16]}{where}"),
+            NamedText("reproduce", f"opera reproduce {finding.id}{where}"),
+            NamedText("this finding", f"opera show {finding.id}{where}"),
+            NamedText("its smallest test", f"opera show {finding.representative.test[:16]}{where}"),
         )
 
     def _script(self, finding: Finding) -> tuple[str, str]:
@@ -227,29 +242,35 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
         return ()
     if reduction.document is None:
         return (f"not reduced: {one_line(reduction.reason or '')}",)
-    before, after = reduction.detail["complexity"]
-    how = f"{reduction.detail['probes']} probes in {reduction.detail['seconds']:.1f} s, complexity {before:.0f} to {after:.0f}"
+    probes, seconds = reduction.detail.get("probes", 0), reduction.detail.get("seconds", 0.0)
+    before, after = reduction.detail.get("complexity", (0.0, 0.0))
+    how = f"{probes} probes in {seconds:.1f} s, complexity {before:.0f} to {after:.0f}"
     return (*call_text(reduction.instance()).splitlines(), how)
 
 
-def symptom_rows(finding: Finding) -> tuple[Row, ...]:
+def symptom_rows(finding: Finding) -> tuple[NamedText, ...]:
     """The parts of a finding's fingerprint, those that say something."""
     first = finding.representative
     subject = finding.compiler if finding.is_elsewhere else f"{first.compiler}/{first.frontend}"
     symptom = symptom_of(subject, first.verdict, first.stage, first.converter or "", first.detail, noise_of(first.compiler))
     rows = (
-        Row("subject", subject), Row("route", first.route), Row("verdict", first.verdict.value),
-        Row("stage", first.stage.value if first.stage else ""), Row("kind", symptom.kind), Row("converter", symptom.converter),
-        Row("message", symptom.message), Row("optimisation", str(finding.lowest_level or "")),
-        *(Row("another compiler", str(each)) for each in finding.opinions),
-    )  # fmt: skip
-    return tuple(Row(row.name, one_line(row.value, 400)) for row in rows if row.value)
+        NamedText("subject", subject),
+        NamedText("route", first.route),
+        NamedText("verdict", first.verdict.value),
+        NamedText("stage", first.stage.value if first.stage else ""),
+        NamedText("kind", symptom.kind),
+        NamedText("converter", symptom.converter),
+        NamedText("message", symptom.message),
+        NamedText("optimisation", str(finding.lowest_level or "")),
+        *(NamedText("another compiler", str(each)) for each in finding.opinions),
+    )
+    return tuple(NamedText(row.name, one_line(row.value, 400)) for row in rows if row.value)
 
 
-def version_rows(campaign: Campaign | None) -> tuple[Row, ...]:
+def version_rows(campaign: Campaign | None) -> tuple[NamedText, ...]:
     """Versions and pinned settings of both sides of a campaign."""
     if campaign is None:
-        return (Row("versions", "the workspace has no campaign of this test"),)
+        return (NamedText("versions", "the workspace has no campaign of this test"),)
     sides = [campaign.versions.get(side) for side in ("library", "compiler")]
     named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
-    return tuple(Row(one_line(name), one_line(str(value))) for side in named for name, value in side.items())
+    return tuple(NamedText(one_line(name), one_line(str(value))) for side in named for name, value in side.items())

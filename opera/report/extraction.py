@@ -3,30 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from opera.console import echo, one_line, plural, print_table
 from opera.extract import FailedShard, SourceSummary
+from opera.untrusted import JsonObject
 
 SCHEMA = "extract/1"
 REASONS = 12
 """Reasons of dropped calls that are printed of each source."""
 
 
-def document(library: str, instances: int, operators: int, summaries: Sequence[SourceSummary]) -> dict[str, Any]:
+def document(library: str, instances: int, operators: int, summaries: Sequence[SourceSummary]) -> JsonObject:
     """The document of `opera extract --json`."""
     return {
-        "schema": SCHEMA, "library": library, "instances": instances, "operators": operators,
+        "schema": SCHEMA,
+        "library": library,
+        "instances": instances,
+        "operators": operators,
         "sources": {each.source: _source(each) for each in summaries},
-    }  # fmt: skip
+    }
 
 
-def _source(each: SourceSummary) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "calls": each.calls, "distinct": each.distinct, "operators": each.operators, "dropped": dict(each.dropped),
-        "seconds": round(each.seconds, 3), "version": each.version,
+def _source(each: SourceSummary) -> JsonObject:
+    found: JsonObject = {
+        "calls": each.calls,
+        "distinct": each.distinct,
+        "operators": each.operators,
+        "dropped": dict(each.dropped),
+        "seconds": round(each.seconds, 3),
+        "version": each.version,
         "failed": [{"shard": f.shard, "cause": f.cause, "entry": f.entry, "resumed": f.resumed} for f in each.failed_shards],
-    }  # fmt: skip
+    }
     if each.files:
         found["files"] = {"all": each.files, "kept": each.kept}
     if each.tests is not None:

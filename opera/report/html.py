@@ -32,7 +32,7 @@ _SHOWN_REASONS = 200
 
 
 @dataclass(frozen=True)
-class Entry:
+class FindingEntry:
     """A finding in the table: the summary row, and its details unless the page has no room for them."""
 
     row: Markup
@@ -50,7 +50,7 @@ class Reason:
 
 
 @dataclass(frozen=True)
-class Part:
+class CampaignSummary:
     """A campaign, for the table of campaigns."""
 
     curve: Curve
@@ -117,14 +117,14 @@ class _Entries:
         self._view = view
         self._name = name
 
-    def __iter__(self) -> Iterator[Entry]:
+    def __iter__(self) -> Iterator[FindingEntry]:
         digits = id_digits(self._view)
         rows = _fitting(self._row, [{"finding": each, "digits": digits} for each in self._view.findings[:_ROWS]], _ROW_BYTES)
         shown = self._view.findings[: len(rows)]
         details = self._fill(shown)
         for finding, row in zip(shown, rows, strict=True):
             command = f"opera show {finding.id}{option(self._name)}"
-            yield Entry(
+            yield FindingEntry(
                 row,
                 details.get(finding.id) or Markup("<p>The details do not fit on this page: <code>{}</code></p>").format(command),
             )
@@ -164,10 +164,10 @@ def _reasons(filtered: Sequence[Filtered]) -> list[Reason]:
     return sorted(reasons, key=lambda each: (-each.tests, each.verdict.value, each.reason))
 
 
-def _part(curve: Curve) -> Part:
+def _part(curve: Curve) -> CampaignSummary:
     chosen = {name: value for name, value in curve.campaign.settings.items() if value is not None and name not in ("compiler", "frontend")}
     settings = ", ".join(f"{name}={_setting(value)}" for name, value in chosen.items())
-    return Part(curve, ", ".join(f"{row.name} {row.value}" for row in version_rows(curve.campaign)), settings)
+    return CampaignSummary(curve, ", ".join(f"{row.name} {row.value}" for row in version_rows(curve.campaign)), settings)
 
 
 def _setting(value: Any) -> str:

@@ -18,8 +18,8 @@ from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
 from opera.report import details
 from opera.report.calls import call_text, stored_call
-from opera.report.details import Row
-from opera.report.reproducer import Attempt, Case
+from opera.report.details import NamedText
+from opera.report.reproducer import Attempt, ScriptCase
 from opera.report.text import code, fenced, inline
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
@@ -40,7 +40,7 @@ _LOG = 60
 
 
 @dataclass(frozen=True)
-class Facts:
+class IssueFacts:
     """The facts for an issue.
 
     Attributes:
@@ -60,7 +60,7 @@ class Facts:
 
     finding: str
     owner: str
-    case: Case
+    case: ScriptCase
     summary: str
     campaign: Campaign | None
     call: str
@@ -98,7 +98,7 @@ def provenance_of(workspace: Workspace, result: StoredResult) -> tuple[str, ...]
     return tuple(one_line(f"{each.test} ({each.source})", 160) for each in found[:_TESTS])
 
 
-def call_of(workspace: Workspace, case: Case) -> str:
+def call_of(workspace: Workspace, case: ScriptCase) -> str:
     """The call that the script makes, as text."""
     if case.note:
         try:
@@ -108,7 +108,7 @@ def call_of(workspace: Workspace, case: Case) -> str:
     return stored_call(Corpus(workspace), workspace.blobs, case.result.instance).text
 
 
-def text_of(facts: Facts) -> str:
+def text_of(facts: IssueFacts) -> str:
     """The issue as Markdown.
 
     Raises:
@@ -137,7 +137,7 @@ def text_of(facts: Facts) -> str:
         "log": fenced(_log(result)),
         "script": fenced(facts.script.rstrip(), "python") if facts.script else "",
         "why_none": inline(facts.why_none),
-        "versions": [Row(inline(row.name), inline(row.value)) for row in versions],
+        "versions": [NamedText(inline(row.name), inline(row.value)) for row in versions],
         "version": next((inline(row.value) for row in versions if row.name == facts.owner), "unknown"),
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
@@ -173,7 +173,7 @@ def ruled_out(result: StoredResult) -> list[str]:
     return found
 
 
-def _third_opinions(facts: Facts) -> list[str]:
+def _third_opinions(facts: IssueFacts) -> list[str]:
     """The opinions of other compilers against the owner of the failure."""
     if facts.owner != facts.result.compiler:
         return [f"One compiler alone: {inline(str(each))}." for each in facts.opinions if each.side == COMPILER]
@@ -202,16 +202,16 @@ def _difference(result: StoredResult) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", found) if isinstance(found, Mapping) else {}
 
 
-def _subject(facts: Facts) -> str:
+def _subject(facts: IssueFacts) -> str:
     return _FRAMEWORKS.get(facts.result.frontend, facts.result.frontend) if facts.owner == facts.result.compiler else facts.owner
 
 
-def _operator(facts: Facts) -> str:
+def _operator(facts: IssueFacts) -> str:
     api = str(facts.case.document.get("api", ""))
     return api.removeprefix("ai.onnx.") or facts.result.converter or "operator"
 
 
-def _short(facts: Facts) -> str:
+def _short(facts: IssueFacts) -> str:
     result = facts.result
     if result.verdict is Verdict.INCONSISTENT:
         wrong = {"values": "wrong result", "nan": "wrong NaN", "inf": "wrong infinity"}
@@ -220,7 +220,7 @@ def _short(facts: Facts) -> str:
     return inline(facts.summary, 100)
 
 
-def _warning(facts: Facts) -> str:
+def _warning(facts: IssueFacts) -> str:
     if facts.result.verdict is Verdict.FLAKY:
         return "This failure did not happen again in a fresh process. Find the reason before you report it."
     if facts.why_none:
@@ -240,7 +240,7 @@ def _what(difference: Mapping[str, Any]) -> str:
     return "" if kind in ELEMENTS else f"{inline(kind, 40)} "
 
 
-def _expected(facts: Facts) -> str:
+def _expected(facts: IssueFacts) -> str:
     result, difference = facts.result, _difference(facts.result)
     library = _FRAMEWORKS.get(result.frontend, inline(result.frontend))
     if result.verdict is Verdict.INCONSISTENT:
@@ -258,9 +258,11 @@ def _actual(result: StoredResult) -> str:
         return f"{_what(difference)}{code(str(difference.get('actual')))}{wide}"
     stage = f" while it was in stage `{result.stage.value}`" if result.stage else ""
     words = {
-        Verdict.CRASH: "An exception was raised", Verdict.ABORT: "The process was killed",
-        Verdict.HANG: "The process did not end", Verdict.OOM: "The process passed its memory cap",
-    }.get(result.verdict, "It fails")  # fmt: skip
+        Verdict.CRASH: "An exception was raised",
+        Verdict.ABORT: "The process was killed",
+        Verdict.HANG: "The process did not end",
+        Verdict.OOM: "The process passed its memory cap",
+    }.get(result.verdict, "It fails")
     return f"{words}{stage}."
 
 
@@ -269,10 +271,10 @@ def _log(result: StoredResult) -> str:
     return "\n".join(lines[-_LOG:])
 
 
-def _versions(campaign: Campaign | None) -> list[Row]:
+def _versions(campaign: Campaign | None) -> list[NamedText]:
     sides = [] if campaign is None else [campaign.versions.get(side) for side in ("compiler", "library")]
     rows: dict[str, str] = {}
     for side in sides:
         if isinstance(side, Mapping):
             rows.update({one_line(name): one_line(str(value)) for name, value in cast("Mapping[str, Any]", side).items()})
-    return [Row(name, value) for name, value in rows.items()]
+    return [NamedText(name, value) for name, value in rows.items()]

@@ -21,7 +21,7 @@ from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
 from opera.oracles.fingerprint import summary, template
 from opera.oracles.tolerance import tolerance_of
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Detail, Verdict
 from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
@@ -69,7 +69,7 @@ class Attempt:
 
 
 @dataclass(frozen=True)
-class Case:
+class ScriptCase:
     """The facts that a script shows.
 
     Attributes:
@@ -85,29 +85,29 @@ class Case:
     note: str = ""
 
 
-def original(workspace: Workspace, result: StoredResult) -> Case:
+def original(workspace: Workspace, result: StoredResult) -> ScriptCase:
     """The case of a failing test as the campaign ran it.
 
     Raises:
         UserError: its instance is gone.
     """
     try:
-        return Case(result, json.loads(Corpus(workspace).document(result.instance)), result.instance)
+        return ScriptCase(result, json.loads(Corpus(workspace).document(result.instance)), result.instance)
     except KeyError as error:
         raise UserError(f"the instance {result.instance[:12]} is no longer in the workspace; extract it again") from error
 
 
-def reduced(finding: Finding) -> Case | None:
+def reduced(finding: Finding) -> ScriptCase | None:
     """The case of a finding's reduced instance; None without a reduction."""
     reduction = finding.reduction
     if reduction is None or reduction.document is None:
         return None
-    detail = {**finding.representative.detail, **dict(reduction.detail.get("evidence", {}))}
+    detail: Detail = {**finding.representative.detail, **reduction.detail.get("evidence", Detail())}
     note = f"Reduced from test {finding.representative.test[:12]}. Fails with: {finding.trigger}."
-    return Case(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
+    return ScriptCase(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
 
 
-def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[str, Any]) -> str:
+def render(workspace: Workspace, config: Config, case: ScriptCase, versions: Mapping[str, Any]) -> str:
     """The script for one failing test.
 
     Args:
@@ -131,7 +131,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
     )
-    difference = result.detail.get("difference", {})
+    difference: Mapping[str, object] = result.detail.get("difference") or {}
     tolerance = tolerance_of(str(difference.get("dtype", "float32"))) or tolerance_of("float32")
     assert tolerance is not None
     values: dict[str, Any] = {
@@ -149,7 +149,7 @@ def render(workspace: Workspace, config: Config, case: Case, versions: Mapping[s
         "exact": _is_exact(difference),
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
-    }  # fmt: skip
+    }
     try:
         lines = environment.from_string(body).render(values).strip().splitlines()
     except jinja2.TemplateError as error:
@@ -177,7 +177,7 @@ def _compiler_template(adapter: type[Adapter], result: StoredResult) -> str:
     return found
 
 
-def _docstring(case: Case, versions: Mapping[str, Any]) -> list[str]:
+def _docstring(case: ScriptCase, versions: Mapping[str, Any]) -> list[str]:
     """The lines that say what a script shows, the second empty."""
     result = case.result
     return [
@@ -197,7 +197,7 @@ def _sorted_imports(lines: Iterable[str]) -> str:
     return "\n".join([*first, *([""] if first else []), *rest])
 
 
-def _is_exact(difference: Mapping[str, Any]) -> bool:
+def _is_exact(difference: Mapping[str, object]) -> bool:
     return difference.get("kind") == "values" and difference.get("allowed") == 0.0
 
 
@@ -208,7 +208,7 @@ def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
     return list(pairs.items())
 
 
-def _library_source(workspace: Workspace, config: Config, case: Case, route: Route) -> ModelSource:
+def _library_source(workspace: Workspace, config: Config, case: ScriptCase, route: Route) -> ModelSource:
     result = case.result
     spec = library_spec(config, route.library, workspace.cache, dict(route.environment))
     request = WriteSource(case.document, case.key, result.seed, result.form)
@@ -294,8 +294,10 @@ def _judge(code: int, output: str, result: StoredResult) -> Attempt:
         return Attempt(False, "the script ended without a failure", tail)
     last = next((line for line in reversed(output.splitlines()) if line.strip()), "")
     if result.verdict is Verdict.INCONSISTENT:
+        assert "difference" in result.detail
         return _judge_difference(output, str(result.detail["difference"]["kind"]), tail)
     if result.verdict is Verdict.CRASH:
+        assert "failure" in result.detail
         failure = result.detail["failure"]
         kind = str(failure["type"]).rsplit(".", 1)[-1]
         noise = noise_of(result.compiler)

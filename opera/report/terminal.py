@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import groupby
-from typing import Any
 
 from opera.console import echo, one_line, option, plural, print_table
 from opera.report.overview import Finding, Overview
+from opera.untrusted import JsonObject
 
 SCHEMA = "report/1"
 _ID = 8
 _FEW = 12
 
 
-def document(view: Overview) -> dict[str, Any]:
+def document(view: Overview) -> JsonObject:
     """The `report/1` document."""
     return {
         "schema": SCHEMA,
         "subjects": [
             {
-                "compiler": each.compiler, "frontend": each.frontend, "tests": each.tests,
+                "compiler": each.compiler,
+                "frontend": each.frontend,
+                "tests": each.tests,
                 "verdicts": {verdict.value: count for verdict, count in each.verdicts.items()},
             }
             for each in view.subjects
@@ -28,23 +30,34 @@ def document(view: Overview) -> dict[str, Any]:
         "campaigns": [{"id": each.campaign.id, "complete": each.campaign.complete, "tests": each.tests} for each in view.curves],
         "findings": [finding_document(each) for each in view.findings],
         "filtered": dict(view.filtered_by_reason()),
-    }  # fmt: skip
+    }
 
 
-def finding_document(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding) -> JsonObject:
     """One entry of `findings`."""
     lowest = finding.lowest_level
     return {
-        "id": finding.id, "compiler": finding.compiler, "frontend": finding.frontend, "route": finding.route,
-        "operators": list(finding.operators), "verdict": finding.verdict.value, "stage": finding.stage.value if finding.stage else None,
-        "converter": None if finding.converter is None else one_line(finding.converter), "summary": finding.summary,
-        "tests": len(finding.tests), "verified": finding.verified, "reproducer": finding.reproducer,
+        "id": finding.id,
+        "compiler": finding.compiler,
+        "frontend": finding.frontend,
+        "route": finding.route,
+        "operators": list(finding.operators),
+        "verdict": finding.verdict.value,
+        "stage": finding.stage.value if finding.stage else None,
+        "converter": None if finding.converter is None else one_line(finding.converter),
+        "summary": finding.summary,
+        "tests": len(finding.tests),
+        "verified": finding.verified,
+        "reproducer": finding.reproducer,
         "lowest_level": None if lowest is None else {"name": lowest.name, "verdict": lowest.verdict.value},
-        "representative": finding.representative.test, "met_by": list(finding.met_by), "trigger": finding.trigger,
-        "reduced": finding.reduction is not None and finding.reduction.reason is None, "fingerprints": list(finding.fingerprints),
+        "representative": finding.representative.test,
+        "met_by": list(finding.met_by),
+        "trigger": finding.trigger,
+        "reduced": finding.reduction is not None and finding.reduction.reason is None,
+        "fingerprints": list(finding.fingerprints),
         "merged_because": list(finding.merged_because),
         "other_compilers": [{"subject": each.subject, "side": each.side} for each in finding.opinions],
-    }  # fmt: skip
+    }
 
 
 def print_overview(view: Overview, workspace: str, *, rows: int | None) -> None:
@@ -91,12 +104,16 @@ def _print_findings(subject: str, found: list[Finding], digits: int, limit: int 
     tried = any(each.reproducer is not None for each in shown)
     rows = [
         [
-            each.id[:digits], each.verdict.value, each.stage.value if each.stage else "",
-            one_line(each.converter or "", 32), f"{len(each.tests):,}",
-            *([_verified(each)] if tried else []), _with_culprit(each),
+            each.id[:digits],
+            each.verdict.value,
+            each.stage.value if each.stage else "",
+            one_line(each.converter or "", 32),
+            f"{len(each.tests):,}",
+            *([_verified(each)] if tried else []),
+            _with_culprit(each),
         ]
         for each in shown
-    ]  # fmt: skip
+    ]
     header = ["id", "verdict", "stage", "converter", "tests", *(["verified"] if tried else []), "summary"]
     print_table(header, rows, elastic=len(header) - 1)
     if len(shown) < len(found):

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from opera.console import one_line, option, plural
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
 from opera.report.calls import CallText, stored_call
-from opera.report.details import Detailer, Row, evidence, lines, version_rows
+from opera.report.details import Detailer, NamedText, evidence, lines, version_rows
 from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
+from opera.untrusted import Document
 
 SCHEMA = "show/1"
 _SHOWN = 20
 
 
-class View(Protocol):
+class ShowView(Protocol):
     """Something that `opera show` can show."""
 
     def lines(self) -> list[str]:
         """For a person."""
         ...
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         ...
 
@@ -68,7 +69,7 @@ class FindingView:
         text += _section("reproducer", [f"  {details.script_note}", *(f"    {line}" for line in details.script.splitlines())])
         return [*text, *_section("next steps", _facts(details.commands))]
 
-    def _reduction(self) -> dict[str, Any] | None:
+    def _reduction(self) -> Document | None:
         """The outcome of the reduction, as JSON; None if it was not tried."""
         found = self._finding.reduction
         if found is None:
@@ -76,16 +77,24 @@ class FindingView:
         figures = {name: value for name, value in found.detail.items() if name != "evidence"}
         return {"test": found.test, "reason": found.reason, "instance": found.document, "trigger": found.trigger, **figures}
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         details, first = self._details, self._finding.representative
         return {
-            "schema": SCHEMA, "kind": "finding", **finding_document(self._finding),
-            "symptom": _pairs(details.symptom), "call": details.call.text, "notes": list(details.call.notes), "instance": first.instance,
-            "detail": _detail(first), "versions": _pairs(details.versions), "provenance": list(details.provenance),
-            "failing": [test.test for test in self._finding.tests], "script": details.script or None,
+            "schema": SCHEMA,
+            "kind": "finding",
+            **finding_document(self._finding),
+            "symptom": _pairs(details.symptom),
+            "call": details.call.text,
+            "notes": list(details.call.notes),
+            "instance": first.instance,
+            "detail": _detail(first),
+            "versions": _pairs(details.versions),
+            "provenance": list(details.provenance),
+            "failing": [test.test for test in self._finding.tests],
+            "script": details.script or None,
             "reduction": self._reduction(),
-        }  # fmt: skip
+        }
 
 
 class TestView:
@@ -107,39 +116,53 @@ class TestView:
         text += _section(f"instance {result.instance[:12]}", _call(self._call))
         found = lines(evidence(result.detail))
         text += _section("evidence", found) if found else []
-        text += _section("seconds", _facts([Row(stage, f"{seconds:.3f}") for stage, seconds in result.seconds.items()]))
+        text += _section("seconds", _facts([NamedText(stage, f"{seconds:.3f}") for stage, seconds in result.seconds.items()]))
         text += _section("versions", _facts(version_rows(self._campaigns[-1] if self._campaigns else None)))
         return [*text, *_section("next steps", _facts(self._commands()))]
 
-    def _rows(self) -> list[Row]:
+    def _rows(self) -> list[NamedText]:
         result = self._result
         rows = [
-            ("subject", f"{result.compiler}/{result.frontend}"), ("route", result.route), ("input form", result.form),
-            ("seed", str(result.seed)), ("verdict", result.verdict.value), ("stage", result.stage.value if result.stage else ""),
-            ("reason", result.reason or ""), ("converter", result.converter or ""), ("finding", result.fingerprint or ""),
+            ("subject", f"{result.compiler}/{result.frontend}"),
+            ("route", result.route),
+            ("input form", result.form),
+            ("seed", str(result.seed)),
+            ("verdict", result.verdict.value),
+            ("stage", result.stage.value if result.stage else ""),
+            ("reason", result.reason or ""),
+            ("converter", result.converter or ""),
+            ("finding", result.fingerprint or ""),
             ("campaigns", ", ".join(campaign.id for campaign in self._campaigns)),
-        ]  # fmt: skip
-        return [Row(name, one_line(value)) for name, value in rows if value]
+        ]
+        return [NamedText(name, one_line(value)) for name, value in rows if value]
 
-    def _commands(self) -> list[Row]:
+    def _commands(self) -> list[NamedText]:
         where = option(self._name)
-        rows = [Row("its instance", f"opera show {self._result.instance[:16]}{where}")]
+        rows = [NamedText("its instance", f"opera show {self._result.instance[:16]}{where}")]
         if self._result.fingerprint is not None:
             rows += [
-                Row("its finding", f"opera show {self._result.fingerprint}{where}"),
-                Row("reproduce", f"opera reproduce {self._result.fingerprint}{where}"),
+                NamedText("its finding", f"opera show {self._result.fingerprint}{where}"),
+                NamedText("reproduce", f"opera reproduce {self._result.fingerprint}{where}"),
             ]
         return rows
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         result = self._result
         return {
-            "schema": SCHEMA, "kind": "test", "id": result.test, **_result_document(result), "instance": result.instance,
-            "seed": result.seed, "converter": result.converter, "call": self._call.text, "notes": list(self._call.notes),
-            "detail": _detail(result), "seconds": dict(result.seconds),
+            "schema": SCHEMA,
+            "kind": "test",
+            "id": result.test,
+            **_result_document(result),
+            "instance": result.instance,
+            "seed": result.seed,
+            "converter": result.converter,
+            "call": self._call.text,
+            "notes": list(self._call.notes),
+            "detail": _detail(result),
+            "seconds": dict(result.seconds),
             "campaigns": [campaign.id for campaign in self._campaigns],
-        }  # fmt: skip
+        }
 
 
 class InstanceView:
@@ -166,14 +189,20 @@ class InstanceView:
         text += _section("tests", tests or ["  no test has run"])
         return text
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> Document:
         """The `show/1` document."""
         return {
-            "schema": SCHEMA, "kind": "instance", "id": self._key, "library": self._document["library"], "api": self._call.api,
-            "call": self._call.text, "notes": list(self._call.notes), "document": self._document,
+            "schema": SCHEMA,
+            "kind": "instance",
+            "id": self._key,
+            "library": self._document["library"],
+            "api": self._call.api,
+            "call": self._call.text,
+            "notes": list(self._call.notes),
+            "document": self._document,
             "provenance": [{"source": each.source, "test": each.test, "calls": each.calls} for each in self._provenance],
             "tests": [{"id": test.test, **_result_document(test)} for test in self._tests],
-        }  # fmt: skip
+        }
 
 
 def _seen(occurrence: Occurrence) -> str:
@@ -181,12 +210,17 @@ def _seen(occurrence: Occurrence) -> str:
     return f"  {test}  {plural(occurrence.calls, 'call')}"
 
 
-def _result_document(result: StoredResult) -> dict[str, Any]:
+def _result_document(result: StoredResult) -> Document:
     return {
-        "compiler": result.compiler, "frontend": result.frontend, "route": result.route, "form": result.form,
-        "verdict": result.verdict.value, "stage": result.stage.value if result.stage else None, "reason": result.reason,
+        "compiler": result.compiler,
+        "frontend": result.frontend,
+        "route": result.route,
+        "form": result.form,
+        "verdict": result.verdict.value,
+        "stage": result.stage.value if result.stage else None,
+        "reason": result.reason,
         "finding": result.fingerprint,
-    }  # fmt: skip
+    }
 
 
 def _said(result: StoredResult) -> str:
@@ -205,7 +239,7 @@ def _section(title: str, body: Sequence[str], total: int | None = None) -> list[
     return ["", title, *body, *more]
 
 
-def _facts(rows: Sequence[Row]) -> list[str]:
+def _facts(rows: Sequence[NamedText]) -> list[str]:
     width = max((len(row.name) for row in rows), default=0)
     return [f"  {row.name.ljust(width)}  {row.value}" for row in rows]
 
@@ -214,10 +248,10 @@ def _call(call: CallText) -> list[str]:
     return [*(f"  {line}" for line in call.text.splitlines()), *(f"  # {note}" for note in call.notes)]
 
 
-def _pairs(rows: Sequence[Row]) -> dict[str, str]:
+def _pairs(rows: Sequence[NamedText]) -> dict[str, str]:
     return {row.name: row.value for row in rows}
 
 
-def _detail(result: StoredResult) -> dict[str, Any]:
+def _detail(result: StoredResult) -> dict[str, object]:
     """What the worker left behind, with the name of the exporter if one failed."""
     return {**result.detail, **({} if result.exporter is None else {"exporter": result.exporter})}

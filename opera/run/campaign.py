@@ -25,9 +25,10 @@ from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
+from opera.oracles.verdict import Detail
 from opera.run.adaptive import Adaptation, Draws
-from opera.run.disk import NoRoom, Place, check_room
-from opera.run.observers import Progress, Watch
+from opera.run.disk import NoRoom, WorkspacePlace, check_room
+from opera.run.observers import ProgressListener, Watch
 from opera.run.plan import Plan, make_plan
 from opera.run.scheduler import AHEAD, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
@@ -169,7 +170,7 @@ def run_campaign(
     config: Config,
     settings: Settings,
     order: Callable[[], Iterable[tuple[str, Instance]]],
-    progress: Progress,
+    progress: ProgressListener,
     adaptation: Adaptation | None = None,
 ) -> Summary:
     """Runs, or continues, the campaign that *settings* describe.
@@ -326,7 +327,7 @@ class _Campaign:
             lowered=self._lowered,
             ahead=AHEAD if self._draws is None else 0,
         )
-        place = Place(self._workspace.folder)
+        place = WorkspacePlace(self._workspace.folder)
         while not scheduler.finished:
             place.check()
             if self._stop.reason is None:
@@ -355,11 +356,27 @@ class _Campaign:
     def _result(self, test: Test, judgement: Judgement) -> None:
         check_room(judgement, self._workspace.folder)
         fingerprint = judgement.symptom(self._settings.subject).fingerprint if judgement.verdict.is_failure else None
+        detail: Detail = {**judgement.detail}
+        if judgement.exporter:
+            detail["exporter"] = judgement.exporter
         result = StoredResult(
-            test.id, test.instance, self._settings.compiler, self._settings.frontend, self._workers.route.name, test.form.value,
-            test.seed, judgement.verdict, judgement.stage, judgement.reason, judgement.converter, fingerprint,
-            judgement.detail, judgement.seconds, self._workers.pool.machine.id, judgement.exporter,
-        )  # fmt: skip
+            test=test.id,
+            instance=test.instance,
+            compiler=self._settings.compiler,
+            frontend=self._settings.frontend,
+            route=self._workers.route.name,
+            form=test.form.value,
+            seed=test.seed,
+            verdict=judgement.verdict,
+            stage=judgement.stage,
+            reason=judgement.reason,
+            converter=judgement.converter,
+            fingerprint=fingerprint,
+            detail=judgement.detail,
+            seconds=judgement.seconds,
+            machine=self._workers.pool.machine.id,
+            exporter=judgement.exporter,
+        )
         self._keep_machine(self._workers.pool.machine)
         is_new = fingerprint is not None and fingerprint not in self._found and fingerprint not in self._known
         if fingerprint is not None:
@@ -379,6 +396,14 @@ class _Campaign:
         assert stored is not None
         verdicts = self._campaigns.verdicts(campaign)
         return Summary(
-            campaign, sum(verdicts.values()), planned, stored.seconds, verdicts, len(self._found), len(self._found - self._known),
-            complete, stopped_by, versions,
-        )  # fmt: skip
+            campaign=campaign,
+            executed=sum(verdicts.values()),
+            planned=planned,
+            seconds=stored.seconds,
+            verdicts=verdicts,
+            findings=len(self._found),
+            new_findings=len(self._found - self._known),
+            complete=complete,
+            stopped_by=stopped_by,
+            versions=versions,
+        )

@@ -15,7 +15,7 @@ LEAST_FREE = 16 * 2**20
 _SIGNS = ("No space left on device", "Errno 28", "ENOSPC", "Disk quota exceeded")
 
 
-class Place:
+class WorkspacePlace:
     """Where a workspace lay when this was made; it may be moved or removed while a campaign works in it."""
 
     def __init__(self, folder: Path) -> None:

@@ -15,7 +15,7 @@ _LOOK = 0.1
 """Seconds between two looks at what the workers do."""
 
 
-class Progress(Protocol):
+class ProgressListener(Protocol):
     """Is told how a campaign goes, to tell a person."""
 
     def began(self, campaign: str, total: int, done: int) -> None:
@@ -38,7 +38,7 @@ class Progress(Protocol):
 class Watch:
     """One campaign's watchers."""
 
-    def __init__(self, workspace: Workspace, settings: Settings, pool: PoolProtocol, progress: Progress) -> None:
+    def __init__(self, workspace: Workspace, settings: Settings, pool: PoolProtocol, progress: ProgressListener) -> None:
         self._pool = pool
         self._progress = progress
         self._status = Status(workspace.folder, settings, pool)

@@ -50,9 +50,15 @@ class Plan(Sequence[Test]):
         instance, seed, form = self._instances[index], self._seeds[index], _FORMS[self._forms[index]]
         identity = self._identity
         return Test(
-            self._places[index], identity.test(instance, seed, form), instance, self._apis[index], form,
-            identity.reference_key(instance, seed), identity.artefact_key(instance, seed, form), seed,
-        )  # fmt: skip
+            place=self._places[index],
+            id=identity.test(instance, seed, form),
+            instance=instance,
+            api=self._apis[index],
+            form=form,
+            reference_key=identity.reference_key(instance, seed),
+            artefact_key=identity.artefact_key(instance, seed, form),
+            seed=seed,
+        )
 
     def identities(self) -> Iterator[tuple[int, str]]:
         """Place and identity of each test, which is all that is needed of those that have a result."""

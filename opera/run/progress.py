@@ -5,16 +5,32 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING
 
 from opera.console import one_line, option, say, terminal
 from opera.difftest.judge import headline
+from opera.run.status import OperatorFigures, StatusDocument
 from opera.store import StoredResult
+from opera.workers.pool_protocol import WorkerFacts
+
+if TYPE_CHECKING:  # only a terminal needs rich
+    from rich.console import Group, RenderableType
+    from rich.live import Live
+    from rich.table import Table
+    from rich.text import Text
 
 COLOURS = {
-    "pass": "green", "crash": "red", "abort": "red", "hang": "red", "oom": "red", "inconsistent": "magenta", "flaky": "yellow",
-    "unsupported": "cyan", "invalid": "bright_black", "undefined": "bright_black",
-}  # fmt: skip
+    "pass": "green",
+    "crash": "red",
+    "abort": "red",
+    "hang": "red",
+    "oom": "red",
+    "inconsistent": "magenta",
+    "flaky": "yellow",
+    "unsupported": "cyan",
+    "invalid": "bright_black",
+    "undefined": "bright_black",
+}
 """Colours of verdicts."""
 _MOST_STAGES = 8
 _NAME = 80
@@ -22,7 +38,7 @@ _NAME = 80
 _DIM = "bright_black"
 
 
-def board(status: dict[str, Any], operators: int) -> Any:
+def board(status: StatusDocument, operators: int) -> Group:
     """The view of *status* for rich: progress, verdicts, workers, and costs.
 
     Args:
@@ -39,7 +55,7 @@ def board(status: dict[str, Any], operators: int) -> Any:
     head.add_row(
         "findings", f"{status['new_findings']:,} new" + "".join(f"  {one_line(each['api'], _NAME)}" for each in status["findings"][-3:])
     )
-    parts: list[Any] = [head]
+    parts: list[RenderableType] = [head]
     if status["workers"]:
         parts += ["", _workers(status["workers"])]
     if status["cost"]["stages"]:
@@ -49,13 +65,13 @@ def board(status: dict[str, Any], operators: int) -> Any:
     return Group(*parts)
 
 
-def _title(status: dict[str, Any]) -> Any:
+def _title(status: StatusDocument) -> str:
     shard = f" shard {status['shard']}" if status["shard"] else ""
     reason = f" by {status['stopped_by']}" if status["stopped_by"] else ""
     return f"{status['subject']}{shard}, {status['state']}{reason}"
 
 
-def _tests(status: dict[str, Any]) -> str:
+def _tests(status: StatusDocument) -> str:
     tests, rate = status["tests"], status["rate"]
     share = f" ({tests['done'] / tests['total']:.1%})" if tests["total"] else ""
     left = f", about {clock(status['seconds_left'])} left" if status["seconds_left"] is not None else ""
@@ -64,26 +80,31 @@ def _tests(status: dict[str, Any]) -> str:
     return f"{tests['done']:,} of {tests['total']:,}{share}{before} in {clock(status['seconds'])}, {rate['mean']:.1f}/s{now}{left}"
 
 
-def _verdicts(verdicts: dict[str, int]) -> Any:
+def _verdicts(verdicts: dict[str, int]) -> Text:
     from rich.text import Text
 
     return Text("  ").join(Text(f"{one_line(name, _NAME)} {count:,}", style=COLOURS.get(name, "")) for name, count in verdicts.items())
 
 
-def _workers(workers: list[dict[str, Any]]) -> Any:
+def _workers(workers: list[WorkerFacts]) -> Table:
     table = _table("worker", "process", "state", "doing", "stage", "seconds", "memory", "tasks")
     for each in workers:
         busy = each["state"] != "idle"
         table.add_row(
-            one_line(f"{each['label']} {each['role']}", _NAME), str(each["pid"]), one_line(each["state"], _NAME),
-            one_line(each["api"] or "", _NAME), one_line(each["stage"], _NAME) if busy else "",
-            f"{each['seconds']:.1f}" if busy else "", f"{each['resident'] / 2**20:,.0f} MB", f"{each['tasks']:,}",
+            one_line(f"{each['label']} {each['role']}", _NAME),
+            str(each["pid"]),
+            one_line(each["state"], _NAME),
+            one_line(each["api"] or "", _NAME),
+            one_line(each["stage"], _NAME) if busy else "",
+            f"{each['seconds']:.1f}" if busy else "",
+            f"{each['resident'] / 2**20:,.0f} MB",
+            f"{each['tasks']:,}",
             style="" if busy else _DIM,
-        )  # fmt: skip
+        )
     return table
 
 
-def _stages(stages: dict[str, float]) -> Any:
+def _stages(stages: dict[str, float]) -> Table:
     total = sum(stages.values()) or 1.0
     table = _table("stage", "seconds", "share")
     for name, seconds in list(stages.items())[:_MOST_STAGES]:
@@ -91,7 +112,7 @@ def _stages(stages: dict[str, float]) -> Any:
     return table
 
 
-def _operators(operators: list[dict[str, Any]]) -> Any:
+def _operators(operators: list[OperatorFigures]) -> Table:
     table = _table("operator", "seconds", "tests", "a test")
     for each in operators:
         mean = each["seconds"] / max(each["tests"], 1)
@@ -99,7 +120,7 @@ def _operators(operators: list[dict[str, Any]]) -> Any:
     return table
 
 
-def _table(first: str, *others: str) -> Any:
+def _table(first: str, *others: str) -> Table:
     from rich.table import Table
 
     table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
@@ -133,7 +154,7 @@ class CampaignProgress:
         self._findings = 0
         self._total = self._done = self._before = 0
         self._started = self._shown = time.monotonic()
-        self._live: Any = None
+        self._live: Live | None = None
 
     def began(self, campaign: str, total: int, done: int) -> None:
         self._total, self._done, self._before = total, done, done
@@ -185,7 +206,7 @@ class CampaignProgress:
     def _rate(self) -> float:
         return (self._done - self._before) / max(time.monotonic() - self._started, 1e-9)
 
-    def _table(self, busy: list[tuple[str, str, str]]) -> Any:
+    def _table(self, busy: list[tuple[str, str, str]]) -> Table:
         from rich.table import Table
         from rich.text import Text
 

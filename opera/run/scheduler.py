@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from opera.difftest.judge import Judgement
-from opera.difftest.messages import Answer, ExporterFailed, Kept, LibraryLost, Made, Rejected, kept_of, to_json
+from opera.difftest.messages import Answer, ExporterFailed, InstanceRejected, Kept, LibraryLost, Made, kept_of, to_json
 from opera.difftest.model_worker import REFERENCE
 from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
@@ -238,7 +238,7 @@ class Scheduler:
         reference = None if isinstance(answer, LibraryLost) else answer.reference
         if reference is not None:
             self._cache.put(state.test.reference_key, reference)
-        if isinstance(answer, Rejected | LibraryLost) and answer.stage == REFERENCE:
+        if isinstance(answer, InstanceRejected | LibraryLost) and answer.stage == REFERENCE:
             self._cache.put(state.test.reference_key, answer)
         elif self._difftest.kind is not None:
             self._cache.put(state.test.artefact_key, answer.artefact if isinstance(answer, Made) else answer)

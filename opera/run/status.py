@@ -10,14 +10,14 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import TypedDict, cast
 
 from opera.atomic import append, replacing
 from opera.difftest.settings import Settings
 from opera.errors import UserError
-from opera.run.disk import Place
+from opera.run.disk import WorkspacePlace
 from opera.store import StoredResult
-from opera.workers.pool_protocol import PoolProtocol
+from opera.workers.pool_protocol import PoolProtocol, WorkerFacts
 from opera.workers.processes import most_resident
 
 JOURNAL = "log.jsonl"
@@ -33,7 +33,7 @@ class Journal:
         self._folder = folder
         self._lines: list[str] = []
 
-    def note(self, event: str, **fields: Any) -> None:
+    def note(self, event: str, **fields: object) -> None:
         """Notes an event; it is written with the next `flush`."""
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._lines.append(json.dumps({"time": now, "event": event, **fields}))
@@ -61,7 +61,7 @@ _OPERATORS = 20
 _FINDINGS = 10
 _MOST_BYTES = 2**22
 _TEXT, _NUMBER, _MAYBE_TEXT, _MAYBE_NUMBER = "text", "number", "text?", "number?"
-_SHAPE: dict[str, Any] = {
+_SHAPE: dict[str, object] = {
     "state": _TEXT, "stopped_by": _MAYBE_TEXT, "campaign": _MAYBE_TEXT, "subject": _TEXT, "shard": _MAYBE_TEXT, "pid": _MAYBE_NUMBER,
     "seconds": _NUMBER, "tests": {"total": _NUMBER, "done": _NUMBER, "before": _NUMBER}, "rate": {"now": _NUMBER, "mean": _NUMBER},
     "seconds_left": _MAYBE_NUMBER, "verdicts": {"*": _NUMBER}, "new_findings": _NUMBER, "findings": [{"api": _TEXT}],
@@ -73,10 +73,72 @@ _SHAPE: dict[str, Any] = {
     ],
     "cost": {"stages": {"*": _NUMBER}, "operators": [{"api": _TEXT, "seconds": _NUMBER, "tests": _NUMBER}]},
 }  # fmt: skip
-"""The keys that readers of the file use; `*` is any key."""
+"""What readers of the file rely on; `*` is any key."""
 
 
-def read_status(folder: Path) -> dict[str, Any]:
+class TestFigures(TypedDict):
+    """Tests of a campaign: all, those with a result, and those that had it before."""
+
+    total: int
+    done: int
+    before: int
+
+
+class RateFigures(TypedDict):
+    """Tests per second, in the last minute and from the beginning."""
+
+    now: float
+    mean: float
+
+
+class FindingFacts(TypedDict):
+    """A new finding."""
+
+    finding: str | None
+    api: str
+    verdict: str
+
+
+class OperatorFigures(TypedDict):
+    """What an operator has cost."""
+
+    api: str
+    seconds: float
+    tests: int
+
+
+class CostFigures(TypedDict):
+    """Where the time goes."""
+
+    stages: dict[str, float]
+    operators: list[OperatorFigures]
+
+
+class StatusDocument(TypedDict):
+    """A document `status/1`."""
+
+    schema: str
+    state: str
+    stopped_by: str | None
+    campaign: str | None
+    subject: str
+    shard: str | None
+    pid: int | None
+    started: str
+    updated: str | None
+    seconds: float
+    tests: TestFigures
+    rate: RateFigures
+    seconds_left: float | None
+    verdicts: dict[str, int]
+    new_findings: int
+    findings: list[FindingFacts]
+    workers: list[WorkerFacts]
+    cost: CostFigures
+    driver: dict[str, float] | None
+
+
+def read_status(folder: Path) -> StatusDocument:
     """The status in the workspace *folder*.
 
     Raises:
@@ -85,16 +147,21 @@ def read_status(folder: Path) -> dict[str, Any]:
     path = folder / NAME
     try:
         with open(path, "rb", opener=_without_waiting) as file:
-            status = json.loads(file.read(_MOST_BYTES) or b"")
+            status: object = json.loads(file.read(_MOST_BYTES) or b"")
     except FileNotFoundError as error:
         raise UserError(f"no campaign has run in {folder}; `opera run` starts one") from error
     except (IsADirectoryError, ValueError, RecursionError) as error:
         raise _damaged(path) from error
-    if isinstance(status, dict) and cast("dict[str, Any]", status).get("schema", SCHEMA) != SCHEMA:
+    if _schema_of(status) != SCHEMA:
         raise UserError(f"{path} was written by another version of OPERA; run `opera run` with this version")
     if not _has_shape(status, _SHAPE):
         raise _damaged(path)
-    return cast("dict[str, Any]", status)
+    return cast(StatusDocument, status)
+
+
+def _schema_of(status: object) -> object:
+    """The schema that *status* names; ours where it names none."""
+    return cast("dict[str, object]", status).get("schema", SCHEMA) if isinstance(status, dict) else SCHEMA
 
 
 def _without_waiting(path: str, flags: int) -> int:
@@ -106,13 +173,13 @@ def _damaged(path: Path) -> UserError:
     return UserError(f"{path} is damaged; remove it: `opera run` writes it again, and `opera top CAMPAIGN` shows an earlier campaign")
 
 
-def _has_shape(value: Any, shape: Any) -> bool:
+def _has_shape(value: object, shape: object) -> bool:
     if isinstance(shape, list):
-        return isinstance(value, list) and all(_has_shape(item, shape[0]) for item in cast("list[Any]", value))
+        return isinstance(value, list) and all(_has_shape(item, cast("list[object]", shape)[0]) for item in cast("list[object]", value))
     if isinstance(shape, dict):
         if not isinstance(value, dict):
             return False
-        found, wanted = cast("dict[str, Any]", value), cast("dict[str, Any]", shape)
+        found, wanted = cast("dict[str, object]", value), cast("dict[str, object]", shape)
         if "*" in wanted:
             return all(_has_shape(item, wanted["*"]) for item in found.values())
         return all(name in found and _has_shape(found[name], inner) for name, inner in wanted.items())
@@ -120,7 +187,7 @@ def _has_shape(value: Any, shape: Any) -> bool:
         return shape in (_MAYBE_TEXT, _MAYBE_NUMBER)
     if shape in (_TEXT, _MAYBE_TEXT):
         return isinstance(value, str)
-    return type(value) in (int, float) and 0 <= value < 1e15
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e15
 
 
 class Status:
@@ -129,7 +196,7 @@ class Status:
     def __init__(self, folder: Path, settings: Settings, pool: PoolProtocol) -> None:
         self.journal = Journal(folder)
         self._path = folder / NAME
-        self._place = Place(folder)
+        self._place = WorkspacePlace(folder)
         self._settings = settings
         self._pool = pool
         self._began = self._written = time.monotonic()
@@ -138,7 +205,7 @@ class Status:
         self._campaign: str | None = None
         self._total = self._done = self._before = 0
         self._verdicts: Counter[str] = Counter()
-        self._findings: deque[dict[str, Any]] = deque(maxlen=_FINDINGS)
+        self._findings: deque[FindingFacts] = deque(maxlen=_FINDINGS)
         self._new = 0
         self._stages: Counter[str] = Counter()
         self._operators: Counter[str] = Counter()
@@ -192,18 +259,27 @@ class Status:
             file.write(json.dumps(document, indent=1).encode() + b"\n")
         self.journal.flush()
 
-    def _document(self, state: str, stopped_by: str | None) -> dict[str, Any]:
+    def _document(self, state: str, stopped_by: str | None) -> StatusDocument:
         elapsed = self._written - self._began
         rate = self._rate()
         left = self._total - self._done
         return {
-            "schema": SCHEMA, "state": state, "stopped_by": stopped_by, "campaign": self._campaign, "subject": self._settings.subject,
-            "shard": None if self._settings.shard is None else str(self._settings.shard), "pid": os.getpid(),
-            "started": self._started, "updated": _now(), "seconds": round(elapsed, 3),
+            "schema": SCHEMA,
+            "state": state,
+            "stopped_by": stopped_by,
+            "campaign": self._campaign,
+            "subject": self._settings.subject,
+            "shard": None if self._settings.shard is None else str(self._settings.shard),
+            "pid": os.getpid(),
+            "started": self._started,
+            "updated": _now(),
+            "seconds": round(elapsed, 3),
             "tests": {"total": self._total, "done": self._done, "before": self._before},
             "rate": {"now": round(rate, 3), "mean": round((self._done - self._before) / elapsed, 3) if elapsed > 0 else 0.0},
             "seconds_left": round(left / rate) if rate > 0 and state == "running" else None,
-            "verdicts": dict(sorted(self._verdicts.items())), "new_findings": self._new, "findings": list(self._findings),
+            "verdicts": dict(sorted(self._verdicts.items())),
+            "new_findings": self._new,
+            "findings": list(self._findings),
             "workers": self._pool.workers() if state in ("starting", "running") else [],
             "cost": {
                 "stages": {stage: round(seconds, 3) for stage, seconds in self._stages.most_common()},
@@ -214,9 +290,10 @@ class Status:
             },
             "driver": {
                 "resident": most_resident(),
-                "cpu_seconds": round(time.process_time(), 3), "busy_seconds": round(time.thread_time() - self._idle, 3),
+                "cpu_seconds": round(time.process_time(), 3),
+                "busy_seconds": round(time.thread_time() - self._idle, 3),
             },
-        }  # fmt: skip
+        }
 
     def _rate(self) -> float:
         """Tests per second in the last minute."""

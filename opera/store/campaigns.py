@@ -9,7 +9,7 @@ from typing import Any
 
 from opera.compilers.registry import noise_of
 from opera.oracles.fingerprint import Symptom, symptom_of
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store.database import Workspace
 from opera.store.signing import is_signed, signature
 
@@ -45,7 +45,7 @@ class StoredResult:
     reason: str | None = None
     converter: str | None = None
     fingerprint: str | None = None
-    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    detail: Detail = field(default_factory=Detail)
     seconds: Mapping[str, float] = field(default_factory=dict[str, float])
     machine: str | None = None
     exporter: str | None = None
@@ -142,11 +142,19 @@ class Campaigns:
         )
         return [
             Campaign(
-                row[0], row[1], row[2], json.loads(row[3]), json.loads(row[4]), frozenset(json.loads(row[5])), row[6], bool(row[7]),
-                row[8], row[9],
+                id=row[0],
+                compiler=row[1],
+                frontend=row[2],
+                settings=json.loads(row[3]),
+                versions=json.loads(row[4]),
+                known=frozenset(json.loads(row[5])),
+                seconds=row[6],
+                complete=bool(row[7]),
+                stopped_by=row[8],
+                started=row[9],
             )
             for row in rows
-        ]  # fmt: skip
+        ]
 
     def pause(self, key: str, seconds: float, *, complete: bool, stopped_by: str | None) -> None:
         """Adds *seconds* to a campaign's wall time and says how this part of it ended."""
@@ -173,13 +181,24 @@ class Campaigns:
                     "INSERT OR REPLACE INTO results (test, instance, compiler, frontend, route, form, seed, verdict, stage, reason,"
                     " converter, fingerprint, detail, seconds, machine, exporter) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                     (
-                        result.test, result.instance, result.compiler, result.frontend, result.route, result.form, result.seed,
-                        result.verdict.value, result.stage.value if result.stage else None, _storable(result.reason),
+                        result.test,
+                        result.instance,
+                        result.compiler,
+                        result.frontend,
+                        result.route,
+                        result.form,
+                        result.seed,
+                        result.verdict.value,
+                        result.stage.value if result.stage else None,
+                        _storable(result.reason),
                         _storable(result.converter),
-                        result.fingerprint, json.dumps(result.detail) if result.detail else None, json.dumps(result.seconds),
-                        result.machine, result.exporter,
+                        result.fingerprint,
+                        json.dumps(result.detail) if result.detail else None,
+                        json.dumps(result.seconds),
+                        result.machine,
+                        result.exporter,
                     ),
-                )  # fmt: skip
+                )
                 database.execute("INSERT OR IGNORE INTO campaign_tests VALUES (?, ?, ?)", (campaign, result.test, place))
 
     def adopt(self, campaign: str, tests: Iterable[tuple[int, str]]) -> None:
@@ -236,7 +255,7 @@ class Campaigns:
         values = () if campaign is None else (campaign,)
         return dict(self._database.execute(f"SELECT verdict, count(*) FROM {source} GROUP BY verdict ORDER BY verdict", values).fetchall())
 
-    def keep_machine(self, key: str, document: Mapping[str, Any]) -> None:
+    def keep_machine(self, key: str, document: Mapping[str, object]) -> None:
         """Keeps what is known of a machine that results come from."""
         with self._workspace.transaction() as database:
             database.execute("INSERT OR IGNORE INTO machines VALUES (?, ?)", (key, json.dumps(document)))

@@ -236,8 +236,16 @@ def _make_whole(
     reasons = sorted(str(row[8]) for row in rows if row[8])
     stopped_by = reasons[0] if reasons and not complete else None
     values: tuple[Any, ...] = (
-        whole, rows[0][1], rows[0][2], json.dumps(selection), rows[0][4], json.dumps(known), sum(row[6] for row in rows), complete,
-        stopped_by, min(row[9] for row in rows),
-    )  # fmt: skip
+        whole,
+        rows[0][1],
+        rows[0][2],
+        json.dumps(selection),
+        rows[0][4],
+        json.dumps(known),
+        sum(row[6] for row in rows),
+        complete,
+        stopped_by,
+        min(row[9] for row in rows),
+    )
     into.parts[whole] = done
     _merge_row(database, values)

@@ -120,10 +120,16 @@ class Corpus:
             database.execute(
                 "INSERT OR REPLACE INTO extractions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    extraction.library, extraction.source, extraction.version, extraction.calls, extraction.distinct,
-                    extraction.operators, json.dumps(dict(extraction.dropped)), extraction.seconds,
+                    extraction.library,
+                    extraction.source,
+                    extraction.version,
+                    extraction.calls,
+                    extraction.distinct,
+                    extraction.operators,
+                    json.dumps(dict(extraction.dropped)),
+                    extraction.seconds,
                 ),
-            )  # fmt: skip
+            )
 
     def source_counts(self, library: str, source: str) -> tuple[int, int]:
         """Distinct instances and APIs that *source* of *library* has given so far."""

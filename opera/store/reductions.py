@@ -4,16 +4,49 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 from opera.instance import Instance, decode_instance
+from opera.oracles.verdict import Detail
 from opera.store.database import Workspace
 from opera.untrusted import inflated
 
 GONE = "its instance, or data of it, is gone"
 """The reason of what could not even be tried."""
+
+
+class TriggerFacts(TypedDict):
+    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it."""
+
+    properties: Sequence[Sequence[object]]
+    api: str
+    tensors: Sequence[str]
+
+
+class ReductionFacts(TypedDict, total=False):
+    """How a reduction went, as JSON.
+
+    Attributes:
+        form: The input form of the test.
+        probes: How many instances were tried.
+        seconds: Its wall time.
+        complexity: Before and after.
+        complete: Whether it ended by itself.
+        confirmed: In how many fresh processes the reduced instance failed.
+        evidence: What it left behind there.
+        arbiters: What other compilers say of it: each subject, and which side it takes.
+    """
+
+    form: str
+    probes: int
+    seconds: float
+    complexity: Sequence[float]
+    complete: bool
+    confirmed: int
+    evidence: Detail
+    arbiters: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -27,16 +60,16 @@ class StoredReduction:
         reason: The reason for a missing reduction; None for a reduction.
         document: The reduced instance, as instance/1 with all its data.
         trigger: The document of the trigger.
-        detail: `form`, `probes`, `seconds`, `complexity` (before and after), `complete`, `confirmed`.
+        detail: How it went.
     """
 
     fingerprint: str
     test: str
     finding: str
     reason: str | None = None
-    document: Mapping[str, Any] | None = None
-    trigger: Mapping[str, Any] | None = None
-    detail: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    document: Mapping[str, object] | None = None
+    trigger: TriggerFacts | None = None
+    detail: ReductionFacts = field(default_factory=ReductionFacts)
 
     def instance(self) -> Instance:
         """The reduced instance, where there is one."""
@@ -91,10 +124,16 @@ class Reductions:
                 " ON CONFLICT (fingerprint, test) DO UPDATE SET finding = excluded.finding, reason = excluded.reason,"
                 " instance = excluded.instance, trigger = excluded.trigger, detail = excluded.detail",
                 (
-                    place, reduction.fingerprint, reduction.test, reduction.finding, reduction.reason, document,
-                    None if reduction.trigger is None else json.dumps(reduction.trigger), json.dumps(reduction.detail),
+                    place,
+                    reduction.fingerprint,
+                    reduction.test,
+                    reduction.finding,
+                    reduction.reason,
+                    document,
+                    None if reduction.trigger is None else json.dumps(reduction.trigger),
+                    json.dumps(reduction.detail),
                 ),
-            )  # fmt: skip
+            )
 
     def forget(self, fingerprints: Iterable[str]) -> None:
         """Drops the reductions of *fingerprints* and the assignments of their tests.

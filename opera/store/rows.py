@@ -13,10 +13,8 @@ from typing import Annotated, Literal, Required, TypedDict
 
 import msgspec
 
-from opera.difftest.messages import DifferenceFacts
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import DifferenceFacts, Failure, Stage, Verdict
 from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
-from opera.workers.failure import Failure
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
@@ -41,7 +39,7 @@ class LevelDetail(TypedDict):
     vanishes: bool
 
 
-class Detail(TypedDict, total=False):
+class DetailColumn(TypedDict, total=False):
     """The evidence of a test."""
 
     failure: Failure
@@ -61,7 +59,7 @@ class ReductionDetail(TypedDict, total=False):
     complexity: tuple[float, float]
     complete: bool
     confirmed: Count
-    evidence: Detail
+    evidence: DetailColumn
     opinions: list[tuple[str, str]]
 
 
@@ -73,7 +71,7 @@ class TriggerDocument(TypedDict):
     tensors: list[str]
 
 
-class Settings(TypedDict, total=False):
+class SettingsColumn(TypedDict, total=False):
     """The settings that select a campaign's tests; other keys are allowed too."""
 
     shard: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}\Z")]
@@ -177,7 +175,7 @@ class CampaignRow(Row, frozen=True, array_like=True):
 
     def check(self) -> None:
         """Settings, versions and known findings."""
-        from_json(self.settings, Settings)
+        from_json(self.settings, SettingsColumn)
         from_json(self.versions, Versions)
         from_json(self.known, list[Digits])
 
@@ -199,7 +197,7 @@ class OutcomeRow(Row, frozen=True, array_like=True):
     def check(self) -> None:
         """The detail has what a verdict of its kind needs."""
         from_json(self.seconds, dict[str, Seconds])
-        found = Detail() if self.detail is None else from_json(self.detail, Detail)
+        found = DetailColumn() if self.detail is None else from_json(self.detail, DetailColumn)
         needed = {Verdict.CRASH: "failure", Verdict.INCONSISTENT: "difference"}.get(self.verdict)
         if needed is not None and needed not in found:
             raise Malformed(f"a result of verdict {self.verdict.value} without {needed}")
@@ -313,11 +311,23 @@ class ArtefactRow(Row, frozen=True, array_like=True):
 
 
 TABLES: Mapping[str, type[Row]] = {
-    "instances": InstanceRow, "occurrences": OccurrenceRow, "extractions": ExtractionRow, "rankings": RankingRow, "ranked": RankedRow,
-    "artefacts": ArtefactRow, "campaigns": CampaignRow, "results": ResultRow, "machines": MachineRow,
-    "results_elsewhere": ResultElsewhereRow, "reproductions": ReproductionRow, "reductions": ReductionRow, "assignments": AssignmentRow,
-    "merges": MergeRow, "campaign_tests": CampaignTestRow, "extraction_progress": ProgressRow,
-}  # fmt: skip
+    "instances": InstanceRow,
+    "occurrences": OccurrenceRow,
+    "extractions": ExtractionRow,
+    "rankings": RankingRow,
+    "ranked": RankedRow,
+    "artefacts": ArtefactRow,
+    "campaigns": CampaignRow,
+    "results": ResultRow,
+    "machines": MachineRow,
+    "results_elsewhere": ResultElsewhereRow,
+    "reproductions": ReproductionRow,
+    "reductions": ReductionRow,
+    "assignments": AssignmentRow,
+    "merges": MergeRow,
+    "campaign_tests": CampaignTestRow,
+    "extraction_progress": ProgressRow,
+}
 """Every table, in an order in which rows come before those that refer to them."""
 
 

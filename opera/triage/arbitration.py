@@ -18,7 +18,7 @@ from opera.difftest.judge import Judgement
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import OperaError
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Detail, DifferenceFacts, Verdict
 from opera.store.reductions import StoredReduction
 from opera.triage.outline import has_parameters
 from opera.triage.reduction.reduce import Accepts, everything
@@ -68,7 +68,6 @@ def prober_of(subject: str, config: Config, scratch: Path) -> TestRunner | None:
 
 MOST_ARBITERS = 2
 """Compilers that are asked about one finding."""
-_KEY = "arbiters"
 LIBRARY, COMPILER, NEITHER = "library", "compiler", "neither"
 """The sides that an arbiter can take."""
 _WORDS = {
@@ -96,7 +95,7 @@ class Opinion:
 
 def opinions_of(reduction: StoredReduction | None) -> tuple[Opinion, ...]:
     """The stored opinions about *reduction*."""
-    rows: Any = () if reduction is None else reduction.detail.get(_KEY, ())
+    rows = [] if reduction is None else reduction.detail.get("arbiters", [])
     return tuple(Opinion(str(subject), str(side)) for subject, side in rows)
 
 
@@ -130,21 +129,22 @@ class Arbitration:
             cases: Name of the compiler and the reduction of each wrong result of one library.
         """
         known = {reduction.test: list(opinions_of(reduction)) for _, reduction in cases}
-        left = [case for case in cases if _KEY not in case[1].detail]
+        left = [case for case in cases if "arbiters" not in case[1].detail]
         if not left:
             return
         library = left[0][1].instance().library
         for subject in arbiters_of(library).subjects:
             wanted = [
-                reduction for compiler, reduction in left
+                reduction
+                for compiler, reduction in left
                 if subject in arbiters_of(library, compiler).subjects
                 and sum(bool(each.side) for each in known[reduction.test]) < MOST_ARBITERS
-            ]  # fmt: skip
+            ]
             for reduction, opinion in self._opinions(subject, wanted):
                 known[reduction.test].append(opinion)
         for _, reduction in left:
             rows = [[each.subject, each.side] for each in known[reduction.test]]
-            yield replace(reduction, detail={**reduction.detail, _KEY: rows})
+            yield replace(reduction, detail={**reduction.detail, "arbiters": rows})
 
     def _opinions(self, subject: str, reductions: Sequence[StoredReduction]) -> Iterator[tuple[StoredReduction, Opinion]]:
         """The opinions of *subject* on *reductions*; empty if it does not work here."""
@@ -153,21 +153,20 @@ class Arbitration:
             return
         with runner, suppress(OperaError):
             for reduction in reductions:
-                trial = TestCase(reduction.instance(), str(reduction.detail["form"]), "reduced", 0)
+                trial = TestCase(reduction.instance(), str(reduction.detail.get("form")), "reduced", 0)
                 yield reduction, Opinion(subject, _side(reduction, runner.run(trial).judgement))
 
 
 def _side(reduction: StoredReduction, judgement: Judgement) -> str:
     if judgement.verdict is Verdict.PASS:
         return LIBRARY
-    evidence = cast("Mapping[str, Any]", reduction.detail.get("evidence", {}))
-    ours, theirs = evidence.get("difference"), judgement.detail.get("difference")
-    if judgement.verdict is not Verdict.INCONSISTENT or not isinstance(ours, Mapping) or not isinstance(theirs, Mapping):
+    ours, theirs = reduction.detail.get("evidence", Detail()).get("difference"), judgement.detail.get("difference")
+    if judgement.verdict is not Verdict.INCONSISTENT or ours is None or theirs is None:
         return ""
-    return COMPILER if _same(cast("Mapping[str, Any]", ours), cast("Mapping[str, Any]", theirs)) else NEITHER
+    return COMPILER if _same(ours, theirs) else NEITHER
 
 
-def _same(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> bool:
+def _same(ours: DifferenceFacts, theirs: DifferenceFacts) -> bool:
     """Whether two compilers differ from the library in the same way, rounding apart."""
     if any(ours.get(name) != theirs.get(name) for name in ("kind", "output")):
         return False

@@ -30,7 +30,7 @@ from tomlkit.items import Table
 from opera.atomic import replacing
 from opera.console import quoted
 from opera.errors import UserError
-from opera.triage.known_failures import Failure, Matching, match
+from opera.triage.known_failures import KnownFailure, Matching, match
 from opera.untrusted import Line, Malformed, Name, parsed_toml, read_file, typed
 
 _MOST_BYTES = 64 * 2**20
@@ -51,11 +51,11 @@ class _Entry(msgspec.Struct):
     instances: list[Name]
     summary: Line = ""
 
-    def failure(self) -> Failure:
+    def failure(self) -> KnownFailure:
         """The failure that the table names."""
         compiler, _, frontend = self.subject.partition("/")
         texts = (self.verdict, self.stage, self.converter, self.kind)
-        return Failure(self.fingerprint, compiler, frontend, *texts, frozenset(self.instances), self.summary)
+        return KnownFailure(self.fingerprint, compiler, frontend, *texts, frozenset(self.instances), self.summary)
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -101,7 +101,7 @@ class Baseline:
     def _tables(self) -> list[Table]:
         return list(cast("list[Table]", self._document.get(_TABLE, [])))
 
-    def check(self, failures: list[Failure], tested: Collection[str], subjects: Collection[str]) -> Check:
+    def check(self, failures: list[KnownFailure], tested: Collection[str], subjects: Collection[str]) -> BaselineCheck:
         """Holds *failures* against the baseline.
 
         Args:
@@ -111,9 +111,9 @@ class Baseline:
         """
         found = match(self.failures, failures)
         gone = [each for each in found.gone if each.subject in subjects and each.instances & set(tested)]
-        return Check(found, tuple(gone), tuple(each for each in found.gone if each not in gone))
+        return BaselineCheck(found, tuple(gone), tuple(each for each in found.gone if each not in gone))
 
-    def update(self, check: Check) -> None:
+    def update(self, check: BaselineCheck) -> None:
         """Takes over what *check* found: new failures are added, changed ones adapted, gone ones removed. Untested ones stay."""
         tables = {str(table["fingerprint"]): table for table in self._tables()}
         for old, new in (*check.matching.same, *check.matching.changed):
@@ -135,7 +135,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Check:
+class BaselineCheck:
     """The outcome of a comparison with a baseline.
 
     Attributes:
@@ -145,8 +145,8 @@ class Check:
     """
 
     matching: Matching
-    gone: tuple[Failure, ...]
-    untested: tuple[Failure, ...]
+    gone: tuple[KnownFailure, ...]
+    untested: tuple[KnownFailure, ...]
 
     @property
     def clean(self) -> bool:
@@ -154,7 +154,7 @@ class Check:
         return not (self.matching.new or self.gone)
 
 
-def _fill(table: Table, failure: Failure) -> Table:
+def _fill(table: Table, failure: KnownFailure) -> Table:
     values: dict[str, Any] = {name: getattr(failure, name) for name in _TEXTS}
     values["instances"] = sorted(failure.instances)
     values["summary"] = failure.summary

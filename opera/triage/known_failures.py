@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from opera.console import quoted
 from opera.difftest.judge import headline
 from opera.errors import UserError
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
-from opera.oracles.verdict import Stage, Verdict
+from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.queries import Scope, campaigns_in
@@ -22,7 +21,7 @@ _OVERLAP = 0.5
 
 
 @dataclass(frozen=True)
-class Failure:
+class KnownFailure:
     """Failing tests with one fingerprint.
 
     Attributes:
@@ -57,7 +56,7 @@ class Failure:
         """The parts of a failure that are equal in all versions of the compiler; messages and frames are not."""
         return self.subject, self.verdict, self.converter, self.kind
 
-    def is_that_of(self, other: Failure) -> bool:
+    def is_that_of(self, other: KnownFailure) -> bool:
         """Whether this is *other*'s bug under another fingerprint: same converter and kind, and mostly instances that failed there too.
 
         A bug that shows on other instances is another one, however much it looks like the old.
@@ -65,7 +64,7 @@ class Failure:
         return self.bug == other.bug and len(self.instances & other.instances) >= _OVERLAP * len(self.instances)
 
 
-def failures_of(results: Iterable[StoredResult]) -> list[Failure]:
+def failures_of(results: Iterable[StoredResult]) -> list[KnownFailure]:
     """The failures among *results*, by fingerprint, in alphabetical order of subject, converter and fingerprint."""
     groups: dict[str, list[StoredResult]] = {}
     for result in results:
@@ -74,16 +73,22 @@ def failures_of(results: Iterable[StoredResult]) -> list[Failure]:
     return sorted((_failure(tests) for tests in groups.values()), key=lambda each: (each.subject, each.converter, each.fingerprint))
 
 
-def _failure(tests: Sequence[StoredResult]) -> Failure:
+def _failure(tests: Sequence[StoredResult]) -> KnownFailure:
     first = min(tests, key=lambda test: test.test)
-    return Failure(
-        str(first.fingerprint), first.at_fault, first.frontend, first.verdict.value,
-        first.stage.value if first.stage else "", first.converter or "", _kind(first.verdict, first.stage, first.detail),
-        frozenset(test.instance[:DIGITS] for test in tests), headline(first.verdict, first.detail, first.compiler),
-    )  # fmt: skip
+    return KnownFailure(
+        fingerprint=str(first.fingerprint),
+        compiler=first.at_fault,
+        frontend=first.frontend,
+        verdict=first.verdict.value,
+        stage=first.stage.value if first.stage else "",
+        converter=first.converter or "",
+        kind=_kind(first.verdict, first.stage, first.detail),
+        instances=frozenset(test.instance[:DIGITS] for test in tests),
+        summary=headline(first.verdict, first.detail, first.compiler),
+    )
 
 
-def _kind(verdict: Verdict, stage: Stage | None, detail: Mapping[str, Any]) -> str:
+def _kind(verdict: Verdict, stage: Stage | None, detail: Detail) -> str:
     return symptom_of("", verdict, stage, "", detail, NO_NOISE).kind
 
 
@@ -98,19 +103,19 @@ class Matching:
         gone: Only on the left.
     """
 
-    same: tuple[tuple[Failure, Failure], ...]
-    changed: tuple[tuple[Failure, Failure], ...]
-    new: tuple[Failure, ...]
-    gone: tuple[Failure, ...]
+    same: tuple[tuple[KnownFailure, KnownFailure], ...]
+    changed: tuple[tuple[KnownFailure, KnownFailure], ...]
+    new: tuple[KnownFailure, ...]
+    gone: tuple[KnownFailure, ...]
 
 
-def match(left: Sequence[Failure], right: Sequence[Failure]) -> Matching:
+def match(left: Sequence[KnownFailure], right: Sequence[KnownFailure]) -> Matching:
     """Matches *right* against *left*, first by fingerprint, then by bug. None on the left is matched twice."""
     before = {each.fingerprint: each for each in left}
     same = [(before.pop(each.fingerprint), each) for each in right if each.fingerprint in before]
     matched = {each.fingerprint for _, each in same}
-    changed: list[tuple[Failure, Failure]] = []
-    new: list[Failure] = []
+    changed: list[tuple[KnownFailure, KnownFailure]] = []
+    new: list[KnownFailure] = []
     for each in (each for each in right if each.fingerprint not in matched):
         old = max((other for other in before.values() if each.is_that_of(other)), key=lambda other: _common(each, other), default=None)
         if old is None:
@@ -120,7 +125,7 @@ def match(left: Sequence[Failure], right: Sequence[Failure]) -> Matching:
     return Matching(tuple(same), tuple(changed), tuple(new), tuple(before.values()))
 
 
-def _common(one: Failure, other: Failure) -> tuple[int, str]:
+def _common(one: KnownFailure, other: KnownFailure) -> tuple[int, str]:
     return len(one.instances & other.instances), other.fingerprint
 
 

@@ -18,7 +18,7 @@ from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
-from opera.store.reductions import GONE, Reductions, StoredReduction
+from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration, Guards
 from opera.triage.candidate import Candidate
 from opera.triage.causes import finding_id
@@ -64,7 +64,7 @@ class TriageOptions:
 
 
 @dataclass
-class Tally:
+class TriageTally:
     """The outcome of a triage. *problems* are subjects that could not be triaged, with the reasons; *seconds* is wall time."""
 
     reduced: int = 0
@@ -113,9 +113,9 @@ class Triage:
         self._say = say
         self._store = Reductions(workspace)
         self._campaigns = Campaigns(workspace)
-        self.tally = Tally()
+        self.tally = TriageTally()
 
-    def run(self) -> Tally:
+    def run(self) -> TriageTally:
         """Reduces what no reduction covers yet, then merges.
 
         Raises:
@@ -251,17 +251,22 @@ class Triage:
             reducer = Reducer(runner, fingerprint, test.verdict, self._options.budget, accepts)
             found = reducer.reduce(instance, test.form, test.instance, test.seed)
             stored = StoredReduction(
-                fingerprint, test.test, finding_id(fingerprint, found.trigger), None, encode_instance(found.instance),
-                found.trigger.document(), _detail(found),
-            )  # fmt: skip
+                fingerprint=fingerprint,
+                test=test.test,
+                finding=finding_id(fingerprint, found.trigger),
+                reason=None,
+                document=encode_instance(found.instance),
+                trigger=found.trigger.document(),
+                detail=_detail(found),
+            )
         except NotReduced as error:
-            detail = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
+            detail: ReductionFacts = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
             stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)
         return stored
 
     def _keep(self, stored: StoredReduction, api: str) -> None:
         self._store.keep(stored)
-        self.tally.probes += int(stored.detail.get("probes", 0))
+        self.tally.probes += stored.detail.get("probes", 0)
         if stored.reason is None:
             self.tally.reduced += 1
         else:
@@ -330,8 +335,13 @@ def _first_readable(tests: Sequence[StoredResult], known: Knowledge) -> tuple[St
     return next(read(), (None, None))
 
 
-def _detail(found: Reduction) -> dict[str, Any]:
+def _detail(found: Reduction) -> ReductionFacts:
     return {
-        "form": found.form, "probes": found.probes, "seconds": round(found.seconds, 3), "complexity": list(found.complexity),
-        "complete": found.complete, "confirmed": found.confirmed, "evidence": dict(found.evidence),
-    }  # fmt: skip
+        "form": found.form,
+        "probes": found.probes,
+        "seconds": round(found.seconds, 3),
+        "complexity": list(found.complexity),
+        "complete": found.complete,
+        "confirmed": found.confirmed,
+        "evidence": found.evidence,
+    }

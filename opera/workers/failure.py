@@ -4,28 +4,11 @@ from __future__ import annotations
 
 import traceback
 from types import TracebackType
-from typing import NotRequired, TypedDict
+
+from opera.oracles.verdict import Failure, Frame
 
 MAX_TEXT = 32_768
 MAX_FRAMES = 40
-
-Frame = tuple[str, str, int | None, str]
-"""Module, file, line and function."""
-
-
-class Cause(TypedDict):
-    """The exception behind another one."""
-
-    type: str
-    message: str
-    frames: NotRequired[list[Frame]]
-
-
-class Failure(Cause):
-    """An exception."""
-
-    bases: NotRequired[list[str]]
-    cause: NotRequired[Cause | None]
 
 
 def describe(error: BaseException) -> Failure:

@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 _FEATURES = ("flags", "Features")
 """Keys of /proc/cpuinfo on x86 and on ARM."""
@@ -27,7 +26,7 @@ class Machine:
     """
 
     id: str
-    document: Mapping[str, Any]
+    document: Mapping[str, object]
 
 
 @cache

@@ -14,8 +14,8 @@ from typing import Annotated, Any, cast
 from msgspec import DecodeError, Meta, Struct
 from msgspec.json import Decoder
 
+from opera.oracles.verdict import Failure
 from opera.untrusted import Malformed, typed
-from opera.workers.failure import Failure
 from opera.workers.protocol import Message, ProtocolError
 
 MOST_NESTED = 200
@@ -27,34 +27,34 @@ Blob = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 Seconds = dict[str, Annotated[float, Meta(ge=0)]]
 
 
-class Ready(Struct, frozen=True, tag_field="is", tag="ready", forbid_unknown_fields=True):
+class ReadyMessage(Struct, frozen=True, tag_field="is", tag="ready", forbid_unknown_fields=True):
     """The role is set up."""
 
-    info: dict[str, Any]
+    info: Message
 
 
-class Broken(Struct, frozen=True, tag_field="is", tag="broken", forbid_unknown_fields=True):
+class BrokenMessage(Struct, frozen=True, tag_field="is", tag="broken", forbid_unknown_fields=True):
     """The role cannot be set up."""
 
     failure: Failure
 
 
-class Forked(Struct, frozen=True, tag_field="is", tag="forked", forbid_unknown_fields=True):
+class ForkedMessage(Struct, frozen=True, tag_field="is", tag="forked", forbid_unknown_fields=True):
     """A task is done in the copy *pid* of the worker."""
 
     task: int
     pid: Annotated[int, Meta(gt=1, lt=2**31)]
 
 
-class Done(Struct, frozen=True, tag_field="is", tag="done", forbid_unknown_fields=True):
+class DoneMessage(Struct, frozen=True, tag_field="is", tag="done", forbid_unknown_fields=True):
     """A task ended with a result."""
 
     task: int
-    result: dict[str, Any]
+    result: Message
     seconds: Seconds
 
 
-class Raised(Struct, frozen=True, tag_field="is", tag="raised", forbid_unknown_fields=True):
+class RaisedMessage(Struct, frozen=True, tag_field="is", tag="raised", forbid_unknown_fields=True):
     """A task ended with an exception."""
 
     task: int
@@ -63,14 +63,14 @@ class Raised(Struct, frozen=True, tag_field="is", tag="raised", forbid_unknown_f
     seconds: Seconds
 
 
-class Died(Struct, frozen=True, tag_field="is", tag="died", forbid_unknown_fields=True):
+class DiedMessage(Struct, frozen=True, tag_field="is", tag="died", forbid_unknown_fields=True):
     """The copy that did a task has ended; *status* is what `waitpid` says."""
 
     task: int
     status: Annotated[int, Meta(ge=0, lt=2**16)]
 
 
-Said = Ready | Broken | Forked | Done | Raised | Died
+Said = ReadyMessage | BrokenMessage | ForkedMessage | DoneMessage | RaisedMessage | DiedMessage
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ class Answers:
         answers: To a task, by what stands under `is`.
     """
 
-    info: Any
-    answers: Mapping[str, Any]
+    info: type
+    answers: Mapping[str, type]
 
 
 ROLES: dict[str, Answers] = {}
@@ -112,14 +112,16 @@ def _finite(text: str) -> float:
     return number
 
 
-def _depth(value: Any) -> int:
+def _depth(value: object) -> int:
     depth, level = 0, [value]
     while level:
         depth += 1
         level = [
-            inner for each in level if isinstance(each, (dict, list))
-            for inner in (cast("dict[str, Any]", each).values() if isinstance(each, dict) else cast("list[Any]", each))
-        ]  # fmt: skip
+            inner
+            for each in level
+            if isinstance(each, (dict, list))
+            for inner in (cast("dict[str, object]", each).values() if isinstance(each, dict) else cast("list[object]", each))
+        ]
     return depth
 
 
@@ -130,9 +132,9 @@ def said(message: Message, role: str) -> Said:
         ProtocolError: a worker never says that.
     """
     found = checked(message, Said)
-    if isinstance(found, Ready):
+    if isinstance(found, ReadyMessage):
         check_info(found.info, role)
-    elif isinstance(found, Done):
+    elif isinstance(found, DoneMessage):
         check_answer(found.result, role)
     return found
 
@@ -153,7 +155,7 @@ def check_answer(answer: Message, role: str) -> None:
         checked(answer, kind)
 
 
-def checked(document: Any, form: Any) -> Any:
+def checked(document: object, form: Any) -> Any:
     """*document* as an object of the type *form*; raises ProtocolError if it is not one."""
     try:
         return typed(document, form)

@@ -9,12 +9,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from opera.errors import EnvironmentBroken
 from opera.workers.machine import this_machine
-from opera.workers.pool_protocol import WorkerConfig, WorkerKind
-from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker
+from opera.workers.pool_protocol import Ended, Job, WorkerConfig, WorkerFacts, WorkerKind
+from opera.workers.process import Broken, Event, Limits, Lost, Ready, Worker
 from opera.workers.processes import kill_orphans, resident_alone
 from opera.workers.protocol import Message
 from opera.workers.supervision import supervised
@@ -36,7 +35,7 @@ class _Pending:
     """A task whose caller waits for the result; *disturbed* counts how often its process was killed from outside."""
 
     role: WorkerKind
-    job: Any
+    job: Job
     task: Message
     disturbed: int = 0
 
@@ -91,21 +90,27 @@ class WorkerPool:
         """How many workers of *role* are starting or working."""
         return sum(1 for desk in self._desks if desk.role is role and (desk.worker.busy or not desk.worker.ready))
 
-    def jobs(self) -> list[tuple[WorkerKind, Any, str]]:
+    def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
         """WorkerKind, job and stage of everything in progress."""
         return [(desk.order.role, desk.order.job, desk.worker.stage) for desk in self._desks if desk.order is not None]
 
-    def workers(self) -> list[dict[str, Any]]:
+    def workers(self) -> list[WorkerFacts]:
         """The state of each worker, as a document; `seconds` is its time in the current stage."""
         return [
             {
-                "label": desk.worker.spec.label, "role": desk.role.value, "pid": desk.worker.pid, "state": _state(desk),
-                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None), "stage": desk.worker.stage,
-                "seconds": round(desk.worker.waiting(), 3), "resident": desk.worker.resident(), "tasks": desk.worker.tasks,
+                "label": desk.worker.spec.label,
+                "role": desk.role.value,
+                "pid": desk.worker.pid,
+                "state": _state(desk),
+                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None),
+                "stage": desk.worker.stage,
+                "seconds": round(desk.worker.waiting(), 3),
+                "resident": desk.worker.resident(),
+                "tasks": desk.worker.tasks,
                 "log": str(desk.worker.log),
             }
             for desk in self._desks
-        ]  # fmt: skip
+        ]
 
     def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
@@ -115,7 +120,7 @@ class WorkerPool:
         """Makes every later task of *role* run in a newly started process."""
         self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)
 
-    def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*. Without one, starts one, and returns False: the caller offers the job again.
 
         A task whose process is killed from outside is given out again, up to `MOST_DISTURBED` times.
@@ -163,7 +168,7 @@ class WorkerPool:
         self._selector.register(worker.fileno(), selectors.EVENT_READ, self._desks[-1])
         self._tell("worker-started", self._desks[-1])
 
-    def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
+    def wait(self) -> Iterator[Ended]:
         """Waits for at most `POLL` seconds and yields what has happened to jobs.
 
         Raises:
@@ -171,7 +176,7 @@ class WorkerPool:
         """
         return iter(list(self._events()))
 
-    def _events(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
+    def _events(self) -> Iterator[Ended]:
         while self._again and self._hand_over(self._again[0], len(self._again)):
             self._again.popleft()
         for key, _ in self._selector.select(POLL):
@@ -194,7 +199,7 @@ class WorkerPool:
                     if not desk.worker.alive:
                         self._dismiss(desk, before)
 
-    def _handle(self, desk: _Slot, event: Event) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
+    def _handle(self, desk: _Slot, event: Event) -> Iterator[Ended]:
         post = self._posts[desk.role]
         if isinstance(event, Ready):
             desk.started = True
@@ -228,7 +233,7 @@ class WorkerPool:
             desk.worker.close()
             self._dismiss(desk, number)
 
-    def _tell(self, event: str, desk: _Slot, **fields: Any) -> None:
+    def _tell(self, event: str, desk: _Slot, **fields: object) -> None:
         self.listener(event, worker=desk.worker.spec.label, role=desk.role.value, pid=desk.worker.pid, **fields)
 
     def _is_spent(self, desk: _Slot, post: WorkerConfig) -> bool:
@@ -262,7 +267,7 @@ class WorkerPool:
         self._block.close()
 
 
-def _nobody(event: str, **fields: Any) -> None:
+def _nobody(event: str, **fields: object) -> None:
     """Listens to nothing."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypedDict
 
 from opera.workers.machine import Machine
 from opera.workers.process import Done, Lost, Raised, WorkerSpec
@@ -50,6 +50,27 @@ class WorkerConfig:
     recycle: int = 1000
 
 
+class WorkerFacts(TypedDict):
+    """What a worker is, has and does, as JSON."""
+
+    label: str
+    role: str
+    pid: int
+    state: str
+    api: str | None
+    stage: str
+    seconds: float
+    resident: int
+    tasks: int
+    log: str
+
+
+Job = Any
+"""What somebody gives with a task, and gets back with what became of it."""
+Ended = tuple[WorkerKind, Job, Done | Raised | Lost]
+"""Whose task it was, the job that came with it, and what became of it."""
+
+
 class PoolProtocol(Protocol):
     """Workers by kind, with a limit on busy workers."""
 
@@ -69,11 +90,11 @@ class PoolProtocol(Protocol):
         """How many workers of *role* are starting or working."""
         ...
 
-    def jobs(self) -> list[tuple[WorkerKind, Any, str]]:
+    def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
         """WorkerKind, job and stage of everything in progress."""
         ...
 
-    def workers(self) -> list[dict[str, Any]]:
+    def workers(self) -> list[WorkerFacts]:
         """The state of each worker, as a document."""
         ...
 
@@ -85,7 +106,7 @@ class PoolProtocol(Protocol):
         """Makes every later task of *role* run in a newly started process."""
         ...
 
-    def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle worker of *role*; False if no worker is idle: then the caller offers the job again later."""
         ...
 
@@ -93,7 +114,7 @@ class PoolProtocol(Protocol):
         """Whether a task for *role* would have to leave the core that its worker was started on, which slows some compilers down."""
         ...
 
-    def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
+    def wait(self) -> Iterator[Ended]:
         """Waits a moment and yields the events of jobs; the caller has to take all of them.
 
         Raises:

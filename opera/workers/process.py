@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from opera.atomic import replacing
+from opera.oracles.verdict import Failure
 from opera.workers import clock, folders, messages, processes
 from opera.workers.cores import Seat
-from opera.workers.failure import Failure
 from opera.workers.program import passed_on
 from opera.workers.protocol import Message, ProtocolError, Reader, pack
 from opera.workers.stage import StageCell, StageWatch, shared_memory
@@ -31,9 +31,15 @@ PIPE_SIZE = 2**20
 """Bytes of a task that a worker may not have read yet; a system that allows less gives less."""
 
 PINNED_ENVIRONMENT = {
-    "PYTHONHASHSEED": "0", "PYTHONUNBUFFERED": "1", "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1", "TF_CPP_MIN_LOG_LEVEL": "3", "TQDM_DISABLE": "1",
-}  # fmt: skip
+    "PYTHONHASHSEED": "0",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "TF_CPP_MIN_LOG_LEVEL": "3",
+    "TQDM_DISABLE": "1",
+}
 """One thread each, the same hash seed everywhere, and as little noise as they allow."""
 
 
@@ -158,9 +164,14 @@ class Worker:
             with self._log.open("ab") as log, processes.BIRTHS:
                 self._process = subprocess.Popen(
                     [self.spec.python, "-W", "ignore", str(entry), str(child_read), str(child_write), str(stage_fd)],
-                    stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=cwd, env=environment,
-                    pass_fds=(child_read, child_write, stage_fd), start_new_session=True,
-                )  # fmt: skip
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    cwd=cwd,
+                    env=environment,
+                    pass_fds=(child_read, child_write, stage_fd),
+                    start_new_session=True,
+                )
                 processes.CHILDREN.add(self._process.pid)
         except OSError:
             os.close(self._write_fd)
@@ -226,19 +237,19 @@ class Worker:
 
     def _interpret(self, message: Message) -> Event | None:
         said = messages.said(message, self.spec.setup)
-        if isinstance(said, messages.Ready | messages.Broken):
+        if isinstance(said, messages.ReadyMessage | messages.BrokenMessage):
             if self.ready:
                 raise ProtocolError("said twice that it is ready")
             return self._set_up(said)
         if not self.busy or said.task != self.tasks:
             raise ProtocolError(f"an answer to task {said.task}, which is not what it was given")
-        if isinstance(said, messages.Done):
+        if isinstance(said, messages.DoneMessage):
             event = Done(said.result, said.seconds)
-        elif isinstance(said, messages.Raised):
+        elif isinstance(said, messages.RaisedMessage):
             event = Raised(said.stage, said.failure, said.seconds)
         elif not self._forking:
             raise ProtocolError("an unrequested reply of a copy")
-        elif isinstance(said, messages.Forked):
+        elif isinstance(said, messages.ForkedMessage):
             # It may have ended already. The worker must not touch any process that is not its child.
             self._forked_pid = said.pid if processes.is_child(said.pid, self.pid) else None
             return None
@@ -249,8 +260,8 @@ class Worker:
             return None
         return self._finish(event)
 
-    def _set_up(self, said: messages.Ready | messages.Broken) -> Event:
-        if isinstance(said, messages.Ready):
+    def _set_up(self, said: messages.ReadyMessage | messages.BrokenMessage) -> Event:
+        if isinstance(said, messages.ReadyMessage):
             self.ready = True
             self._seat.leave()
             return Ready(said.info)
@@ -300,7 +311,7 @@ class Worker:
             if said is None:
                 if select.select([self._read_fd], [], [], 0.05)[0]:
                     self._reader.feed()
-            elif isinstance(said, messages.Died) and said.task == self.tasks:
+            elif isinstance(said, messages.DiedMessage) and said.task == self.tasks:
                 self._finish(lost)
                 return lost
         self.close()

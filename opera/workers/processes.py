@@ -146,9 +146,14 @@ class Guardian:
         command = [sys.executable, "-I", "-S", str(script), str(os.getpid()), f"{MARK}={os.getpid()}"]
         with BIRTHS:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", start_new_session=True,
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                start_new_session=True,
                 bufsize=0,
-            )  # fmt: skip
+            )
             _KEPT.add(self._process.pid)
 
     def also_removes(self, folder: Path) -> None:

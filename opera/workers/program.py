@@ -91,9 +91,15 @@ class Program:
         launch = [sys.executable, "-I", "-S", _LAUNCH, str(os.getpid()), *command]
         with processes.BIRTHS:
             self._process = subprocess.Popen(
-                launch, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=folder, pass_fds=kept,
-                env={**environment, processes.MARK: str(os.getpid())}, start_new_session=True,
-            )  # fmt: skip
+                launch,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=folder,
+                pass_fds=kept,
+                env={**environment, processes.MARK: str(os.getpid())},
+                start_new_session=True,
+            )
             processes.CHILDREN.add(self._process.pid)
 
     def poll(self) -> int | None:

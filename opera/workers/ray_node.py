@@ -17,8 +17,8 @@ from msgspec import Meta, Struct
 
 from opera import bundle
 from opera.errors import EnvironmentBroken
+from opera.oracles.verdict import Failure
 from opera.workers import messages
-from opera.workers.failure import Failure
 from opera.workers.machine import this_machine
 from opera.workers.messages import Blob, Seconds
 from opera.workers.pool import WorkerPool
@@ -27,14 +27,14 @@ from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
 from opera.workers.protocol import Message, ProtocolError, unpack
 from opera.workers.supervision import working_folder
 
-Notes = list[dict[str, Any]]
+Notes = list[Message]
 
 
 class Hello(Struct, frozen=True, forbid_unknown_fields=True):
     """Where a station is."""
 
     machine: Annotated[str, Meta(max_length=128)]
-    document: dict[str, Any]
+    document: Message
     host: Annotated[str, Meta(max_length=256)]
     pid: int
 
@@ -44,16 +44,16 @@ class _Answer(Struct, frozen=True, tag_field="event", forbid_unknown_fields=True
 
 
 class _Done(_Answer, frozen=True, tag="done"):
-    result: dict[str, Any]
+    result: Message
     seconds: Seconds
-    info: dict[str, Any] | None
+    info: Message | None
 
 
 class _Raised(_Answer, frozen=True, tag="raised"):
     stage: str
     failure: Failure
     seconds: Seconds
-    info: dict[str, Any] | None
+    info: Message | None
 
 
 class _Lost(_Answer, frozen=True, tag="lost"):
@@ -62,7 +62,7 @@ class _Lost(_Answer, frozen=True, tag="lost"):
     stage: str
     log: str
     seconds: Seconds
-    info: dict[str, Any] | None
+    info: Message | None
 
 
 class _Broken(_Answer, frozen=True, tag="broken"):
@@ -102,7 +102,7 @@ def _document(text: object) -> Message:
     return unpack(messages.checked(text, str).encode("utf-8", "replace"), messages.parsed)
 
 
-def event_of(document: Mapping[str, Any]) -> Done | Raised | Lost:
+def event_of(document: Message) -> Done | Raised | Lost:
     """The event that a checked answer tells of."""
     if document["event"] == "done":
         return Done(document["result"], document["seconds"])
@@ -128,7 +128,7 @@ class RayWorkerNode:
     """
 
     def __init__(self, posts: str, shared: str | None) -> None:
-        document: dict[str, Any] = json.loads(posts)
+        document: Message = json.loads(posts)
         self._stack = ExitStack()
         self._home = self._stack.enter_context(working_folder("station"))
         self._workspace = self._home if shared is None else Path(shared)
@@ -137,7 +137,7 @@ class RayWorkerNode:
             (self._workspace / name).mkdir(exist_ok=True)
         (self._home / "crew").mkdir()
         self._kept: set[str] = set()
-        self._notes: list[dict[str, Any]] = []
+        self._notes: Notes = []
         self._told: set[WorkerKind] = set()
         filled = {
             WorkerKind(role): _post(each, document["cache"], str(self._workspace / CACHE)) for role, each in document["posts"].items()
@@ -146,7 +146,7 @@ class RayWorkerNode:
         self._stack.callback(self._pool.close)
         self._pool.listener = self._note
 
-    def _note(self, event: str, **fields: Any) -> None:
+    def _note(self, event: str, **fields: object) -> None:
         self._notes.append({"event": event, **fields})
 
     def hello(self) -> str:
@@ -176,7 +176,7 @@ class RayWorkerNode:
         answer["notes"], self._notes = self._notes, []
         return json.dumps(answer), made
 
-    def _answer(self, role: WorkerKind, task: Any) -> dict[str, Any]:
+    def _answer(self, role: WorkerKind, task: Message) -> Message:
         try:
             while not self._pool.assign(role, role.value, task):
                 for _ in self._pool.wait():
@@ -187,7 +187,7 @@ class RayWorkerNode:
         except EnvironmentBroken as error:
             return {"event": "broken", "message": str(error)}
 
-    def _info(self, role: WorkerKind) -> Any:
+    def _info(self, role: WorkerKind) -> Message | None:
         """The information that the first worker of *role* has sent about itself."""
         if role in self._told or role not in self._pool.infos:
             return None
@@ -202,8 +202,8 @@ class RayWorkerNode:
                 taken.append(f"{folder}/{name}")
         return taken
 
-    def _made(self, answer: Mapping[str, Any]) -> dict[str, bytes]:
-        result: Mapping[str, Any] = answer.get("result") or {}
+    def _made(self, answer: Message) -> dict[str, bytes]:
+        result: Message = answer.get("result") or {}
         names = {str(result[key]) for key in FILES if result.get(key)}
         made: dict[str, bytes] = {}
         for name in names:
@@ -236,34 +236,43 @@ def posts_document(posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, cac
             "limits": {"stage": limits.stage, "start": limits.start, "memory": limits.memory},
             "posts": {
                 role.value: {
-                    "label": post.spec.label, "setup": post.spec.setup, "options": dict(post.spec.options), "python": post.spec.python,
-                    "path": list(post.spec.path), "environment": dict(post.spec.environment), "forkable": post.forkable,
+                    "label": post.spec.label,
+                    "setup": post.spec.setup,
+                    "options": dict(post.spec.options),
+                    "python": post.spec.python,
+                    "path": list(post.spec.path),
+                    "environment": dict(post.spec.environment),
+                    "forkable": post.forkable,
                     "recycle": post.recycle,
                 }
                 for role, post in posts.items()
             },
         }
-    )  # fmt: skip
+    )
 
 
-def _post(document: dict[str, Any], cache: str, here: str) -> WorkerConfig:
+def _post(document: Message, cache: str, here: str) -> WorkerConfig:
     """A post whose workers use the cache *here*."""
 
-    def moved(values: Mapping[str, Any]) -> dict[str, Any]:
+    def moved(values: Mapping[str, object]) -> Message:
         return {key: _moved(value, cache, here) for key, value in values.items()}
 
     spec = WorkerSpec(
-        document["label"], document["setup"], moved(document["options"]), document["python"], tuple(document["path"]),
-        moved(document["environment"]),
-    )  # fmt: skip
+        label=document["label"],
+        setup=document["setup"],
+        options=moved(document["options"]),
+        python=document["python"],
+        path=tuple(document["path"]),
+        environment=moved(document["environment"]),
+    )
     return replace(WorkerConfig(spec), forkable=document["forkable"], recycle=document["recycle"])
 
 
-def _moved(value: Any, there: str, here: str) -> Any:
+def _moved(value: object, there: str, here: str) -> object:
     return here + value[len(there) :] if isinstance(value, str) and value.startswith(there) else value
 
 
-def event_document(event: Done | Raised | Lost) -> dict[str, Any]:
+def event_document(event: Done | Raised | Lost) -> Message:
     """An event as a document."""
     seconds = dict(event.seconds)
     if isinstance(event, Done):

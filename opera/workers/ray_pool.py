@@ -19,13 +19,13 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from opera import bundle
 from opera.errors import EnvironmentBroken
 from opera.workers.machine import Machine, this_machine
-from opera.workers.pool_protocol import Cluster, WorkerConfig, WorkerKind
-from opera.workers.process import Done, Limits, Lost, Raised
+from opera.workers.pool_protocol import Cluster, Ended, Job, WorkerConfig, WorkerFacts, WorkerKind
+from opera.workers.process import Limits, Lost
 from opera.workers.protocol import Message, ProtocolError
 from opera.workers.ray_node import BLOBS, CACHE, RayWorkerNode, answer_of, event_of, hello_of, posts_document
 
@@ -44,17 +44,29 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @dataclass(frozen=True)
 class _Pending:
     role: WorkerKind
-    job: Any
+    job: Job
     task: Message
     lost: int = 0
+
+
+class _RemoteMethod(Protocol):
+    def remote(self, *arguments: object) -> object: ...
+
+
+class _Actor(Protocol):
+    """A `RayWorkerNode` on some machine, as Ray shows it."""
+
+    hello: _RemoteMethod
+    do: _RemoteMethod
+    close: _RemoteMethod
 
 
 @dataclass
 class _Slot:
     """A station as the driver sees it; *machine* is None until it has said where it is."""
 
-    actor: Any
-    pending: Any
+    actor: _Actor
+    pending: object
     machine: Machine | None = None
     host: str = ""
     pid: int = 0
@@ -88,7 +100,7 @@ class RayPool:
         self._remote = self._ray.remote(RayWorkerNode)
         self._desks: list[_Slot] = []
         self._again: deque[_Pending] = deque()
-        self._settings: list[tuple[str, tuple[Any, ...]]] = []
+        self._settings: list[tuple[str, tuple[object, ...]]] = []
         self._misfits = 0
         self._began = time.monotonic()
         self.infos: dict[WorkerKind, Message] = {}
@@ -108,22 +120,28 @@ class RayPool:
         """How many stations work in *role*."""
         return sum(desk.order is not None and desk.order.role is role for desk in self._desks)
 
-    def jobs(self) -> list[tuple[WorkerKind, Any, str]]:
+    def jobs(self) -> list[tuple[WorkerKind, Job, str]]:
         """WorkerKind and job of everything in progress; the stage is known to the station only."""
         return [(desk.order.role, desk.order.job, "") for desk in self._desks if desk.order is not None]
 
-    def workers(self) -> list[dict[str, Any]]:
+    def workers(self) -> list[WorkerFacts]:
         """The state of each station, as a document."""
         now = time.monotonic()
         return [
             {
-                "label": desk.host or "(no machine yet)", "role": desk.order.role.value if desk.order else "station", "pid": desk.pid,
+                "label": desk.host or "(no machine yet)",
+                "role": desk.order.role.value if desk.order else "station",
+                "pid": desk.pid,
                 "state": "starting" if desk.machine is None else "busy" if desk.order else "idle",
-                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None), "stage": "",
-                "seconds": round(now - desk.since, 3), "resident": 0, "tasks": desk.tasks, "log": "",
+                "api": getattr(getattr(desk.order and desk.order.job, "test", None), "api", None),
+                "stage": "",
+                "seconds": round(now - desk.since, 3),
+                "resident": 0,
+                "tasks": desk.tasks,
+                "log": "",
             }
             for desk in self._desks
-        ]  # fmt: skip
+        ]
 
     def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
@@ -134,13 +152,13 @@ class RayPool:
         """Makes every later task of *role* run in a newly started process."""
         self._tell("never_copy", role.value)
 
-    def _tell(self, method: str, *arguments: Any) -> None:
+    def _tell(self, method: str, *arguments: object) -> None:
         """Tells every station, those of the future as well. Calls of one actor are done in their order."""
         self._settings.append((method, arguments))
         for desk in self._desks:
             getattr(desk.actor, method).remote(*arguments)
 
-    def assign(self, role: WorkerKind, job: Any, task: Message, waiting: int = 1) -> bool:
+    def assign(self, role: WorkerKind, job: Job, task: Message, waiting: int = 1) -> bool:
         """Gives *task* to an idle station, to one that has a worker of *role* if possible."""
         return self._hand_over(_Pending(role, job, task))
 
@@ -181,7 +199,7 @@ class RayPool:
                 getattr(actor, method).remote(*arguments)
             self._desks.append(_Slot(actor, actor.hello.remote(), since=time.monotonic()))
 
-    def wait(self) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
+    def wait(self) -> Iterator[Ended]:
         """Waits for at most `POLL` seconds and yields what has happened to jobs.
 
         Raises:
@@ -202,7 +220,7 @@ class RayPool:
         if not any(desk.machine for desk in self._desks) and time.monotonic() - self._began > _FIRST_WITHIN:
             raise EnvironmentBroken(f"the cluster had no free processor for {_FIRST_WITHIN:g} s; `ray status` shows its processors")
 
-    def _arrived(self, desk: _Slot) -> Iterator[tuple[WorkerKind, Any, Done | Raised | Lost]]:
+    def _arrived(self, desk: _Slot) -> Iterator[Ended]:
         reference, desk.pending = desk.pending, None
         try:
             value = self._ray.get(reference)
@@ -250,7 +268,7 @@ class RayPool:
         """Whether a station's worker is of the versions that the campaign began with."""
         return info is None or self.infos.setdefault(role, info)["versions"] == info["versions"]
 
-    def _dismiss(self, desk: _Slot, order: _Pending, answer: dict[str, Any]) -> None:
+    def _dismiss(self, desk: _Slot, order: _Pending, answer: Message) -> None:
         """Does without a station whose workers do not start, or are of other versions than the others."""
         message = answer.get("message") or f"its {order.role.value} worker is of other versions: {answer['info']['versions']}"
         self._misfits += 1
@@ -262,7 +280,7 @@ class RayPool:
         self._again.append(order)
         self._fill()
 
-    def _lose(self, desk: _Slot, why: str) -> Iterator[tuple[WorkerKind, Any, Lost]]:
+    def _lose(self, desk: _Slot, why: str) -> Iterator[Ended]:
         """Does without a station that is gone, and gives its task to another one."""
         self.listener("station-lost", host=desk.host, pid=desk.pid, reason=why)
         self._desks.remove(desk)
@@ -287,7 +305,7 @@ class RayPool:
         self._ray.shutdown()
 
 
-def _nobody(event: str, **fields: Any) -> None:
+def _nobody(event: str, **fields: object) -> None:
     """Listens to nothing."""
 
 
@@ -302,7 +320,7 @@ def _started(cluster: Cluster, slots: int) -> Any:
     except ImportError as error:
         raise EnvironmentBroken("Ray is not installed here; install it with `pip install 'opera-dl[ray]'`") from error
     handlers = {number: signal.getsignal(number) for number in _SIGNALS}
-    options: dict[str, Any] = {"address": cluster.address} if cluster.address else {"address": "local", "num_cpus": slots}
+    options: dict[str, object] = {"address": cluster.address} if cluster.address else {"address": "local", "num_cpus": slots}
     try:
         ray.init(**options, log_to_driver=False, logging_level="ERROR", include_dashboard=None if cluster.address else False)
     except (ConnectionError, ValueError, RuntimeError, TimeoutError) as error:

@@ -17,7 +17,7 @@ _POLL = 0.05
 """Seconds between two looks at memory, deadlines and the wish to stop."""
 
 
-class Session:
+class WorkerSession:
     """One worker, asked one thing after the other. To be used in one thread only: a worker dies with the thread that started it."""
 
     def __init__(self, spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> None:
@@ -57,9 +57,9 @@ class Session:
 
 
 @contextmanager
-def session(spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> Generator[Session]:
+def session(spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Event | None = None) -> Generator[WorkerSession]:
     """A session that is closed at the end; *stop* makes a waiting caller raise KeyboardInterrupt."""
-    opened = Session(spec, limits, scratch, stop)
+    opened = WorkerSession(spec, limits, scratch, stop)
     try:
         yield opened
     finally:

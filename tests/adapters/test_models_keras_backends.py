@@ -19,7 +19,7 @@ from opera.models.archive import unpack_folder
 from opera.models.template import template_of
 from opera.templates.tensorflow_artefacts import tf
 from opera.workers.process import Done, Limits, Ready, WorkerSpec
-from opera.workers.session import Session, session
+from opera.workers.session import WorkerSession, session
 
 X = np.linspace(-2, 2, 12, dtype="float32").reshape(2, 3, 2)
 
@@ -50,7 +50,7 @@ MODELS = {
 class Backend:
     """A materialiser of Keras on one backend."""
 
-    def __init__(self, name: str, opened: Session, cache: Path) -> None:
+    def __init__(self, name: str, opened: WorkerSession, cache: Path) -> None:
         self.name = name
         self._session = opened
         self._cache = cache

@@ -16,7 +16,7 @@ from opera.config import Config
 from opera.difftest import messages
 from opera.errors import UserError
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Tensor
-from opera.models.template import Source
+from opera.models.template import PythonSource
 from opera.oracles.verdict import Verdict
 from opera.report import reproducer
 from opera.report.script import objection
@@ -42,10 +42,10 @@ def node(*names: str) -> Instance:
     return Instance("onnx", "ai.onnx.Sum", Kind.NODE, (), call, (("opset", 13), ("outputs", [True])))
 
 
-def rendered(monkeypatch: pytest.MonkeyPatch, source: Source, result: StoredResult = RESULT, note: str = "", **versions: str) -> str:
+def rendered(monkeypatch: pytest.MonkeyPatch, source: PythonSource, result: StoredResult = RESULT, note: str = "", **versions: str) -> str:
     answer = messages.ModelSource(list(source.imports), source.text, source.expected)
     monkeypatch.setattr(reproducer, "_library_source", lambda *_: answer)
-    case = reproducer.Case(result, {"context": [["opset", 13]]}, "key", note)
+    case = reproducer.ScriptCase(result, {"context": [["opset", 13]]}, "key", note)
     workspace: Any = None
     return reproducer.render(workspace, Config({}), case, {"library": versions})
 
@@ -99,7 +99,7 @@ def test_a_script_that_does_not_say_what_it_shows_is_not_written(script: str) ->
 
 def test_the_user_is_told_that_no_script_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(UserError, match=r"no script was written for test, as it names __import__; `opera show test` has the facts"):
-        rendered(monkeypatch, Source((), "model = inputs = __import__('os')", "expected = []"))
+        rendered(monkeypatch, PythonSource((), "model = inputs = __import__('os')", "expected = []"))
 
 
 HOSTILE = f'a"); {CODE}; ("'

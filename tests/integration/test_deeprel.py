@@ -18,11 +18,11 @@ from fake.corpora import fill, runner
 from opera.extract.description import INSTRUMENTATION
 from opera.instance import Argument, DType, Instance, Kind, Outcome, Tensor, decode_instance, encode_instance
 from opera.instrumentation.deeprel.assignment import assign
-from opera.instrumentation.deeprel.matching import Slot, match
-from opera.instrumentation.deeprel.similarity import Likeness, Subject
+from opera.instrumentation.deeprel.matching import ParameterSlot, match
+from opera.instrumentation.deeprel.similarity import ComparedApi, Likeness
 from opera.instrumentation.deeprel.words import distance, likeness
 from opera.instrumentation.docter import constraints
-from opera.instrumentation.docter.constraints import Api, Constraint
+from opera.instrumentation.docter.constraints import ParameterConstraint, TargetApi
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 1), (3, 3), (2, 5), (5, 2), (4, 4)])
@@ -53,34 +53,34 @@ def test_likeness_of_names_lies_between_0_and_1() -> None:
     assert 0 < likeness("input", "inputs") < 1
 
 
-def slot(name: str, kind: str, place: int, part: str = "call") -> Slot:
-    return Slot(part, name, frozenset({kind}), place, True)
+def slot(name: str, kind: str, place: int, part: str = "call") -> ParameterSlot:
+    return ParameterSlot(part, name, frozenset({kind}), place, True)
 
 
-def parameter(name: str, kind: str, required: bool = True) -> Constraint:
-    return Constraint(name, (constraints.Kind(kind),), required=required)
+def parameter(name: str, kind: str, required: bool = True) -> ParameterConstraint:
+    return ParameterConstraint(name, (constraints.ValueType(kind),), required=required)
 
 
 def test_arguments_are_matched_by_name_type_and_position() -> None:
     source = [slot("input", "tensor", 0), slot("kernel_size", "ints", 1), slot("stride", "ints", 2)]
-    target = Api("f", None, ((parameter("stride", "ints"), parameter("kernel", "ints"), parameter("x", "tensor")),))
+    target = TargetApi("f", None, ((parameter("stride", "ints"), parameter("kernel", "ints"), parameter("x", "tensor")),))
     found = match(source, target)
     assert found is not None
     assert {name: item.name for (_, name), item in found.pairs.items()} == {"input": "x", "kernel_size": "kernel", "stride": "stride"}
 
 
 def test_types_that_do_not_fit_are_never_matched() -> None:
-    assert match([slot("input", "tensor", 0)], Api("f", None, ((parameter("input", "string"),),))) is None
+    assert match([slot("input", "tensor", 0)], TargetApi("f", None, ((parameter("input", "string"),),))) is None
 
 
 def test_a_target_that_needs_more_than_there_is_has_no_match() -> None:
-    target = Api("f", None, ((parameter("input", "tensor"), parameter("weight", "tensor")),))
+    target = TargetApi("f", None, ((parameter("input", "tensor"), parameter("weight", "tensor")),))
     assert match([slot("input", "tensor", 0)], target) is None
 
 
 def test_the_best_overload_is_taken() -> None:
     scalar, tensor = (parameter("self", "tensor"), parameter("other", "float")), (parameter("self", "tensor"), parameter("other", "tensor"))
-    found = match([slot("input", "tensor", 0), slot("other", "tensor", 1)], Api("f", None, (scalar, tensor)))
+    found = match([slot("input", "tensor", 0), slot("other", "tensor", 1)], TargetApi("f", None, (scalar, tensor)))
     assert found is not None
     assert found.variant == 1
 
@@ -88,7 +88,7 @@ def test_the_best_overload_is_taken() -> None:
 def test_relatives_are_ranked_by_signature_documentation_and_name() -> None:
     pool, other = [slot("input", "tensor", 0), slot("kernel_size", "ints", 1)], [slot("text", "string", 0)]
     nothing: Counter[tuple[int, str]] = Counter()
-    subjects = [Subject("l.avg_pool", pool, nothing), Subject("l.max_pool", pool, nothing), Subject("l.split", other, nothing)]
+    subjects = [ComparedApi("l.avg_pool", pool, nothing), ComparedApi("l.max_pool", pool, nothing), ComparedApi("l.split", other, nothing)]
     texts = {"l.avg_pool": "pools the average of windows", "l.max_pool": "pools the maximum of windows", "l.split": "cuts words apart"}
     (first, nearest), (second, farthest) = Likeness(subjects, texts).ranked("l.avg_pool", 5)
     assert (nearest, farthest) == ("l.max_pool", "l.split")

@@ -19,7 +19,7 @@ from opera.extract.constraints import read_constraints
 from opera.extract.description import INSTRUMENTATION
 from opera.instance import Tensor, decode_instance
 from opera.instrumentation.docter import documents
-from opera.instrumentation.docter.constraints import Api, Constraint, Kind
+from opera.instrumentation.docter.constraints import ParameterConstraint, TargetApi, ValueType
 from opera.instrumentation.docter.recipes import CallRecipe, TensorRecipe
 from opera.instrumentation.docter.search import Search
 from opera.instrumentation.docter.types import kinds_of
@@ -46,13 +46,13 @@ Returns:
 
 def test_documentation_gives_types_shapes_ranges_and_choices() -> None:
     facts = documents.read(DOC)
-    assert facts["input"].kinds == (Kind("tensor"),)
+    assert facts["input"].kinds == (ValueType("tensor"),)
     assert len(facts["input"].shapes[0]) == 3
-    assert facts["weight"].kinds == (Kind("tensor"), Kind("int"))
+    assert facts["weight"].kinds == (ValueType("tensor"), ValueType("int"))
     assert (facts["weight"].ndims, facts["weight"].low) == ((2,), 0.0)
     assert facts["mode"].choices == ("fast", "slow", "exact")
     assert (facts["ratio"].low, facts["ratio"].high) == (0.0, 1.0)
-    assert facts["sizes"].kinds == (Kind("ints"),)
+    assert facts["sizes"].kinds == (ValueType("ints"),)
     assert facts["target"].shapes == (("N", "C", "..."),)
     assert "what" not in facts
     assert "output" not in facts
@@ -72,7 +72,7 @@ def test_documentation_gives_types_shapes_ranges_and_choices() -> None:
     ],
 )
 def test_types_are_read_from_annotations_and_from_words(text: str, kinds: list[tuple[str, int | None]]) -> None:
-    assert sorted(kinds_of(text), key=str) == sorted((Kind(*kind) for kind in kinds), key=str)
+    assert sorted(kinds_of(text), key=str) == sorted((ValueType(*kind) for kind in kinds), key=str)
 
 
 def library(recipe: CallRecipe) -> str | None:
@@ -88,8 +88,16 @@ def library(recipe: CallRecipe) -> str | None:
     return None if weight[0] == given["groups"] else f"expected {given['groups']} groups, got {weight[0]}"
 
 
-API = Api(
-    "f", None, ((Constraint("input", (Kind("tensor"),)), Constraint("weight", (Kind("tensor"),)), Constraint("groups", (Kind("int"),))),)
+API = TargetApi(
+    "f",
+    None,
+    (
+        (
+            ParameterConstraint("input", (ValueType("tensor"),)),
+            ParameterConstraint("weight", (ValueType("tensor"),)),
+            ParameterConstraint("groups", (ValueType("int"),)),
+        ),
+    ),
 )
 
 
@@ -119,7 +127,7 @@ def test_a_search_that_finds_nothing_ends_and_says_why() -> None:
 
 
 def test_what_is_never_drawable_is_named() -> None:
-    api = Api("f", None, ((Constraint("callback", (Kind("other"),)),),))
+    api = TargetApi("f", None, ((ParameterConstraint("callback", (ValueType("other"),)),),))
     assert Search(api, lambda _recipe: None, "a", 50).run(5, lambda _number, _recipe: None).reason == "no value for callback"
 
 
@@ -134,7 +142,9 @@ def test_a_violation_changes_exactly_one_argument() -> None:
 
 
 def test_sizes_stay_small() -> None:
-    api = Api("f", None, ((Constraint("input", (Kind("tensor"),), shapes=(("a", "b", "c", "d", "e", "g", "h", "i"),)),),))
+    api = TargetApi(
+        "f", None, ((ParameterConstraint("input", (ValueType("tensor"),), shapes=(("a", "b", "c", "d", "e", "g", "h", "i"),)),),)
+    )
     calls = Search(api, lambda _recipe: None, "a", 200).run(100, lambda _number, _recipe: None).calls
     assert all(value.size <= 20_000 for recipe in calls for _, value in recipe.parts() if isinstance(value, TensorRecipe))
 

@@ -24,7 +24,7 @@ from packaging.requirements import Requirement
 from opera.compilers.registry import plugins
 from opera.config import load_config, write_python
 from opera.environments import build
-from opera.environments.build import Place, create, remove
+from opera.environments.build import EnvironmentFolder, create, remove
 from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import EnvironmentBroken, UserError
 
@@ -69,7 +69,7 @@ def tiny(folder: Path, *requirements: str, gigabytes: float = 0.0) -> Recipe:
     return Recipe("tiny", (("compiler", "tiny"),), requirements or (str(wheel(folder)),), None, gigabytes, "")
 
 
-def make(wanted: Recipe, where: Place, again: bool = False) -> list[str]:
+def make(wanted: Recipe, where: EnvironmentFolder, again: bool = False) -> list[str]:
     told: list[str] = []
     create(wanted, where, None, again=again, tell=told.append)
     return told
@@ -179,7 +179,7 @@ def test_an_unknown_environment_is_the_users_error_with_the_names_that_there_are
 
 
 def test_an_environment_is_made_from_nothing_and_works(tmp_path: Path, offline: None) -> None:
-    where = Place("tiny", tmp_path / "envs" / "tiny")
+    where = EnvironmentFolder("tiny", tmp_path / "envs" / "tiny")
     make(tiny(tmp_path), where)
     assert where.is_complete
     assert subprocess.run([where.python, "-c", "import tiny; print(tiny.ANSWER)"], capture_output=True, check=True).stdout == b"42\n"
@@ -194,7 +194,7 @@ def test_an_environment_is_made_from_nothing_and_works(tmp_path: Path, offline: 
 
 
 def test_nothing_is_left_of_an_environment_that_pip_cannot_install(tmp_path: Path, offline: None) -> None:
-    where = Place("tiny", tmp_path / "envs" / "tiny")
+    where = EnvironmentFolder("tiny", tmp_path / "envs" / "tiny")
     with pytest.raises(EnvironmentBroken, match=r"could not install tiny: ERROR: .*no-such-distribution"):
         make(tiny(tmp_path, "no-such-distribution"), where)
     assert not where.folder.exists()
@@ -208,14 +208,14 @@ def test_an_index_that_cannot_be_reached_is_named_as_such(tmp_path: Path, monkey
     monkeypatch.setenv("PIP_RETRIES", "1")
     for variable in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL", "http_proxy", "HTTP_PROXY"):
         monkeypatch.delenv(variable, raising=False)
-    where = Place("tiny", tmp_path / "tiny")
+    where = EnvironmentFolder("tiny", tmp_path / "tiny")
     with pytest.raises(EnvironmentBroken, match=r"the package index cannot be reached .*; check the network"):
         make(tiny(tmp_path, "no-such-distribution"), where)
     assert not where.folder.exists()
 
 
 def test_too_small_a_disk_is_named_before_anything_is_written(tmp_path: Path) -> None:
-    where = Place("tiny", tmp_path / "tiny")
+    where = EnvironmentFolder("tiny", tmp_path / "tiny")
     with pytest.raises(EnvironmentBroken, match=r"takes about 1e\+09 GB.*free some space, or choose another disk with --path"):
         make(tiny(tmp_path, gigabytes=1e9), where)
     assert not where.folder.exists()
@@ -224,7 +224,7 @@ def test_too_small_a_disk_is_named_before_anything_is_written(tmp_path: Path) ->
 def test_an_installation_that_does_not_know_an_environments_extras_makes_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = [line for line in metadata.requires("opera-dl") or () if "extra == 'ray'" not in line.replace('"', "'")]
     monkeypatch.setattr(metadata, "requires", lambda name: known)
-    where = Place("ray", tmp_path / "envs" / "ray")
+    where = EnvironmentFolder("ray", tmp_path / "envs" / "ray")
     with pytest.raises(EnvironmentBroken, match=r"older than its sources, and lacks the requirements of 'ray'; install it again"):
         make(recipe("ray"), where)
     assert not where.folder.exists()
@@ -238,7 +238,7 @@ def test_a_disk_that_fills_up_while_pip_works_is_named_as_such() -> None:
 def test_an_interpreter_that_is_none_is_named(tmp_path: Path) -> None:
     for python, says in ((str(tmp_path / "none"), "No such file"), ("/bin/false", "cannot be made")):
         with pytest.raises(EnvironmentBroken, match=says):
-            create(tiny(tmp_path), Place("tiny", tmp_path / "tiny"), python, again=False, tell=print)
+            create(tiny(tmp_path), EnvironmentFolder("tiny", tmp_path / "tiny"), python, again=False, tell=print)
         assert not (tmp_path / "tiny").exists()
 
 
@@ -248,9 +248,9 @@ def test_a_folder_that_is_not_ours_is_never_removed(tmp_path: Path) -> None:
     (folder / "thesis.txt").write_text("years of work")
     for again in (False, True):
         with pytest.raises(UserError, match="was not made by `opera env create`"):
-            make(tiny(tmp_path), Place("tiny", folder), again=again)
+            make(tiny(tmp_path), EnvironmentFolder("tiny", folder), again=again)
     with pytest.raises(UserError, match="nothing was removed"):
-        remove(Place("tiny", folder))
+        remove(EnvironmentFolder("tiny", folder))
     assert (folder / "thesis.txt").read_text() == "years of work"
 
 
@@ -295,7 +295,7 @@ def start_making(folder: Path, index: str) -> subprocess.Popen[bytes]:
 def test_an_environment_whose_making_was_killed_is_never_used_and_can_be_made_anew(
     tmp_path: Path, silent_index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = Place("tiny", tmp_path / "tiny")
+    where = EnvironmentFolder("tiny", tmp_path / "tiny")
     process = start_making(where.folder, silent_index)
     process.kill()
     process.wait()
@@ -339,7 +339,7 @@ def test_list_shows_what_can_be_made_and_what_is_not_finished(opera: Run, tmp_pa
 
 
 def test_remove_takes_the_folder_and_its_entry_away(opera: Run, tmp_path: Path, offline: None) -> None:
-    where = Place("tiny", tmp_path / ".opera-envs" / "tiny")
+    where = EnvironmentFolder("tiny", tmp_path / ".opera-envs" / "tiny")
     make(tiny(tmp_path), where)
     write_python(tmp_path / "opera.toml", {("compiler", "tiny"): ".opera-envs/tiny/bin/python", ("compiler", "tvm"): "elsewhere"})
     rows = {row["name"]: row["state"] for row in opera("env", "list", "--json").json["environments"]}
@@ -357,7 +357,7 @@ def test_a_link_in_the_place_of_an_environment_is_not_followed(tmp_path: Path, m
     mine.mkdir()
     (mine / "letter").write_text("dear")
     (mine / "opera-environment.json").write_text('{"name": "tvm"}')
-    where = build.Place("tvm", tmp_path / ".opera-envs" / "tvm")
+    where = build.EnvironmentFolder("tvm", tmp_path / ".opera-envs" / "tvm")
     where.folder.parent.mkdir()
     if thing == "tvm":
         where.folder.symlink_to(mine)

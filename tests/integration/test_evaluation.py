@@ -18,7 +18,7 @@ from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.compare import available, evaluate, order_of
 from opera.evaluation.metrics import apfd, apfdc, detect, rauc
-from opera.evaluation.recording import Recorded, read_campaign, read_recorded, write_recorded
+from opera.evaluation.recording import RecordedRun, read_campaign, read_recorded, write_recorded
 from opera.instance import Kind
 from opera.prioritize import Candidate, Context, get_strategy
 from opera.store import Corpus
@@ -30,11 +30,11 @@ CAMPAIGNS = sorted((DATA / "campaigns").glob("*.jsonl.gz"))
 
 
 @pytest.fixture(scope="module")
-def paper() -> Recorded:
+def paper() -> RecordedRun:
     return read_artifact(PUBLISHED, "tvm-onnx")
 
 
-def positions(order: list[str], recorded: Recorded) -> list[int]:
+def positions(order: list[str], recorded: RecordedRun) -> list[int]:
     return list(detect(order, recorded.failing, {}).positions)
 
 
@@ -58,18 +58,18 @@ def test_an_order_that_leaves_a_revealing_test_out_is_no_order() -> None:
         detect(["a"], {"b": {"x"}}, {})
 
 
-def test_the_released_order_has_the_published_apfd(paper: Recorded) -> None:
+def test_the_released_order_has_the_published_apfd(paper: RecordedRun) -> None:
     order = [str(number) for number in json.loads((PUBLISHED / "orders" / "onnx_tvm_opera.json").read_text())]
     order += [test.id for test in paper.tests if test.id not in set(order)]
     assert apfd(positions(order, paper), 1013) == pytest.approx(0.727, abs=0.0005)
 
 
-def test_the_artifacts_strategy_reaches_the_released_order_within_ties(paper: Recorded) -> None:
+def test_the_artifacts_strategy_reaches_the_released_order_within_ties(paper: RecordedRun) -> None:
     found = evaluate(paper, ["opera-artifact"], 30)["opera-artifact"].apfd
     assert abs(found.mean - 0.727) < found.sd
 
 
-def test_the_default_strategy_is_the_best_on_the_papers_data(paper: Recorded) -> None:
+def test_the_default_strategy_is_the_best_on_the_papers_data(paper: RecordedRun) -> None:
     found = {name: each.apfd.mean for name, each in evaluate(paper, available(paper), 30).items()}
     assert found["opera"] >= 0.80
     others = {name for name in found if not name.startswith("opera") or name in ("opera-paper", "opera-artifact")}
@@ -110,12 +110,12 @@ def test_feedback_finds_faults_sooner_on_every_recorded_campaign() -> None:
     assert statistics.fmean(gains) > 0.015
 
 
-def test_the_same_seed_gives_the_same_figures_whatever_the_number_of_processes(paper: Recorded) -> None:
+def test_the_same_seed_gives_the_same_figures_whatever_the_number_of_processes(paper: RecordedRun) -> None:
     names = ["opera", "random", "fast"]
     assert evaluate(paper, names, 3) == evaluate(paper, names, 3, jobs=2)
 
 
-def test_known_failures_of_other_campaigns_help(paper: Recorded) -> None:
+def test_known_failures_of_other_campaigns_help(paper: RecordedRun) -> None:
     half = frozenset(sorted(paper.failing)[::2])
     plain = evaluate(paper, ["opera"], 10)["opera"].apfd.mean
     assert evaluate(paper, ["opera"], 10, half)["opera"].apfd.mean > plain
@@ -227,7 +227,7 @@ def test_a_folder_in_the_form_of_the_papers_data_is_read_under_either_name_of_a_
     assert statistics.fmean([apfd(positions(order_of(get_strategy("opera"), recorded, seed), recorded), 40) for seed in range(3)]) > 0.5
 
 
-def test_the_papers_instances_have_slots_and_defaults_of_the_schema(paper: Recorded) -> None:
+def test_the_papers_instances_have_slots_and_defaults_of_the_schema(paper: RecordedRun) -> None:
     found = next(test.instance for test in paper.tests if test.instance.operator == "Conv")
     assert found.kind is Kind.NODE
     assert [argument.name for argument in found.call[:2]] == ["X", "W"]

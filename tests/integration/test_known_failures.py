@@ -10,11 +10,11 @@ from fake.harness import Lab, instance
 
 from opera.errors import UserError
 from opera.triage.baseline import Baseline
-from opera.triage.known_failures import Failure, match
+from opera.triage.known_failures import KnownFailure, match
 
 
-def failure(fingerprint: str, *instances: str, converter: str = "Relu", kind: str = "ValueError") -> Failure:
-    return Failure(fingerprint.ljust(16, "0"), "tvm", "onnx", "crash", "load", converter, kind, frozenset(instances))
+def failure(fingerprint: str, *instances: str, converter: str = "Relu", kind: str = "ValueError") -> KnownFailure:
+    return KnownFailure(fingerprint.ljust(16, "0"), "tvm", "onnx", "crash", "load", converter, kind, frozenset(instances))
 
 
 def test_a_message_that_changes_with_the_version_is_the_same_bug() -> None:
@@ -27,7 +27,7 @@ def test_a_message_that_changes_with_the_version_is_the_same_bug() -> None:
 @pytest.mark.parametrize(
     "other", [failure("b", "3", "4"), failure("b", "1", converter="Tanh"), failure("b", "1", kind="KeyError"), failure("b", "1", "3", "4")]
 )
-def test_a_new_bug_does_not_hide_behind_an_old_entry(other: Failure) -> None:
+def test_a_new_bug_does_not_hide_behind_an_old_entry(other: KnownFailure) -> None:
     found = match([failure("a", "1", "2")], [other])
     assert found.new == (other,)
 

@@ -19,9 +19,9 @@ from opera import bundle
 from opera.cli.options import explain
 from opera.config import load_config
 from opera.corpus.files import Problem, read_corpus, read_header
-from opera.corpus.readers import Format, Origin
+from opera.corpus.readers import Format, ImportOrigin
 from opera.evaluation.artifact import read_artifact, subjects_in
-from opera.evaluation.recording import Recorded, RecordedTest, read_recorded, write_recorded
+from opera.evaluation.recording import RecordedRun, RecordedTest, read_recorded, write_recorded
 from opera.extract.constraints import read_constraints
 from opera.extract.recording import RecordingReader
 from opera.instance import digest, encode_instance
@@ -64,7 +64,7 @@ def recording_lines() -> list[Any]:
 
 
 def campaign_lines() -> list[Any]:
-    recorded = Recorded(
+    recorded = RecordedRun(
         "tvm/onnx", [RecordedTest(digest(each), each, 0.5, frozenset({"f"}), frozenset({1, 2, 9})) for each in SOUND], {"f": "fault"},
         {"MaxPool": 3}, facts={"tvm": "1"}, order=[digest(each) for each in SOUND],
     )  # fmt: skip
@@ -124,7 +124,7 @@ def read_recording(path: Path) -> object:
 
 
 def read_calls(path: Path) -> object:
-    return list(Origin(path, Format.FREEFUZZ).entries())
+    return list(ImportOrigin(path, Format.FREEFUZZ).entries())
 
 
 def read_paper(path: Path) -> object:

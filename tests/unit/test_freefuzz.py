@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from opera.errors import UserError
-from opera.extract.freefuzz import RecordedCalls
+from opera.extract.freefuzz import FreeFuzzCalls
 from opera.instance import DType, Instance, Kind, Tensor
 
 TENSOR = {"shape": [2, 3], "dtype": "torch.float32"}
@@ -45,7 +45,7 @@ def dump(path: Path, *documents: dict[str, Any]) -> Path:
 
 
 def one(path: Path) -> Instance:
-    ((instance, _),) = RecordedCalls(path, "freefuzz")
+    ((instance, _),) = FreeFuzzCalls(path, "freefuzz")
     return instance
 
 
@@ -91,7 +91,7 @@ def test_names_of_tensorflow_and_keras_are_as_users_write_them(tmp_path: Path) -
     value = {"type": "tensor", "shape": [1, 2], "dtype": "float32"}
     dump(tmp_path / "tf.nn.relu.bson", {"features": value})
     dump(tmp_path / "tf.keras.layers.Dense.bson", {"units": 2, "input_signature": value})
-    found = {(instance.library, instance.api) for instance, _ in RecordedCalls(tmp_path, "freefuzz")}
+    found = {(instance.library, instance.api) for instance, _ in FreeFuzzCalls(tmp_path, "freefuzz")}
     assert found == {("tensorflow", "tf.nn.relu"), ("keras", "keras.layers.Dense")}
 
 
@@ -104,7 +104,7 @@ def test_what_cannot_be_rebuilt_is_counted_by_reason(tmp_path: Path) -> None:
         {"parameter:0": 1},
         {"parameter:0": TENSOR},
     )
-    calls = RecordedCalls(tmp_path, "freefuzz")
+    calls = FreeFuzzCalls(tmp_path, "freefuzz")
     assert len(list(calls)) == 1
     assert calls.dropped == {"value-not-kept": 1, "positional-argument-missing": 1, "tensor-too-large": 1, "no-tensor": 1}
     assert calls.calls == 5
@@ -112,28 +112,28 @@ def test_what_cannot_be_rebuilt_is_counted_by_reason(tmp_path: Path) -> None:
 
 def test_provenance_names_source_api_and_number(tmp_path: Path) -> None:
     dump(tmp_path / "torch.abs.bson", {"parameter:0": TENSOR}, {"parameter:0": {"shape": [], "dtype": "torch.bool"}})
-    assert [occurrence.test for _, occurrence in RecordedCalls(tmp_path, "deeprel")] == ["deeprel::torch.abs::0", "deeprel::torch.abs::1"]
+    assert [occurrence.test for _, occurrence in FreeFuzzCalls(tmp_path, "deeprel")] == ["deeprel::torch.abs::0", "deeprel::torch.abs::1"]
 
 
 def test_a_broken_file_is_named_and_the_others_of_its_folder_are_read(tmp_path: Path) -> None:
     dump(tmp_path / "torch.abs.bson", {"parameter:0": TENSOR})
     broken = tmp_path / "torch.add.bson"
     broken.write_bytes(bson({"parameter:0": TENSOR})[:-3])
-    calls = RecordedCalls(tmp_path, "freefuzz")
+    calls = FreeFuzzCalls(tmp_path, "freefuzz")
     assert [instance.api for instance, _ in calls] == ["torch.abs"]
     assert calls.dropped == {"broken-file:torch.add.bson": 1}
     with pytest.raises(UserError, match=r"torch\.add\.bson.*cut off"):
-        list(RecordedCalls(broken, "freefuzz"))
+        list(FreeFuzzCalls(broken, "freefuzz"))
 
 
 def test_a_type_that_no_call_has_is_an_error_and_not_a_guess(tmp_path: Path) -> None:
     path = tmp_path / "torch.abs.bson"
     path.write_bytes(bson({"key": None}).replace(b"\x0akey", b"\x7fkey"))
     with pytest.raises(UserError, match="type 0x7f"):
-        list(RecordedCalls(path, "freefuzz"))
+        list(FreeFuzzCalls(path, "freefuzz"))
 
 
 def test_a_folder_without_records_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "torch.abs.metadata.json").write_text("{}")
     with pytest.raises(UserError, match="no recorded call"):
-        RecordedCalls(tmp_path, "freefuzz")
+        FreeFuzzCalls(tmp_path, "freefuzz")

@@ -10,20 +10,20 @@ import pytest
 
 from opera.difftest.judge import Judgement
 from opera.difftest.messages import (
-    Call,
     CallAnswers,
+    CallRecorded,
     Compared,
     Compile,
     CompilerRaised,
     Damaged,
     ExporterFailed,
+    InstanceRejected,
     KeptModel,
     KeptReference,
     LibraryLost,
     Made,
     Materialise,
     Refusal,
-    Rejected,
     Review,
     Reviewed,
     Unwritable,
@@ -86,7 +86,7 @@ def test_what_the_cache_knows_is_not_asked_again() -> None:
     request = DIFFTEST.ask(half).request
     assert isinstance(request, Materialise)
     assert not request.with_reference
-    rejected = DIFFTEST.begin(TEST, Rejected("library-raised", "reference", FAILURE))
+    rejected = DIFFTEST.begin(TEST, InstanceRejected("library-raised", "reference", FAILURE))
     assert isinstance(rejected, Judgement)
     assert (rejected.verdict, rejected.reason) == (Verdict.INVALID, "library-raised")
 
@@ -197,9 +197,9 @@ def test_seconds_of_both_sides_belong_to_the_test() -> None:
 @pytest.mark.parametrize(
     "message",
     [
-        MADE, Made(KeptModel(None, "x")), Rejected("r", "reference", FAILURE, KeptReference(BUNDLE, "random")), WRONG, CRASH,
+        MADE, Made(KeptModel(None, "x")), InstanceRejected("r", "reference", FAILURE, KeptReference(BUNDLE, "random")), WRONG, CRASH,
         ExporterFailed("torch.onnx", FAILURE, None, KeptReference(BUNDLE)), LibraryLost("library-oom", "s", {"cause": "memory"}, "log"),
-        CallAnswers([None, Refusal("r", "t", "m")]), Call([["{}", "k"]], 0), Reviewed("a", "b", "c"),  # type: ignore[list-item]
+        CallAnswers([None, Refusal("r", "t", "m")]), CallRecorded([["{}", "k"]], 0), Reviewed("a", "b", "c"),  # type: ignore[list-item]
     ],
     ids=lambda message: type(message).__name__,
 )  # fmt: skip

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Enum, Kind, Named, Tensor
+from opera.instance.values import Value
 from opera.triage.reduction.candidates import fewer_outputs, retyped
-from opera.triage.reduction.places import edit, edited, get, put, shrunk, stretched, with_axis, without, without_axis
+from opera.triage.reduction.places import Place, edit, edited, get, put, shrunk, stretched, with_axis, without, without_axis
 from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, dtype_meant, json_of, parameter_for
 
 _DTYPES = ("float32", "int64", "int32", "float64", "bool", "float16")
@@ -65,7 +66,7 @@ def _all(view: View) -> Iterator[Aspect]:
             yield from _parameter(view, name, value)
 
 
-def _with(view: View, name: str, value: Any) -> View:
+def _with(view: View, name: str, value: Value) -> View:
     return View(put(view.instance, view.places[name], value), view.form)
 
 
@@ -91,10 +92,10 @@ def _arguments(view: View) -> Iterator[Aspect]:
                 yield Aspect((Property("given", name), *named), (View(smaller, view.form),))
 
 
-def _parameter(view: View, name: str, value: Any) -> Iterator[Aspect]:
+def _parameter(view: View, name: str, value: Value) -> Iterator[Aspect]:
     place = view.places[name]
     top = name.split("[")[0]
-    default: list[Any] = [item for key, item in view.instance.defaults if key == top and not place.way]
+    default: list[Value] = [item for key, item in view.instance.defaults if key == top and not place.way]
     different = [Property("is-not", name, json_of(item)) for item in default if json_of(item) != json_of(value)]
     exact = Property("is", name, json_of(value))
     defaults = [_with(view, name, item) for item in default]
@@ -109,24 +110,25 @@ def _parameter(view: View, name: str, value: Any) -> Iterator[Aspect]:
         numbers = dict.fromkeys(type(value)(number) for number in (0, 1, 2, -1, value + 1, value - 1, 2 * value, -value))
         yield Aspect((exact, *different, *sign), (*defaults, *(_with(view, name, each) for each in numbers)))
     elif isinstance(value, (list, tuple)):
-        yield from _sequence(view, name, cast("Sequence[Any]", value), exact, defaults)
+        yield from _sequence(view, name, value, exact, defaults)
     elif value is not None:
         yield Aspect((exact, *different), tuple(defaults))
 
 
-def _sequence(view: View, name: str, value: Sequence[Any], exact: Property, defaults: list[View]) -> Iterator[Aspect]:
-    if not value or not all(isinstance(item, (int, float)) for item in value):
+def _sequence(view: View, name: str, value: Sequence[Value], exact: Property, defaults: list[View]) -> Iterator[Aspect]:
+    numbers = [item for item in value if isinstance(item, (int, float))]
+    if not value or len(numbers) < len(value):
         return
-    make = cast("Callable[[Sequence[Any]], Any]", type(value))
+    make = cast("Callable[[Sequence[Value]], Value]", type(value))
 
-    def other(change: Callable[[Any], Any]) -> View:
-        return _with(view, name, make([change(item) for item in value]))
+    def other(change: Callable[[float], float]) -> View:
+        return _with(view, name, make([change(item) for item in numbers]))
 
     signs = tuple(Property(kind, name) for kind in ("item-above-one", "item-positive"))
     plain = (other(lambda _: 0), other(lambda _: 1))
     yield Aspect((exact, *signs), (*defaults, *plain, other(lambda item: item + 1)))
     yield Aspect((Property("item-negative", name),), (other(abs), *plain))
-    yield Aspect((Property("items-differ", name),), (other(lambda _: value[0]), other(lambda _: value[-1])))
+    yield Aspect((Property("items-differ", name),), (other(lambda _: numbers[0]), other(lambda _: numbers[-1])))
     shorter = _with(view, name, make(value[:1]))
     longer = _with(view, name, make([*value, value[-1]]))
     yield Aspect((Property("length", name, len(value)), Property("several-items", name)), (shorter, longer))
@@ -149,13 +151,13 @@ def _elements(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
 
 
 def _others(view: View, name: str) -> list[tuple[str, Tensor]]:
-    return [(each, view.values[each]) for each in view.tensors if each != name]
+    return [(each, tensor) for each, tensor in view.tensors.items() if each != name]
 
 
 def _dtype(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
     different = [Property("dtype-differs", name, each) for each, other in _others(view, name) if other.dtype != tensor.dtype]
     general = (Property("dtype-class", name, dtype_class(tensor.dtype)), Property("dtype-not", name, "float32"), *different)
-    first = next(each for each in view.tensors if view.values[each].dtype == tensor.dtype) == name
+    first = next(each for each, other in view.tensors.items() if other.dtype == tensor.dtype) == name
     new = [each for each in dict.fromkeys((*_DTYPES, *(other.dtype for _, other in _others(view, name)))) if each != tensor.dtype]
     alone = [_with(view, name, retyped(tensor, tensor.dtype, each)) for each in new]
     together = [View(edited(view.instance, lambda _, value, each=each: retyped(value, tensor.dtype, each)), view.form) for each in new]
@@ -170,10 +172,10 @@ def _rank(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
     alone = [with_axis(tensor, 0), *([without_axis(tensor, 0), without_axis(tensor, -1)] if rank else [])]
     removals = [_with(view, name, each) for each in alone]
 
-    def taller(_: Any, value: Any) -> Any:
+    def taller(_: Place, value: Value) -> Value:
         return with_axis(value, 0) if isinstance(value, Tensor) and len(value.shape) == rank else value
 
-    def lower(_: Any, value: Any) -> Any:
+    def lower(_: Place, value: Value) -> Value:
         return without_axis(value, 0) if isinstance(value, Tensor) and rank and len(value.shape) == rank else value
 
     if len(view.tensors) > 1:
@@ -198,8 +200,8 @@ def _dimensions(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
         yield Aspect((*(properties if dim > 1 else ()), *different), tuple(removals))
 
 
-def _resized(old: int, new: int) -> Callable[[Any, Any], Any]:
-    def resize(_: Any, value: Any) -> Any:
+def _resized(old: int, new: int) -> Callable[[Place, Value], Value]:
+    def resize(_: Place, value: Value) -> Value:
         if isinstance(value, Tensor):
             for axis, dim in enumerate(value.shape):
                 if dim == old:

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Argument, DType, Instance, Kind, Tensor
+from opera.instance.values import Value, ends_of
 from opera.triage.reduction import shapes
-from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, get, places, put, with_dtype, without
+from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, with_dtype, without
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
 _FEW_ELEMENTS = 32
 
 
-def retyped(value: Any, old: str, new: str) -> Any:
+def retyped(value: Value, old: str, new: str) -> Value:
     """*value* in dtype *new* where it is a tensor of dtype *old*, or that dtype itself; else as it is."""
     if isinstance(value, DType) and value.name == old:
         return DType(new)
@@ -26,7 +27,7 @@ def retyped(value: Any, old: str, new: str) -> Any:
     return value
 
 
-def changed(value: Any, change: Callable[[Array], Array]) -> Any:
+def changed(value: Value, change: Callable[[Array], Array]) -> Value:
     """*value* with its elements changed where it is a tensor that has some; else as it is."""
     return (edit(value, change) or value) if isinstance(value, Tensor) else value
 
@@ -76,8 +77,18 @@ def _finite(array: Array) -> Array:
 
 
 PLAIN: tuple[Callable[[Array], Array], ...] = (
-    _ones, _zeros, _constant, _counting_a_little, _counting, _signs, _small_integers, _rounded, _one_digit, _positive, _finite,
-)  # fmt: skip
+    _ones,
+    _zeros,
+    _constant,
+    _counting_a_little,
+    _counting,
+    _signs,
+    _small_integers,
+    _rounded,
+    _one_digit,
+    _positive,
+    _finite,
+)
 """Ways to make values plain, the most radical first."""
 
 
@@ -173,7 +184,7 @@ def simpler_parameters(instance: Instance) -> Iterator[Instance]:
             yield put(instance, place, simpler)
 
 
-def _simpler(value: Any) -> Iterator[Any]:
+def _simpler(value: Value) -> Iterator[Value]:
     if isinstance(value, bool):
         if value:
             yield False
@@ -184,18 +195,18 @@ def _simpler(value: Any) -> Iterator[Any]:
     elif isinstance(value, complex):
         yield from (0j, 1 + 0j, 1j, complex(value.real), complex(0, value.imag))
     elif isinstance(value, (list, tuple)):
-        yield from _shorter(cast("Sequence[Any]", value))
+        yield from _shorter(value)
     elif isinstance(value, slice):
-        start, stop, step = cast("tuple[Any, ...]", (value.start, value.stop, value.step))
+        start, stop, step = ends_of(value)
         yield from (slice(None), slice(start, None), slice(None, stop), slice(None, None, step), slice(start, stop))
     elif isinstance(value, dict):
-        items = list(cast("dict[Any, Any]", value).items())
+        items = list(value.items())
         yield from (dict(items[:place] + items[place + 1 :]) for place in range(len(items)))
     elif isinstance(value, str) and len(value) > 1:
         yield from ("", value[: len(value) // 2])
 
 
-def _shorter(value: Sequence[Any]) -> Iterator[Any]:
+def _shorter(value: Sequence[Value]) -> Iterator[Value]:
     make = type(value)
     if len(value) > 1:
         for chunk in chunks(list(range(len(value)))):
@@ -224,12 +235,12 @@ def simpler_values(instance: Instance) -> Iterator[Instance]:
     """The values of all tensors, then of one tensor at a time, made plain; at last single elements."""
     for change in PLAIN:
         yield edited(instance, lambda _, value, change=change: changed(value, change))
-    tensors = [place for place, value in places(instance) if isinstance(value, Tensor)]
-    for place in tensors:
+    tensors = [(place, value) for place, value in places(instance) if isinstance(value, Tensor)]
+    for place, tensor in tensors:
         for change in PLAIN:
-            yield put(instance, place, changed(get(instance, place), change))
-    for place in tensors:
-        for simpler in element_by_element(get(instance, place)):
+            yield put(instance, place, changed(tensor, change))
+    for place, tensor in tensors:
+        for simpler in element_by_element(tensor):
             yield put(instance, place, simpler)
 
 
@@ -243,9 +254,16 @@ def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
 
 
 STEPS: tuple[Candidates, ...] = (
-    fewer_arguments, at_defaults, fewer_outputs, shapes.smaller_dimensions, shapes.lower_ranks, shapes.contiguous, simpler_parameters,
-    simpler_dtypes, simpler_values,
-)  # fmt: skip
+    fewer_arguments,
+    at_defaults,
+    fewer_outputs,
+    shapes.smaller_dimensions,
+    shapes.lower_ranks,
+    shapes.contiguous,
+    simpler_parameters,
+    simpler_dtypes,
+    simpler_values,
+)
 """The steps of a reduction, the coarsest first."""
 
 

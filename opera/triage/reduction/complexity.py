@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any, cast
 
 import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Call, DType, Graph, Instance, Tensor
 from opera.instance.codec import encode_value
+from opera.instance.values import Value, ends_of
 from opera.triage.reduction.places import array_of
 
 ARGUMENT = 20.0
@@ -52,7 +52,7 @@ def complexity(instance: Instance) -> float:
     return total
 
 
-def value_cost(value: Any) -> float:
+def value_cost(value: Value) -> float:
     """Cost of one value, with nested values."""
     if isinstance(value, Tensor):
         return _tensor(value)
@@ -63,13 +63,12 @@ def value_cost(value: Any) -> float:
     if isinstance(value, complex):
         return 2.0 + number_cost(value.real) + number_cost(value.imag)
     if isinstance(value, (list, tuple)):
-        items = cast("list[Any]", value)
-        distinct = len({str(encode_value(item)) for item in items}) if not any(isinstance(item, Tensor) for item in items) else 0
-        return sum(2.0 + value_cost(item) for item in items) + distinct
+        distinct = len({str(encode_value(item)) for item in value}) if not any(isinstance(item, Tensor) for item in value) else 0
+        return sum(2.0 + value_cost(item) for item in value) + distinct
     if isinstance(value, dict):
-        return sum(2.0 + value_cost(item) for item in cast("dict[Any, Any]", value).values())
+        return sum(2.0 + value_cost(item) for item in value.values())
     if isinstance(value, slice):
-        return 1.0 + sum(value_cost(end) for end in cast("tuple[Any, ...]", (value.start, value.stop, value.step)))
+        return 1.0 + sum(value_cost(end) for end in ends_of(value))
     if isinstance(value, Call):
         return 10.0 + sum(2.0 + value_cost(item) for _, item in value.arguments)
     if isinstance(value, Graph):

@@ -5,12 +5,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from opera.arrays import Array, numpy_dtype, tensor_array, to_bytes
 from opera.instance import Argument, Call, Instance, Kind, Tensor
+from opera.instance.values import Value
 
 
 class Part(enum.Enum):
@@ -39,7 +40,7 @@ def with_arguments(instance: Instance, part: Part, changed: tuple[Argument, ...]
     return replace(instance, init=changed) if part is Part.INIT else replace(instance, call=changed)
 
 
-def places(instance: Instance) -> Iterator[tuple[Place, Any]]:
+def places(instance: Instance) -> Iterator[tuple[Place, Value]]:
     """Every value of the arguments with its place, containers before what they contain."""
     for part in Part:
         for index, argument in enumerate(arguments(instance, part)):
@@ -47,7 +48,7 @@ def places(instance: Instance) -> Iterator[tuple[Place, Any]]:
                 yield Place(part, index, way), value
 
 
-def get(instance: Instance, place: Place) -> Any:
+def get(instance: Instance, place: Place) -> Value:
     """The value at *place*."""
     value = arguments(instance, place.part)[place.index].value
     for step in place.way:
@@ -55,14 +56,14 @@ def get(instance: Instance, place: Place) -> Any:
     return value
 
 
-def put(instance: Instance, place: Place, value: Any) -> Instance:
+def put(instance: Instance, place: Place, value: Value) -> Instance:
     """*instance* with *value* at *place*."""
     group = list(arguments(instance, place.part))
     group[place.index] = replace(group[place.index], value=_put(group[place.index].value, place.way, value))
     return with_arguments(instance, place.part, tuple(group))
 
 
-def edited(instance: Instance, edit: Callable[[Place, Any], Any]) -> Instance:
+def edited(instance: Instance, edit: Callable[[Place, Value], Value]) -> Instance:
     """*instance* with *edit* applied to every value that contains no other; the same object where that changes nothing."""
     changed = instance
     for place, value in places(instance):
@@ -130,26 +131,26 @@ def _is_single(group: tuple[Argument, ...], name: str) -> bool:
     return sum(argument.name == name for argument in group) == 1
 
 
-def _inside(value: Any, way: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Any]]:
+def _inside(value: Value, way: tuple[int, ...] = ()) -> Iterator[tuple[tuple[int, ...], Value]]:
     yield way, value
     for step, item in enumerate(_items(value)):
         yield from _inside(item, (*way, step))
 
 
-def _items(value: Any) -> list[Any]:
+def _items(value: Value) -> list[Value]:
     """The values that *value* directly contains; keys of dictionaries and names of arguments do not count."""
     if isinstance(value, (list, tuple)):
-        return list(cast("list[Any]", value))
+        return list(value)
     if isinstance(value, dict):
-        return list(cast("dict[Any, Any]", value).values())
+        return list(value.values())
     if isinstance(value, slice):
-        return cast("list[Any]", [value.start, value.stop, value.step])
+        return cast("list[Value]", [value.start, value.stop, value.step])
     if isinstance(value, Call):
         return [item for _, item in value.arguments]
     return []
 
 
-def _put(value: Any, way: tuple[int, ...], new: Any) -> Any:
+def _put(value: Value, way: tuple[int, ...], new: Value) -> Value:
     if not way:
         return new
     items = _items(value)
@@ -157,7 +158,7 @@ def _put(value: Any, way: tuple[int, ...], new: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(items)
     if isinstance(value, dict):
-        return dict(zip(cast("dict[Any, Any]", value), items, strict=True))
+        return dict(zip(value, items, strict=True))
     if isinstance(value, slice):
         return slice(*items)
     if isinstance(value, Call):

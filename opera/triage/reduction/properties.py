@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from opera.arrays import Array
 from opera.instance import DType, Graph, Instance, Kind, Tensor
 from opera.instance.codec import encode_value
+from opera.instance.values import Value
+from opera.instrumentation.wire import Json
 from opera.triage.reduction.places import Place, array_of, names, places
 
 _FORMAT = "onnx.TypeProto"
@@ -28,14 +30,14 @@ _ATTRIBUTES = frozenset({"to", "dtype", "output_dtype", "output_datatype", "soft
 _OPEN_DIMENSION = b"\x0a\x00"
 
 
-def dtype_meant(instance: Instance, name: str, value: Any) -> str | None:
+def dtype_meant(instance: Instance, name: str, value: Value) -> str | None:
     """The dtype that the parameter *name* of *instance* stands for; None where it is no dtype."""
     if isinstance(value, DType):
         return value.name
     return _NAMES.get(value) if type(value) is int and _holds_numbers(instance, name) else None
 
 
-def parameter_for(instance: Instance, name: str, dtype: str) -> Any:
+def parameter_for(instance: Instance, name: str, dtype: str) -> Value:
     """Inverse of `dtype_meant`: what the parameter *name* has to be for *dtype*."""
     return _NUMBERS[dtype] if _holds_numbers(instance, name) else DType(dtype)
 
@@ -44,14 +46,14 @@ def _holds_numbers(instance: Instance, name: str) -> bool:
     return instance.kind is Kind.NODE and name in _ATTRIBUTES
 
 
-def with_open_outputs(instance: Instance, expected: Sequence[Any]) -> Instance:
+def with_open_outputs(instance: Instance, expected: Sequence[Value]) -> Instance:
     """*instance* with the dtype and the rank of each of *expected* declared, and no size; as it is where that cannot be said.
 
     A model must declare the outputs of an ONNX node whose types nothing else tells.
     """
-    if instance.kind is not Kind.NODE or not all(isinstance(each, Tensor) and each.dtype in _NUMBERS for each in expected):
+    types = [Graph(_FORMAT, _type(each)) for each in expected if isinstance(each, Tensor) and each.dtype in _NUMBERS]
+    if instance.kind is not Kind.NODE or len(types) < len(expected):
         return instance
-    types = [Graph(_FORMAT, _type(each)) for each in expected]
     context = tuple(item for item in instance.context if item[0] != "output_types")
     return replace(instance, context=(*context, ("output_types", types))) if types else instance
 
@@ -77,7 +79,7 @@ class View:
         self.form = form
 
     @cached_property
-    def values(self) -> Mapping[str, Any]:
+    def values(self) -> Mapping[str, Value]:
         """Every value by its name."""
         called = names(self.instance)
         return {called[place]: value for place, value in places(self.instance)}
@@ -88,9 +90,9 @@ class View:
         return {name: place for place, name in names(self.instance).items()}
 
     @cached_property
-    def tensors(self) -> tuple[str, ...]:
-        """Names of all tensors, in the order of the arguments."""
-        return tuple(name for name, value in self.values.items() if isinstance(value, Tensor))
+    def tensors(self) -> Mapping[str, Tensor]:
+        """All tensors by their names, in the order of the arguments."""
+        return {name: value for name, value in self.values.items() if isinstance(value, Tensor)}
 
 
 @dataclass(frozen=True)
@@ -120,8 +122,8 @@ class Property:
 
     def text(self) -> str:
         """The canonical text: `dtype(x)=float64`."""
-        value: Any = self.value
-        parts = cast("list[Any]", value) if isinstance(value, list) else [value]
+        value: Json = self.value
+        parts = value if isinstance(value, list) else [value]
         first, last = _readable(parts[0]) if parts else "", _readable(parts[-1]) if parts else ""
         return _KINDS[self.kind][1].format(name=self.name, value=_readable(self.value), first=first, last=last)
 
@@ -130,7 +132,7 @@ class Property:
         value = new.get(self.value, self.value) if self.kind in _OF_TWO and isinstance(self.value, str) else self.value
         return Property(self.kind, new.get(self.name, self.name), value)
 
-    def document(self) -> list[Any]:
+    def document(self) -> list[Json]:
         """As JSON."""
         return [self.kind, self.name, self.value]
 
@@ -143,32 +145,32 @@ def property_of(document: Sequence[Any]) -> Property:
     return Property(str(kind), str(name), value)
 
 
-def json_of(value: Any) -> Any:
+def json_of(value: Value) -> Json:
     """A value in the form in which properties compare it."""
     return encode_value(value)
 
 
-def _readable(value: Any) -> str:
+def _readable(value: Json) -> str:
     if isinstance(value, dict):
-        tag, content = next(iter(cast("dict[str, Any]", value).items()))
+        tag, content = next(iter(value.items()))
+        items = content if isinstance(content, list) else [content]
         if tag == "tuple":
-            return "(" + ", ".join(_readable(item) for item in content) + ")"
-        items = cast("list[Any]", content) if isinstance(content, list) else [content]
+            return "(" + ", ".join(_readable(item) for item in items) + ")"
         return str(items[-1]) if items else ""
     if isinstance(value, list):
-        return "[" + ", ".join(_readable(item) for item in cast("list[Any]", value)) + "]"
+        return "[" + ", ".join(_readable(item) for item in value) + "]"
     return repr(value) if value is None or isinstance(value, bool) else str(value)
 
 
-Predicate = Callable[[View, Any, Any], bool]
+Predicate = Callable[[View, Value, Any], bool]
 
 
-def _of_number(test: Callable[[Any], bool]) -> Predicate:
+def _of_number(test: Callable[[float], bool]) -> Predicate:
     return lambda _view, value, _other: isinstance(value, (int, float)) and not isinstance(value, bool) and test(value)
 
 
-def _of_sequence(test: Callable[[Sequence[Any]], bool]) -> Predicate:
-    return lambda _view, value, _other: isinstance(value, (list, tuple)) and test(cast("Sequence[Any]", value))
+def _of_sequence(test: Callable[[Sequence[Value]], bool]) -> Predicate:
+    return lambda _view, value, _other: isinstance(value, (list, tuple)) and test(value)
 
 
 def _of_tensor(test: Callable[[Tensor, Any], bool]) -> Predicate:
@@ -178,7 +180,7 @@ def _of_tensor(test: Callable[[Tensor, Any], bool]) -> Predicate:
 def _of_elements(test: Callable[[Array], bool], allowed: Callable[[float, float], bool] = lambda _low, _high: True) -> Predicate:
     """Of the elements of a tensor; where they were not kept, *allowed* says whether bounds leave room for it."""
 
-    def holds(_view: View, value: Any, _other: Any) -> bool:
+    def holds(_view: View, value: Value, _other: object) -> bool:
         if not isinstance(value, Tensor):
             return False
         array = array_of(value)
@@ -191,7 +193,7 @@ def _of_elements(test: Callable[[Array], bool], allowed: Callable[[float, float]
 
 
 def _has(flag: str, test: Callable[[Array], Array]) -> Predicate:
-    def holds(_view: View, value: Any, _other: Any) -> bool:
+    def holds(_view: View, value: Value, _other: object) -> bool:
         if not isinstance(value, Tensor):
             return False
         array = array_of(value)
@@ -202,8 +204,8 @@ def _has(flag: str, test: Callable[[Array], Array]) -> Predicate:
     return holds
 
 
-def _differs(part: Callable[[Tensor], Any]) -> Predicate:
-    def holds(view: View, value: Any, other: Any) -> bool:
+def _differs(part: Callable[[Tensor], object]) -> Predicate:
+    def holds(view: View, value: Value, other: object) -> bool:
         second = view.values.get(str(other))
         return isinstance(value, Tensor) and isinstance(second, Tensor) and part(value) != part(second)
 
@@ -219,12 +221,12 @@ def dtype_class(name: str) -> str:
     return "integer" if name.startswith(("int", "uint")) else name
 
 
-def _numbers(sequence: Sequence[Any]) -> list[float]:
+def _numbers(sequence: Sequence[Value]) -> list[float]:
     return [item for item in sequence if isinstance(item, (int, float)) and not isinstance(item, bool)]
 
 
-def _length(value: Any) -> int:
-    return len(cast("list[Any]", value)) if isinstance(value, (list, tuple)) else -1
+def _length(value: Value) -> int:
+    return len(value) if isinstance(value, (list, tuple)) else -1
 
 
 def _dimension(tensor: Tensor, axis: int) -> int:
@@ -240,7 +242,7 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "is": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) == other, "{name}={value}"),
     "is-not": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) != other, "{name}≠{value}"),
     "type": (lambda _view, dtype, other: dtype == other, "{name}={value}"),
-    "type-class": (lambda _view, dtype, other: dtype is not None and dtype_class(dtype) == other, "{name} is {value}"),
+    "type-class": (lambda _view, dtype, other: isinstance(dtype, str) and dtype_class(dtype) == other, "{name} is {value}"),
     "negative": (_of_number(lambda number: number < 0), "{name}<0"),
     "positive": (_of_number(lambda number: number > 0), "{name}>0"),
     "above-one": (_of_number(lambda number: number > 1), "{name}>1"),
@@ -272,7 +274,7 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "element-above-one": (_of_elements(lambda array: bool((array > 1).any()), lambda _low, high: high > 1), "{name} has a value >1"),
     "element-fraction": (_of_elements(lambda array: bool((np.isfinite(array) & (array != np.rint(array))).any())), "{name} has a fraction"),
     "elements-differ": (_of_elements(lambda array: len(np.unique(array)) > 1, lambda low, high: low != high), "values of {name} differ"),
-}  # fmt: skip
+}
 
 
 def _wanted(instance: Instance, place: int) -> bool:

@@ -8,14 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from opera.arrays import as_array, is_array, to_bytes
+from opera.arrays import ModelValue, as_array, is_array, to_bytes
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
 from opera.instance import Instance, Outcome, Tensor, encode_instance
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Detail, Verdict
 from opera.triage.extremes import direction
 from opera.triage.reduction.aspects import Aspect, aspects
-from opera.triage.reduction.candidates import steps_for
+from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.properties import Property, View, with_open_outputs
@@ -74,7 +74,7 @@ class Reduction:
     complexity: tuple[float, float]
     complete: bool
     confirmed: int
-    evidence: Mapping[str, Any]
+    evidence: Detail
 
 
 class Reducer:
@@ -113,9 +113,16 @@ class Reducer:
         smallest, trigger, complete = self._without_slips(start, began + self._budget.seconds)
         evidence = self._confirm(smallest)
         return Reduction(
-            smallest, form, trigger, self._runner.count - first_probe, time.monotonic() - began,
-            (complexity(start), complexity(smallest)), complete, len(CONFIRMATIONS), evidence,
-        )  # fmt: skip
+            instance=smallest,
+            form=form,
+            trigger=trigger,
+            probes=self._runner.count - first_probe,
+            seconds=time.monotonic() - began,
+            complexity=(complexity(start), complexity(smallest)),
+            complete=complete,
+            confirmed=len(CONFIRMATIONS),
+            evidence=evidence,
+        )
 
     def _start(self, instance: Instance, key: str, seed: int) -> Instance:
         """*instance* with drawn values and without other recorded facts; it must fail like the original."""
@@ -165,7 +172,7 @@ class Reducer:
                     current, progress = smaller, True
         return current, not self._spent()
 
-    def _first_failing(self, current: Instance, candidates: Callable[[Instance], Any], forbidden: list[Property]) -> Instance | None:
+    def _first_failing(self, current: Instance, candidates: Candidates, forbidden: list[Property]) -> Instance | None:
         size = complexity(current)
         for candidate in candidates(current):
             if self._spent():
@@ -203,7 +210,7 @@ class Reducer:
         chosen = covering(ladder, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
         chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
-        return Trigger(canonical(set(chosen)), smallest.api, view.tensors), slipped
+        return Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors)), slipped
 
     def _held(self, aspect: Aspect) -> list[Property]:
         """The properties of *aspect* that every failing instance had."""
@@ -234,10 +241,10 @@ class Reducer:
         """Whether this is the wanted failure: a lost infinity is another one than a gained one, though the fingerprint is the same."""
         return probe.fingerprint in self._wanted and self._direction in ("", _direction(probe))
 
-    def _confirm(self, smallest: Instance) -> Mapping[str, Any]:
+    def _confirm(self, smallest: Instance) -> Detail:
         """Runs the reduced instance in fresh processes; it must fail in each. Returns what it left behind."""
         trial = TestCase(smallest, self._form, "reduced", 0)
-        evidence: Mapping[str, Any] = {}
+        evidence: Detail = {}
         for place, roles in enumerate(CONFIRMATIONS):
             probe = self._runner.run(trial, self._wanted, roles)
             if not self._shows_otherwise(probe):
@@ -246,9 +253,9 @@ class Reducer:
         return evidence
 
 
-def with_inputs(instance: Instance, inputs: Mapping[str, Any]) -> Instance:
+def with_inputs(instance: Instance, inputs: Mapping[str, ModelValue]) -> Instance:
     """*instance* with the values of a model's inputs in place of those that were not kept; as it is where the two do not fit together."""
-    listed = (cast("list[Any]", value) if isinstance(value, list) else [value] for value in inputs.values())
+    listed = (value if isinstance(value, list) else [value] for value in inputs.values())
     arrays = [as_array(item) for items in listed for item in items if is_array(item)]
     wanted = [(place, value) for place, value in places(instance) if place.part is Part.CALL and isinstance(value, Tensor)]
     if len(arrays) != len(wanted):

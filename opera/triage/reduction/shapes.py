@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Instance, Tensor
+from opera.instance.values import Value
 from opera.triage.reduction.places import Place, edit, edited, places, put, shrunk, without_axis, without_slice
 
 _FEW = 8
@@ -53,13 +54,13 @@ class _Integers(enum.Enum):
     NONE = "none"
 
 
-def _resizer(size: int, smaller: int, integers: _Integers, *, from_end: bool) -> Callable[[Place, Any], Any]:
+def _resizer(size: int, smaller: int, integers: _Integers, *, from_end: bool) -> Callable[[Place, Value], Value]:
     first = size if integers is _Integers.EQUAL else smaller + 1
 
     def lower(array: Array) -> Array:
         return np.where((array >= first) & (array <= size), smaller, array)
 
-    def resize(_: Place, value: Any) -> Any:
+    def resize(_: Place, value: Value) -> Value:
         if isinstance(value, Tensor):
             for axis, dim in enumerate(value.shape):
                 if dim == size:
@@ -74,10 +75,10 @@ def _resizer(size: int, smaller: int, integers: _Integers, *, from_end: bool) ->
     return resize
 
 
-def _shortener(axis: int, size: int, smaller: int, *, from_end: bool) -> Callable[[Place, Any], Any]:
+def _shortener(axis: int, size: int, smaller: int, *, from_end: bool) -> Callable[[Place, Value], Value]:
     """Shortens the first or last dimension of all tensors in which it has one size, e.g. the size of a batch."""
 
-    def shorten(_: Place, value: Any) -> Any:
+    def shorten(_: Place, value: Value) -> Value:
         if isinstance(value, Tensor) and value.shape and value.shape[axis] == size > smaller:
             return shrunk(value, axis % len(value.shape), smaller, from_end=from_end)
         return value
@@ -101,8 +102,8 @@ def lower_ranks(instance: Instance) -> Iterator[Instance]:
                 yield put(instance, place, without_axis(tensor, axis))
 
 
-def _dropper(axis: int, rank: int | None) -> Callable[[Place, Any], Any]:
-    def drop(_: Place, value: Any) -> Any:
+def _dropper(axis: int, rank: int | None) -> Callable[[Place, Value], Value]:
+    def drop(_: Place, value: Value) -> Value:
         if isinstance(value, Tensor) and value.shape and rank in (None, len(value.shape)):
             return without_axis(value, axis % len(value.shape))
         return value
@@ -118,28 +119,27 @@ def _with_parameters(lower: Instance, highest: int, axis: int) -> Iterator[Insta
         if moving > 1:
             shorter = lower
             for place, value in places(lower):
-                if isinstance(value, (list, tuple)) and not any(
-                    isinstance(item, (Tensor, list, tuple)) for item in cast("list[Any]", value)
-                ):
-                    shorter = put(shorter, place, _one_less(cast("list[Any]", value), moving, axis))
+                if isinstance(value, (list, tuple)) and not any(isinstance(item, (Tensor, list, tuple)) for item in value):
+                    shorter = put(shorter, place, _one_less(value, moving, axis))
             if shorter != lower:
                 yield shorter
 
 
-def _one_less(sequence: Any, moving: int, axis: int) -> Any:
+def _one_less(sequence: list[Value] | tuple[Value, ...], moving: int, axis: int) -> Value:
     """*sequence* without its entry for the first or last of *moving* dimensions; of pads, which have two for each, without both."""
     first = 0 if axis == 0 else moving - 1
+    kind = cast("Callable[[Iterable[Value]], Value]", type(sequence))
     if len(sequence) == moving:
-        return type(sequence)(item for place, item in enumerate(sequence) if place != first)
+        return kind(item for place, item in enumerate(sequence) if place != first)
     if len(sequence) == 2 * moving:
-        return type(sequence)(item for place, item in enumerate(sequence) if place % moving != first)
+        return kind(item for place, item in enumerate(sequence) if place % moving != first)
     return sequence
 
 
 def contiguous(instance: Instance) -> Iterator[Instance]:
     """Every tensor contiguous; then one at a time."""
 
-    def plain(_: Place, value: Any) -> Any:
+    def plain(_: Place, value: Value) -> Value:
         return replace(value, strides=None) if isinstance(value, Tensor) and value.strides is not None else value
 
     yield edited(instance, plain)

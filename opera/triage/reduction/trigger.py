@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from opera.errors import UserError
 from opera.instance import Instance
+from opera.store.reductions import TriggerFacts
 from opera.triage.reduction.properties import Property, View, dtype_class, property_of
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
@@ -51,7 +51,7 @@ class Trigger:
         new = dict(zip(self.tensors, view.tensors, strict=False))
         return all(each.renamed(new).holds(view) for each in self.properties)
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> TriggerFacts:
         """As JSON."""
         return {"properties": [each.document() for each in self.properties], "api": self.api, "tensors": list(self.tensors)}
 
@@ -60,7 +60,7 @@ class NoTrigger(UserError, ValueError):
     """A document that describes no trigger."""
 
 
-def trigger_of(document: Mapping[str, Any]) -> Trigger:
+def trigger_of(document: TriggerFacts) -> Trigger:
     """Inverse of `Trigger.document`; raises NoTrigger."""
     try:
         properties = tuple(property_of(each) for each in document["properties"])
