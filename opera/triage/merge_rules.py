@@ -215,10 +215,16 @@ def _failure(candidate: Candidate) -> str:
     return "an exception" if candidate.symptom.verdict is Verdict.CRASH else candidate.difference
 
 
-def _any_call(candidate: Candidate, _: MergeContext) -> Iterator[Shared]:
-    symptom, trigger = candidate.symptom, candidate.trigger
-    if symptom.verdict is Verdict.INCONSISTENT and trigger is not None and not trigger.properties:
-        yield Shared(subject=symptom.subject, converter=symptom.converter, trigger=(f"any call of {trigger.api}",))
+def _any_call(candidates: Sequence[Candidate], _: MergeContext) -> Iterator[Join]:
+    outputs: dict[Shared, list[Candidate]] = defaultdict(list)
+    for each in candidates:
+        symptom, trigger = each.symptom, each.trigger
+        if symptom.verdict is Verdict.INCONSISTENT and trigger is not None and not trigger.settings():
+            output = f"output {each.wrong_element.get('output', 0)} of {trigger.api} in any call"
+            outputs[Shared(subject=symptom.subject, converter=symptom.converter, failure=output)].append(each)
+    for shared, alike in outputs.items():
+        always = next((each for each in alike if each.trigger is not None and not each.trigger.properties), None)
+        yield from (Join(always, each, shared) for each in alike if always is not None and each is not always)
 
 
 def _end_of_range(candidate: Candidate, _: MergeContext) -> Iterator[Shared]:
@@ -271,9 +277,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "any-call",
-        "converter and operator; any call of the operator gives a wrong result",
-        "The call decides whether one mistake shows in values, a shape or a dtype.",
-        by_key(_any_call),
+        "operator, converter and output; any call makes one of them fail, and no setting matters to the other",
+        "An output that is wrong in every call has a reason that does not depend on the call.",
+        _any_call,
     ),
     Rule(
         "end-of-range",

@@ -94,6 +94,11 @@ ONE: dict[str, tuple[str, Candidate, Candidate]] = {
         wrong(2, "values", Property("item-above-one", "kernel_size"), SEEN),
     ),
     "whatever the call, the result is wrong": ("any-call", wrong(1, "shape"), wrong(2, "values")),
+    "a further output is a placeholder": (
+        "any-call",
+        wrong(1, "dtype", output=1),
+        wrong(2, "values", Property("several", "x"), Property("empty", "y"), output=1),
+    ),
     "sibling parameters": (
         "sibling-parameters",
         wrong(1, "values", Property("is-not", "left_window_size", -1), api=ATTENTION),
@@ -139,6 +144,11 @@ TWO = {
     "other parameters": (wrong(1, "values", setting("antialias", 1)), wrong(2, "values", setting("mode", "cubic"))),
     "parameters of the same value, and wrong results": (wrong(1, "values", setting("layout", 1)), wrong(2, "values", setting("causal", 1))),
     "dtypes that lead to other messages": (crash(1, "no such type", FROM_FLOAT8), crash(2, "eight bits a byte", TO_FLOAT8)),
+    "another output is wrong in any call": (wrong(1, "shape", output=1), wrong(2, "values", output=0)),
+    "a further output is wrong with certain settings only": (
+        wrong(1, "shape", output=1),
+        wrong(2, "values", setting("mode", "up"), output=1),
+    ),
     "any call of another operator": (wrong(1, "shape"), wrong(2, "values", api=ATTENTION)),
     "a wrong shape and wrong values": (wrong(1, "shape", setting("group", 1)), wrong(2, "values", setting("mode", "up"))),
     "one converter cuts infinities off and does not saturate": (
