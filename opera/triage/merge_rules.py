@@ -277,7 +277,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "any-call",
-        "operator, converter and output; any call makes one of them fail, and no setting matters to the other",
+        "operator, converter and output; any call gives a wrong result in one of them, and no setting matters to the other",
         "An output that is wrong in every call has a reason that does not depend on the call.",
         _any_call,
     ),
