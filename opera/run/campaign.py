@@ -25,7 +25,6 @@ from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
-from opera.oracles.verdict import Detail
 from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, WorkspacePlace, check_room
 from opera.run.observers import ProgressListener, Watch
@@ -356,9 +355,6 @@ class _Campaign:
     def _result(self, test: Test, judgement: Judgement) -> None:
         check_room(judgement, self._workspace.folder)
         fingerprint = judgement.symptom(self._settings.subject).fingerprint if judgement.verdict.is_failure else None
-        detail: Detail = {**judgement.detail}
-        if judgement.exporter:
-            detail["exporter"] = judgement.exporter
         result = StoredResult(
             test=test.id,
             instance=test.instance,

@@ -20,7 +20,6 @@ from opera.difftest.settings import Settings
 from opera.errors import OperaError
 from opera.oracles.verdict import Detail, DifferenceFacts, Verdict
 from opera.store.reductions import StoredReduction
-from opera.triage.outline import has_parameters
 from opera.triage.reduction.reduce import Accepts, everything
 from opera.triage.reduction.trigger import trigger_of
 
@@ -104,7 +103,7 @@ def blames_library(reduction: StoredReduction | None) -> bool:
 
     All arbiters also agree if all of them ignore a new or rare parameter: then only the library is right.
     """
-    if reduction is None or reduction.document is None or reduction.trigger is None or has_parameters(trigger_of(reduction.trigger)):
+    if reduction is None or reduction.document is None or reduction.trigger is None or trigger_of(reduction.trigger).has_parameters():
         return False
     sides = [each.side for each in opinions_of(reduction) if each.side]
     return len(sides) >= MOST_ARBITERS and all(side == COMPILER for side in sides)

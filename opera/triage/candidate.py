@@ -1,19 +1,67 @@
-"""A finding as merging sees it."""
+"""What merging knows of one finding: what its failure shows, what triggers the failure, and where it was raised.
+
+A message loses more here than in a fingerprint, which never changes: calls, objects and dumps that it quotes go too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 from opera.compilers.registry import noise_of
-from opera.oracles.fingerprint import ELEMENTS, Symptom
+from opera.oracles.fingerprint import ELEMENTS, NO_NOISE, Noise, Symptom, template
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
-from opera.triage.extremes import cut_off_at, overflows
 from opera.triage.reduction.trigger import Trigger, trigger_of
-from opera.triage.similarity import Origin, origin_of
+from opera.triage.saturation import Limit, limit_of
+
+_CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
+"""A qualified call, with at most one pair of parentheses inside: the inner call is replaced first."""
+_OBJECT = re.compile(r"\b[A-Z]\w*\(\w+=(?:[^()]|\([^()]*\))*\)")
+"""An object as Python prints it: a class, and fields by name."""
+_OBJECTS = re.compile(r"OBJECT(?:, OBJECT)+")
+_DUMP = re.compile(r"(LLVM ERROR: .*?) (?:Type properties: |Please report issues to |Stack dump: ).*")
+"""What LLVM prints of a type, of itself and of its stack after its message."""
+_LOCATION = re.compile(r"<(?:stdin|unknown)>:N(?::N)?: ")
+_OPERAND = re.compile(r"failed to legalize operation 'torch\.(?:DTYPE|constant\.\w+|vtensor\.literal|prim\.ListConstruct)'")
+"""MLIR names an operand, and chance decides which, if it cannot legalise the operation that uses the operand."""
+_VAGUE = "failed to legalize OPERAND"
+_TELLING = 20
+"""Characters of a message that identifies a failure without a place."""
+_NOWHERE = ("<unknown>", "")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a failure was raised.
+
+    Attributes:
+        message: The normalised message.
+        raised: File and line of the innermost known frame; empty if no frame is known.
+        entry: The innermost function of the compiler's importer above that frame; empty if none is known.
+        callers: The importer's functions that led to *entry*, the outermost first.
+        by_entry: Whether *entry* itself raised.
+    """
+
+    message: str
+    raised: str
+    entry: str
+    callers: tuple[str, ...] = field(default=(), compare=False)
+    by_entry: bool = field(default=False, compare=False)
+
+    @property
+    def vague(self) -> bool:
+        """Whether the message names an operand instead of the operation that failed."""
+        return _VAGUE in self.message
+
+    @property
+    def tells(self) -> bool:
+        """Whether another failure with the same origin is likely to be the same."""
+        return bool(self.raised and self.entry) or len(self.message) >= _TELLING
 
 
 @dataclass(frozen=True)
@@ -23,55 +71,93 @@ class Candidate:
     Attributes:
         finding: Its identity.
         fingerprint: Of its failing tests.
-        representative: One of them.
-        reduction: What reducing it came to.
+        representative: One of these tests.
+        reduction: The result of reducing it.
+        project: Prefixes of modules and parts of paths that belong to the compiler.
     """
 
     finding: str
     fingerprint: str
     representative: StoredResult
     reduction: StoredReduction | None
+    project: Sequence[str] = ()
 
-    @property
+    @cached_property
     def symptom(self) -> Symptom:
         """What its failure shows."""
         return self.representative.symptom
 
-    @property
-    def trigger(self) -> str:
-        """The core of its trigger, tensors by place; empty where none is known, or everything triggers it."""
-        return "" if self.cause is None else self.cause.anonymous()
-
-    @property
-    def cause(self) -> Trigger | None:
-        """Its trigger; None where none is known."""
+    @cached_property
+    def trigger(self) -> Trigger | None:
+        """Its trigger; None if it is not known."""
         return None if self.reduction is None or self.reduction.trigger is None else trigger_of(self.reduction.trigger)
+
+    @cached_property
+    def core(self) -> str:
+        """The core of its trigger, tensors by place; empty if the trigger is unknown or has no core."""
+        return "" if self.trigger is None else self.trigger.anonymous()
 
     @property
     def wrong_element(self) -> Mapping[str, Any]:
-        """The difference that was seen; empty where it failed otherwise."""
+        """The difference between the results; empty for other failures."""
         return cast("Mapping[str, Any]", self.representative.detail.get("difference", {}))
 
-    @property
+    @cached_property
     def difference(self) -> str:
-        """The kind of difference in words; wrong elements are one kind, but for those at the end of a dtype's range."""
+        """The kind of difference in words; wrong elements are one kind, except at the end of a dtype's range."""
         if self.symptom.kind not in ELEMENTS:
             return self.symptom.kind
-        if overflows(self.wrong_element):
-            return "no saturation"
-        return "wrong elements" if self.cut_off is None else "infinities cut off"
+        return "wrong elements" if self.limit is None else self.limit.kind
 
-    @property
-    def cut_off(self) -> tuple[str, str] | None:
-        """Between which dtypes an infinity was cut off."""
-        properties = () if self.cause is None else self.cause.properties
-        return cut_off_at(self.wrong_element, (str(each.value) for each in properties if each.kind in ("dtype", "type")))
+    @cached_property
+    def limit(self) -> Limit | None:
+        """What happened at the end of a dtype's range; None for other failures."""
+        properties = () if self.trigger is None else self.trigger.properties
+        return limit_of(self.wrong_element, (str(each.value) for each in properties if each.kind in ("dtype", "type")))
 
-    def origin(self, project_of: Callable[[str], Sequence[str]]) -> Origin | None:
-        """Where its exception was raised; None where there was none."""
+    @cached_property
+    def origin(self) -> Origin | None:
+        """Where its exception was raised; None for other failures."""
         result = self.representative
         if result.verdict is not Verdict.CRASH or "failure" not in result.detail:
             return None
         failure = cast("Mapping[str, Any]", result.detail["failure"])
-        project = () if result.exporter is not None else project_of(result.compiler)
-        return origin_of(failure, project, noise_of(result.compiler))
+        return origin_of(failure, self.project if result.exporter is None else (), noise_of(result.compiler))
+
+
+def origin_of(failure: Mapping[str, Any], project: Sequence[str], noise: Noise) -> Origin:
+    """Where *failure*, as `opera.workers.failure.describe` makes it, was raised.
+
+    Args:
+        failure: An exception.
+        project: Prefixes of modules and parts of paths that belong to the compiler.
+        noise: What means nothing in the compiler's messages.
+    """
+    frames = [frame for frame in failure.get("frames") or () if len(frame) == 4 and not str(frame[0]).startswith("opera.")]
+    known = [frame for frame in frames if str(frame[1]) not in _NOWHERE]
+    importer = _importer(frames, project)
+    functions = [str(frame[3]) for frame in importer]
+    return Origin(
+        message=normalised_message(str(failure.get("message", "")), noise),
+        raised=f"{str(known[-1][1]).rpartition('/')[2]}:{known[-1][2]}" if known else "",
+        entry=functions[-1] if functions else "",
+        callers=tuple(functions[:-1]),
+        by_entry=bool(known and importer and importer[-1] is known[-1]),
+    )
+
+
+def normalised_message(message: str, noise: Noise = NO_NOISE) -> str:
+    """What *message* says, without the arguments of calls and the fields of objects that it quotes."""
+    text = _OPERAND.sub(_VAGUE, _LOCATION.sub("", _DUMP.sub(r"\1", template(message, noise))))
+    while (shorter := _OBJECT.sub("OBJECT", _CALL.sub("CALL", text))) != text:
+        text = shorter
+    return _OBJECTS.sub("OBJECT", text)
+
+
+def _importer(frames: Sequence[Sequence[Any]], project: Sequence[str]) -> list[Sequence[Any]]:
+    """The frames in the folder of the compiler's outermost frame: the importer that was called."""
+    theirs = [frame for frame in frames if any(str(frame[0]).startswith(each) or each in str(frame[1]) for each in project)]
+    if not theirs:
+        return []
+    folder = str(theirs[0][0]).rpartition(".")[0]
+    return [frame for frame in theirs if str(frame[0]).rpartition(".")[0] == folder]

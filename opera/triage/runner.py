@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.compilers.registry import plugin
 from opera.config import Config
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
@@ -20,10 +19,9 @@ from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration, Guards
-from opera.triage.candidate import Candidate
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, knowledge_of, smallest_first
-from opera.triage.merge import merges
+from opera.triage.merge import candidates_of, merges
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.triage.reduction.trigger import trigger_of
 
@@ -289,19 +287,7 @@ class Triage:
         """Computes again which findings of the workspace have one root cause."""
         known = self._knowledge()
         leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
-        order = {each.finding: place for place, each in enumerate(known.causes.reductions)}
-        candidates = [
-            Candidate(finding, str(tests[0].fingerprint), min(tests, key=lambda each: each.test), known.causes.of(finding))
-            for finding, tests in sorted(leaves.items(), key=lambda item: (order.get(item[0], len(order)), item[0]))
-        ]
-        projects: dict[str, Sequence[str]] = {}
-
-        def project_of(compiler: str) -> Sequence[str]:
-            if compiler not in projects:
-                projects[compiler] = _project(compiler)
-            return projects[compiler]
-
-        self._store.replace_merges(merges(candidates, project_of))
+        self._store.replace_merges(merges(candidates_of(leaves, known.causes)))
 
     def _knowledge(self) -> Knowledge:
         return knowledge_of(self._workspace)
@@ -310,14 +296,6 @@ class Triage:
 def _bench(result: StoredResult, campaign: Campaign | None) -> _Bench:
     settings: Any = {} if campaign is None else campaign.settings
     return _Bench(result.compiler, result.frontend, result.route, settings.get("level"), settings.get("chebyshev"))
-
-
-def _project(compiler: str) -> Sequence[str]:
-    """The adapter's `project` for a compiler; empty if its adapter cannot be loaded."""
-    try:
-        return plugin(compiler).load().project
-    except OperaError:
-        return ()
 
 
 def _is_same_call(one: StoredResult, other: StoredResult) -> bool:

@@ -21,7 +21,7 @@ from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
-from opera.triage.candidate import Candidate
+from opera.triage.candidate import Candidate, normalised_message, origin_of
 from opera.triage.causes import unions
 from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.merge import merges
@@ -31,7 +31,6 @@ from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.properties import Property, View
 from opera.triage.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigger_of
 from opera.triage.runner import Triage, TriageOptions
-from opera.triage.similarity import gist, origin_of
 
 
 def pool(x: Tensor, **attributes: object) -> Instance:
@@ -218,14 +217,14 @@ def test_one_message_raised_at_one_place_is_one_finding_until_a_person_says_othe
     one, two = crash("a", mixed, message.format("R.power(X, Y)")), crash("b", other, message.format("R.power(X, R.add(Y))"))
     assert one.fingerprint != two.fingerprint
     fill(workspace, (one, mixed), (two, other))
-    candidates = [Candidate(str(each.fingerprint), str(each.fingerprint), each, None) for each in (one, two)]
-    Reductions(workspace).replace_merges(merges(candidates, lambda _: ("tvm.",)))
+    candidates = [Candidate(str(each.fingerprint), str(each.fingerprint), each, None, ("tvm.",)) for each in (one, two)]
+    Reductions(workspace).replace_merges(merges(candidates))
     (merged,) = findings(workspace)
     assert set(merged.fingerprints) == {one.fingerprint, two.fingerprint}
-    assert "same message" in merged.merged_because[0]
+    assert "same-exception: " in merged.merged_because[0]
     Reductions(workspace).keep_merges([Merge(str(one.fingerprint), str(two.fingerprint), BY_HAND, apart=True)])
     assert len(findings(workspace)) == 2
-    Reductions(workspace).replace_merges(merges(candidates, lambda _: ("tvm.",)))
+    Reductions(workspace).replace_merges(merges(candidates))
     assert len(findings(workspace)) == 2
 
 
@@ -235,8 +234,8 @@ def test_another_converter_with_the_same_message_is_another_finding() -> None:
         crash("a", instance, "dtypes differ: float32", "Pow.convert", 9),
         crash("b", instance, "dtypes differ: int32", "Mod.convert", 30),
     ]
-    candidates = [Candidate(str(each.fingerprint), str(each.fingerprint), each, None) for each in pair]
-    assert merges(candidates, lambda _: ("tvm.",)) == []
+    candidates = [Candidate(str(each.fingerprint), str(each.fingerprint), each, None, ("tvm.",)) for each in pair]
+    assert merges(candidates) == []
 
 
 def test_what_must_stay_apart_stays_apart_through_third_parties() -> None:
@@ -256,23 +255,24 @@ def test_a_trigger_without_properties_covers_a_fingerprint_whose_instances_are_g
     assert (found.id, found.trigger, len(found.tests)) == ("e" * 16, ALWAYS, 2)
 
 
-def test_a_gist_is_without_the_fields_of_objects_and_their_number() -> None:
+def test_a_normalised_message_is_without_the_fields_of_objects_and_their_number() -> None:
     one = "received nothing but empty tensors with args '[[Symbol(name='add1', type=Tensor(INT64), shape=Shape([2]))]]'"
     two = "received nothing but empty tensors with args '[[Symbol(name='mul', type=Tensor(BOOL)), Symbol(name='x', index=1)]]'"
-    assert gist(one) == gist(two) == "received nothing but empty tensors with args '[[OBJECT]]'"
+    assert normalised_message(one) == normalised_message(two) == "received nothing but empty tensors with args '[[OBJECT]]'"
+    said = normalised_message
     illegal = "{}: error: failed to legalize operation '{}' that was explicitly marked illegal"
-    assert gist(illegal.format("<stdin>:4:10", "torch.constant.int")) == gist(illegal.format("<unknown>:0", "torch.vtensor.literal"))
-    assert gist(illegal.format("<stdin>:4:10", "torch.constant.int")) != gist(illegal.format("<stdin>:4:10", "torch.aten.fft_fft"))
+    assert said(illegal.format("<stdin>:4:10", "torch.constant.int")) == said(illegal.format("<unknown>:0", "torch.vtensor.literal"))
+    assert said(illegal.format("<stdin>:4:10", "torch.constant.int")) != said(illegal.format("<stdin>:4:10", "torch.aten.fft_fft"))
     dump = "LLVM ERROR: Unhandled type: {}\nType properties:\n  Is unsigned: {}\nStack dump:\n #0 0x12 main"
-    assert gist(dump.format("ui4", "yes")) == gist(dump.format("si4", "no"))
-    assert gist("Shape([2]) is no Type(1)") != gist("Type(1) is no Shape([2])")
+    assert normalised_message(dump.format("ui4", "yes")) == normalised_message(dump.format("si4", "no"))
+    assert normalised_message("Shape([2]) is no Type(1)") != normalised_message("Type(1) is no Shape([2])")
 
 
 @pytest.mark.parametrize(
     "message", ["x" * 2**20, "f(" * 50_000, "\x00\udcff\x1b[31m" * 1000, "", "a.b(" * 20_000 + ")" * 20_000, "A(b=" * 20_000]
 )
-def test_hostile_messages_have_a_short_gist(message: str) -> None:
-    assert len(gist(message)) <= 2000
+def test_hostile_messages_are_short_when_normalised(message: str) -> None:
+    assert len(normalised_message(message)) <= 2000
     assert origin_of({"message": message, "frames": [["m"], [1, 2, 3, 4]]}, ("tvm.",), NO_NOISE).raised == "2:3"
 
 

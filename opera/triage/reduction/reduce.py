@@ -13,13 +13,13 @@ from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
 from opera.instance import Instance, Outcome, Tensor, encode_instance
 from opera.oracles.verdict import Detail, Verdict
-from opera.triage.extremes import direction
 from opera.triage.reduction.aspects import Aspect, aspects
 from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.properties import Property, View, with_open_outputs
 from opera.triage.reduction.trigger import Trigger, canonical, covering
+from opera.triage.saturation import direction
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from opera.errors import UserError
 from opera.instance import Instance
 from opera.store.reductions import TriggerFacts
-from opera.triage.reduction.properties import Property, View, dtype_class, property_of
+from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, property_of
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
 ALWAYS = "any call"
@@ -42,6 +42,14 @@ class Trigger:
         """The core as text with tensors by place (`x0`, `x1`): the same for two operators whose inputs have other names."""
         new = {name: f"x{place}" for place, name in enumerate(self.tensors)}
         return ", ".join(sorted(each.renamed(new).text() for each in self.core()))
+
+    def settings(self) -> tuple[Property, ...]:
+        """The part of the core that is about no tensor: parameters, input form, outputs."""
+        return tuple(each for each in self.core() if each.name not in self.tensors)
+
+    def has_parameters(self) -> bool:
+        """Whether a parameter matters that is no tensor."""
+        return any(each.name != WHOLE and each.name not in self.tensors for each in self.properties)
 
     def holds(self, instance: Instance, form: str) -> bool:
         """Whether *instance*, tested in input form *form*, has all the properties. Nothing is run."""
