@@ -29,7 +29,7 @@ from opera.store.reductions import Merge, StoredReduction
 from opera.triage.candidate import Candidate
 from opera.triage.causes import unions
 from opera.triage.findings import knowledge_of
-from opera.triage.merge import candidates_of
+from opera.triage.merge import candidates_of, unreduced
 from opera.triage.merge_rules import RULES, Rule, context_of
 
 ROOT = Path(__file__).parents[1]
@@ -82,6 +82,7 @@ class Campaign:
     def together(self, joins: Mapping[str, Sequence[Pair]], without: str = "") -> set[Pair]:
         """The pairs of findings that all rules *without* one put together."""
         merges = [Merge(*pair, name) for name, pairs in joins.items() if name != without for pair in pairs]
+        merges += unreduced(self.candidates)
         roots = unions(self.findings, merges)
         members: dict[str, list[str]] = defaultdict(list)
         for finding in self.findings:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
 from opera.compilers.registry import known_adapter
@@ -26,7 +26,23 @@ def merges(candidates: Sequence[Candidate], rules: Sequence[Rule] = RULES) -> li
         for join in rule.joins(candidates, context):
             pair = join.one.finding, join.other.finding
             found.setdefault(pair, Merge(*pair, rule.reason(join)))
+    for merge in unreduced(candidates):
+        found.setdefault((merge.finding, merge.other), merge)
     return list(found.values())
+
+
+def unreduced(candidates: Sequence[Candidate]) -> Iterator[Merge]:
+    """Keeps tests that no reduction covers with the finding of their fingerprint that was reduced first.
+
+    This is no rule: their fingerprint is all that is known of these tests.
+    """
+    first: dict[str, str] = {}
+    for each in candidates:
+        if each.finding != each.fingerprint:
+            first.setdefault(each.fingerprint, each.finding)
+    for each in candidates:
+        if each.finding == each.fingerprint and each.fingerprint in first:
+            yield Merge(first[each.fingerprint], each.finding, "same fingerprint, and not reduced by itself")
 
 
 def candidates_of(findings: Mapping[str, Sequence[StoredResult]], causes: Causes) -> list[Candidate]:

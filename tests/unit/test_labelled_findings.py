@@ -34,7 +34,7 @@ WORTH = BENCH.ablation(CAMPAIGNS, RULES)
 def test_merged_findings_have_one_cause_and_causes_have_one_finding() -> None:
     score = BENCH.score(CAMPAIGNS, RULES)
     assert score.precision >= 0.99
-    assert score.recall >= 0.94
+    assert score.recall >= 0.945
 
 
 @pytest.mark.parametrize("name", [each.name for each in RULES])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -227,3 +229,12 @@ def test_an_operand_that_is_not_legal_says_nothing_of_other_converters(operand: 
     other = crash(3, "failed to legalize operation 'torch.constant.float'", form, stage=Stage.CODEGEN, converter="conv", line=3)
     (merge,) = merges([pad, alike, other])
     assert {merge.finding, merge.other} == {pad.finding, alike.finding}
+
+
+def test_tests_that_no_reduction_covers_stay_with_the_first_finding_of_their_fingerprint() -> None:
+    reduced = crash(1, "the operands of R.add(x, y) differ", Property("rank", "x", 0), line=5)
+    others = replace(reduced, finding=reduced.fingerprint, reduction=None)
+    elsewhere = replace(crash(2, "no such operator", converter="other"), finding="f" * 16, fingerprint="f" * 16, reduction=None)
+    (merge,) = merges([reduced, others, elsewhere])
+    assert (merge.finding, merge.other) == (reduced.finding, others.finding)
+    assert "not reduced" in merge.reason
