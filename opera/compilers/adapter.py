@@ -121,7 +121,7 @@ class UnsupportedRule:
 
 
 GENERAL_FORM = "general"
-"""The form of an issue for a project that has none of its own."""
+"""The issue form for a project without a form of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
 _DECIDING_NOTHING = frozenset({"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer"})
 """Declarations that decide no verdict. Tests keep their identity when one of these changes."""

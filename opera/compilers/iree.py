@@ -150,7 +150,7 @@ class IreeAdapter(Adapter):
         program: _Program = loaded
         stage("codegen")
         arguments = ["--iree-llvmcpu-target-cpu=host"]
-        if re.search(r"\bf64\b", program.text):  # where there is nothing to demote, what users get: the option has faults of its own
+        if re.search(r"\bf64\b", program.text):  # without float64, compile as a user does: the option has bugs of its own
             arguments.append("--iree-input-demote-f64-to-f32=false")
         if self._level != "default":
             arguments.append(f"--iree-opt-level={self._level}")

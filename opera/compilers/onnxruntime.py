@@ -87,7 +87,7 @@ class OnnxRuntimeAdapter(Adapter):
 
     def _ort_value(self, value: Any) -> Any:
         if value is None or isinstance(value, list):
-            raise CannotFeed("ONNX Runtime's Python API takes no optionals or sequences beside elements that numpy lacks")
+            raise CannotFeed("ONNX Runtime's Python API takes neither optionals, nor sequences, nor elements of types that numpy lacks")
         array = cast(Array, value)
         if array.dtype.char in _PLAIN:
             return self._ort.OrtValue.ortvalue_from_numpy(array)
@@ -129,7 +129,7 @@ def _kernels() -> Mapping[tuple[str, str], list[tuple[int, int]]]:
 
 
 def _kernel(domain: str, operator: str, opset: int) -> str:
-    """The kernel for an operator of an opset; the operator alone where there is none, so that its function is inlined."""
+    """The kernel for an operator of an opset; without a kernel, the operator alone: ONNX Runtime then inlines its function."""
     found = next((each for each in _kernels().get((domain, operator), []) if each[0] <= opset <= each[1]), None)
     if found is None:
         return operator

@@ -27,7 +27,7 @@ def output_places(names: Sequence[Sequence[str]]) -> list[int]:
     """Where each of the library's outputs is among a compiler's.
 
     Args:
-        names: The names of each of the compiler's outputs. Where some have none of `output_0` ..., they are taken as they come.
+        names: The names of each of the compiler's outputs. If an output has no name like `output_0`, the outputs keep their order.
     """
     numbers = [[int(name[7:]) for name in each if name.startswith("output_") and name[7:].isdigit()] for each in names]
     if not all(numbers):

@@ -63,7 +63,7 @@ class TensorRtAdapter(Adapter):
         self._cuda: Any = importlib.import_module("cuda.bindings.runtime")
         status, count = self._cuda.cudaGetDeviceCount()
         if int(status) or not count:
-            raise RuntimeError("TensorRT needs an NVIDIA GPU with its driver, and there is none here that CUDA can use")
+            raise RuntimeError("TensorRT needs an NVIDIA GPU and its driver, and CUDA finds no usable GPU here")
         status, device = self._cuda.cudaGetDeviceProperties(0)
         name = device.name.decode() if int(status) == 0 else "unknown"
         self._logger = _make_logger(self._trt)

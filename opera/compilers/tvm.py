@@ -40,7 +40,7 @@ def of_frames(frames: Sequence[Sequence[Any]]) -> str | None:
 
 
 def of_onnx(data: bytes) -> str | None:
-    """The converter of the only node of a model; None where there are several, or TVM has none."""
+    """The converter of the only node of a model; None for several nodes, or if TVM has no converter."""
     model = onnx_format.parse(data)
     nodes = model.graph.node
     frontend: Any = importlib.import_module(f"{FRONTEND}.onnx.onnx_frontend")

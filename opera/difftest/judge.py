@@ -120,7 +120,7 @@ def _stage(name: str) -> Stage | None:
 
 
 def judge_materialisation(answer: InstanceRejected | ExporterFailed | LibraryLost) -> Judgement:
-    """The verdict where there is no model to compile: the library rejects the instance, its process ends, or an exporter fails."""
+    """The verdict without a model to compile: the library rejects the instance, its process ends, or an exporter fails."""
     if isinstance(answer, LibraryLost):
         return Judgement(Verdict.INVALID, None, answer.reason, None, {"lost": answer.lost, "log": answer.log})
     detail: Detail = {"failure": answer.failure}

@@ -47,7 +47,7 @@ Event = Done | Raised | Lost
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
 LOWEST_LEVEL: Final = "lowest_level"
-"""The key of a failure's detail that says what the test came to at the lowest optimisation level."""
+"""The key of a failure's detail for its outcome at the lowest optimisation level."""
 _SPAWNED = {WorkerKind.COMPILER_FRESH: WorkerKind.COMPILER_SPAWNED, WorkerKind.LIBRARY_FRESH: WorkerKind.LIBRARY_SPAWNED}
 _FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: WorkerKind.COMPILER_FRESH}
 

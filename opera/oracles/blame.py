@@ -14,7 +14,7 @@ _OF_VALUES = frozenset({"values", "nan", "inf"})
 
 @dataclass(frozen=True)
 class Undefined:
-    """In place of outputs: the format of the model does not say what they are, so that every compiler may give its own."""
+    """Stands for outputs that the format of the model leaves open: every compiler may give its own."""
 
     why: str
 
@@ -28,20 +28,19 @@ def blames(
     *,
     exported: bool,
 ) -> bool:
-    """Whether the model that the compiler was given is at fault for what the compiler made of it.
+    """Whether the model is at fault for the compiler's result.
 
-    It is where it gives the compiler's result, and not the library's, without the compiler. What an exporter made has to give the library's
-    result everywhere: it is also at fault where both differ from the library in the same type or shape, where the model has something right
-    and the compiler is wrong at none of that, where neither has a result, and where the format leaves open what the result is.
+    A model is at fault if another implementation runs it and gets the compiler's result instead of the library's. A model of an exporter is
+    at fault in four more cases: the model and the compiler differ from the library in the same type or shape; the compiler is wrong only
+    at elements where the model is wrong too; neither gives a result; the format leaves the result open.
 
     Args:
-        model: The outputs of the model as another implementation runs it; None where that says that there are none, or that they are
-            undefined.
-        expected: The library's.
-        precise: The library's in double precision, where they can be had.
-        actual: The compiler's; None where it raised or died.
-        policy: What the compiler declares to compute as.
-        exported: Whether an exporter made the model, and not the library's own capture.
+        model: The outputs of the model in another implementation; None if that implementation rejects the model.
+        expected: The library's outputs.
+        precise: The library's outputs in double precision; None if it cannot compute them.
+        actual: The compiler's outputs; None if it raised or died.
+        policy: The dtypes that the compiler declares to compute as others.
+        exported: Whether an exporter made the model, rather than the library's own capture.
     """
     if isinstance(model, Undefined):
         return exported

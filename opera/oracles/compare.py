@@ -210,7 +210,7 @@ def _kind_of(value: object) -> str:
 
 
 def _name_of(dtype: np.dtype[Any]) -> str:
-    """The canonical name where there is one; a compiler may answer with any numpy dtype."""
+    """The canonical name of a dtype; its numpy name if it has no canonical one, since a compiler may return any numpy dtype."""
     try:
         return dtype_name(dtype)
     except ValueError:
@@ -218,7 +218,7 @@ def _name_of(dtype: np.dtype[Any]) -> str:
 
 
 def _texts(array: Array) -> Array:
-    """The elements of a string tensor as text, whatever held them."""
+    """The elements of a string tensor as text."""
     flat = np.empty(array.size, dtype=object)
     flat[:] = [as_text(item) for item in array.reshape(-1).tolist()]
     return flat.reshape(array.shape)

@@ -24,7 +24,7 @@ class FilterScope:
         operators: Matched against the whole last part of the API's name.
         why: The reason in words.
         libraries: Names of libraries; empty for all.
-        parameter, equals: A parameter that must have this value; None where there is no such demand.
+        parameter, equals: A parameter that must have this value; None without such a condition.
         before_opset: For ONNX, the opset from which on the operator is specified otherwise.
     """
 

@@ -1,11 +1,11 @@
 """Reviews a confirmed failure in the library's worker: is the compiler wrong, or does no specification fix the result?
 
-What is looked at, element by element of each output that differs:
+Two things can excuse an element of an output that differs:
 
-- the filters of `facts/filters.toml`: results that no specification fixes;
-- the neighbourhood: where the library, computing in double precision, gives another result for inputs that are off by a rounding error
-  of their own dtype, the result says nothing about the compiler. That holds for steps (rounding, comparing, choosing the nearest) as well
-  as for steep slopes (a matrix next to singular). An input that lies exactly on a step is no excuse: what happens there is specified.
+- a filter of `facts/filters.toml`: a kind of result that no specification fixes;
+- the neighbourhood: the library computes in double precision, and gets another result for inputs that differ by a rounding error of their
+  own dtype. That happens at steps (rounding, comparing, choosing the nearest) and on steep slopes (an almost singular matrix). An input
+  that lies exactly on a step is no excuse, because its result is specified.
 """
 
 from __future__ import annotations

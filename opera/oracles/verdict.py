@@ -117,7 +117,7 @@ class Detail(TypedDict, total=False):
         difference: What differs from the library's outputs.
         lost: How its process was lost.
         log: The end of what that process printed.
-        excuse: Why the failure is none.
+        excuse: Why the failure does not count.
         lowest_level: What the lowest optimisation level gave.
     """
 

@@ -113,7 +113,7 @@ def bars(view: Overview) -> list[Bar]:
 
 
 def trend(view: Overview) -> Trend | None:
-    """The curves of the campaigns with the most findings; None where there is no finding."""
+    """The curves of the campaigns with the most findings; None without a finding."""
     drawn = sorted((curve for curve in view.curves if curve.findings), key=lambda curve: (-curve.findings, curve.campaign.id))
     kept = drawn[:_CURVES]
     if not kept:
@@ -171,7 +171,7 @@ def _label(curve: Curve, among: Sequence[Curve]) -> str:
 
 
 def _staircase(curve: Curve) -> list[tuple[int, int]]:
-    """The corners of a curve, thinned where there are too many to see."""
+    """The corners of a curve, thinned to as many as can be seen."""
     every = max(1, math.ceil(len(curve.steps) / _POINTS))
     steps = [*curve.steps[::every], *curve.steps[-1:]] if every > 1 else list(curve.steps)
     corners, found = [(0, 0)], 0

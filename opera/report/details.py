@@ -151,7 +151,7 @@ class Details:
         commands: What to type to go on.
         reduced: The reduced instance and what it took, line by line, or the reason for a missing reduction; empty if it was not tried.
         script: Text of the reproducer; empty without a reproducer.
-        script_note: Why the script is not here, or what running it came to.
+        script_note: Why the script is missing, or the outcome of running it.
     """
 
     finding: Finding

@@ -54,7 +54,7 @@ class IssueFacts:
         tests: How many tests fail in this way.
         script: The reproducer; empty without a reproducer.
         why_none: The reason for a missing script.
-        tried: What running it came to; None when it was not run.
+        tried: The outcome of running it; None if it was not run.
         opinions: What other compilers make of the reduced instance.
     """
 

@@ -148,7 +148,7 @@ class _ResultWriter:
             self.flush()
 
     def discard_answers(self) -> None:
-        """Forgets the materialiser's answers that are not written: whatever it said, the disk was full."""
+        """Drops the materialiser's unwritten answers: it gave them while the disk was full."""
         self._cache.drain()
 
     def flush(self) -> None:

@@ -1,7 +1,7 @@
-"""Takes every test of a plan through materialiser, compiler and confirmation, and hands out results as they come.
+"""Runs the tests of a plan on the workers of a pool, and hands out each result when it is there.
 
-A failure counts only after it happened in the same way in a fresh process. What a worker had not finished when the campaign stopped
-has no result, and is done by the next run of the same command.
+The steps of one test are in `opera.difftest.protocol`; the scheduler decides which test takes which worker next. A test that is unfinished
+when the campaign stops has no result, and runs again with the next run of the same command.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ OnResult = Callable[[Test, Judgement], None]
 
 
 class Backlog:
-    """Gives *tests* in their order. Asks for no more than the next one, since what comes after it may depend on results."""
+    """Gives *tests* in their order. It asks only for the next test, because the order of later tests may depend on results."""
 
     def __init__(self, tests: Iterable[Test]) -> None:
         self._tests = iter(tests)

@@ -16,7 +16,7 @@ CREATE TABLE occurrences (          -- provenance: a few tests of each source by
     source   TEXT NOT NULL,
     test     TEXT NOT NULL,
     calls    INTEGER NOT NULL,
-    run      INTEGER NOT NULL,      -- the command that wrote it last: within one, calls add up; a later one counts anew
+    run      INTEGER NOT NULL,      -- the last command that wrote it: one command adds calls up; a later command starts from 0
     PRIMARY KEY (instance, source, test)
 ) WITHOUT ROWID;
 
@@ -108,19 +108,19 @@ CREATE TABLE results_elsewhere (    -- results of tests that have one in results
     PRIMARY KEY (test, machine)
 ) WITHOUT ROWID;
 
-CREATE TABLE reproductions (        -- what the newest reproducer of a finding came to
+CREATE TABLE reproductions (        -- outcome of the newest reproducer of a finding
     finding    TEXT PRIMARY KEY,
     script     TEXT NOT NULL,       -- relative to the workspace
     reproduced INTEGER NOT NULL,
     message    TEXT NOT NULL
 ) WITHOUT ROWID;
 
-CREATE TABLE reductions (           -- what reducing a failing test came to
+CREATE TABLE reductions (           -- outcome of reducing a failing test
     number      INTEGER PRIMARY KEY,
     fingerprint TEXT NOT NULL,
     test        TEXT NOT NULL,
-    finding     TEXT NOT NULL,      -- hash of fingerprint and trigger; the fingerprint itself where there is no reduction
-    reason      TEXT,               -- why there is none
+    finding     TEXT NOT NULL,      -- hash of fingerprint and trigger; the fingerprint itself without a reduction
+    reason      TEXT,               -- why it was not reduced
     instance    BLOB,               -- instance/1, zlib, with all data in it
     trigger     TEXT,               -- JSON
     detail      TEXT NOT NULL,      -- JSON: form, probes, seconds, complexity, complete, confirmed

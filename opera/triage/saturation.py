@@ -36,7 +36,7 @@ class Limit:
 
 
 def direction(difference: Mapping[str, Any]) -> str:
-    """Whether an infinity or a NaN was `lost`, `gained` or `exchanged` for the other; empty if there is none."""
+    """Whether an infinity or a NaN was `lost`, `gained` or `exchanged` for the other; empty for ordinary numbers."""
     wanted, found = _magnitudes(difference)
     if wanted in _SPECIAL:
         return "exchanged" if found in _SPECIAL else "lost"

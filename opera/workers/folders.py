@@ -33,7 +33,7 @@ def own_folder(path: Path) -> Path:
 
 
 def remove(folder: Path) -> None:
-    """Removes *folder* with all that is in it, whatever permissions that has. Of a link, only the link is removed.
+    """Removes *folder* and its content, also without write permission. Removes a link, but not its target.
 
     What cannot be removed stays, and nothing is raised.
     """

@@ -1,10 +1,10 @@
 """Ends the processes that a driver left behind, after the driver ended in any way.
 
-Run as a script of its own, `python -I -S guardian.py PID MARK`, with a pipe as standard input. Only the driver holds the other
-end. What the driver writes there are folders to remove at the end, each followed by a zero byte.
+It runs as a script, `python -I -S guardian.py PID MARK`, with a pipe as standard input. Only the driver holds the other end, so the pipe
+ends with the driver. The driver writes folders into it, each followed by a zero byte; the guardian removes them at the end.
 
-Workers die with their driver by themselves, what a compiler or a test has started may not. What carries the mark is found in any case;
-what was started with an environment of its own is found if the guardian has seen it below the driver, where it looks once a second.
+Workers end with their driver by themselves, but processes that a compiler or a test started may not. The guardian finds every process whose
+environment has the mark. It finds a process with an environment of its own if it saw it below the driver, where it looks once a second.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _LOOK_SECONDS = 1.0
 
 
 def strike(pid: int, is_it: Callable[[int], bool]) -> bool:
-    """Kills the process *pid* if *is_it* says so of it; its number cannot pass to another process in between. Says whether it did."""
+    """Kills the process *pid* if *is_it* accepts it; returns whether it did. The number cannot pass to another process in between."""
     try:
         handle = os.pidfd_open(pid)
     except OSError:  # it is gone

@@ -66,7 +66,7 @@ class WorkerFacts(TypedDict):
 
 
 Job = Any
-"""What somebody gives with a task, and gets back with what became of it."""
+"""A value that the caller passes with a task, and gets back with the outcome."""
 Ended = tuple[WorkerKind, Job, Done | Raised | Lost]
 """Whose task it was, the job that came with it, and what became of it."""
 

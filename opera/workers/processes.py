@@ -19,7 +19,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _KEPT: set[int] = set()
 """Children of this process that have nothing to do with its work."""
 CHILDREN: set[int] = set()
-"""The living processes that this one has started and looks after: workers, whatever pool they belong to, tests and scripts."""
+"""The living processes that this process started and supervises: workers of all pools, tests and scripts."""
 BIRTHS = threading.Lock()
 """Held while a child is started and while orphans are looked for: a thread must not take another one's newborn for an orphan."""
 MARK = "OPERA_DRIVER"

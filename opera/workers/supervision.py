@@ -1,4 +1,4 @@
-"""Supervises the processes of a command: however the command ends, none of its processes and folders stays.
+"""Supervises the processes of a command, and removes its processes and folders, however the command ends.
 
 At the normal end, after an exception and after Ctrl-C, SIGTERM or SIGHUP the driver itself ends what is left. Where it is killed, its
 guardian does. Where both are killed, the next command does that has a working folder in the same place; it finds what carries the mark.
