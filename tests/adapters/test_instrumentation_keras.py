@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import Seen, record
 
-from opera.extract.description import INSTRUMENTATION
-from opera.instance import Call, Constraint, DType, Instance, Kind, Named, Outcome, Tensor, decode_instance, digest
+from opera.instance import Call, Constraint, DType, Kind, Named, Outcome, Tensor, digest
 
 SCRIPT = r"""
 import inspect, runpy, sys, threading, warnings
@@ -132,48 +128,9 @@ with Stream(recording, "keras", version(), "script") as stream:
 """
 
 
-@dataclass
-class Seen:
-    """What one test of the script left in the recording."""
-
-    instances: list[Instance] = field(default_factory=list[Instance])
-    dropped: dict[str, str] = field(default_factory=dict[str, str])
-    again: int = 0
-
-    @property
-    def only(self) -> Instance:
-        assert len(self.instances) == 1, [instance.api for instance in self.instances]
-        return self.instances[0]
-
-    def of(self, api: str) -> Instance:
-        return next(instance for instance in self.instances if instance.api == api)
-
-
-def record(backend: str, folder: Path) -> dict[str, Seen]:
-    script, recording = folder / "script.py", folder / "recording.jsonl"
-    script.write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, str(script), str(INSTRUMENTATION / "__main__.py"), str(recording)],
-        capture_output=True, text=True, cwd=folder, check=False, env={**os.environ, "KERAS_BACKEND": backend},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Seen] = {}
-    current = Seen()
-    for line in map(json.loads, recording.read_text().splitlines()):
-        if "entry" in line:
-            current = found.setdefault(line["name"], Seen())
-        elif "instance" in line:
-            found[line["test"]].instances.append(decode_instance(line["instance"]))
-        elif "again" in line:
-            found[line["test"]].again += line["calls"]
-        elif "dropped" in line:
-            current.dropped[line["api"]] = line["dropped"]
-    return found
-
-
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
-    return record("torch", tmp_path_factory.mktemp("torch"))
+    return record(SCRIPT, tmp_path_factory.mktemp("recorder"), KERAS_BACKEND="torch")
 
 
 def arguments(items: Any) -> dict[str, Any]:
@@ -303,7 +260,7 @@ def test_local_variables_can_be_read_in_every_frame_of_an_error_as_pytest_does(s
 
 
 def test_identities_do_not_depend_on_what_keras_runs_on(seen: dict[str, Seen], tmp_path: Path) -> None:
-    other = record("jax", tmp_path)
+    other = record(SCRIPT, tmp_path, KERAS_BACKEND="jax")
     tests = ("early", "keywords", "integers", "big", "definite", "dense", "wrapped", "call_keywords", "symbolic", "half")
     for test in tests:
         assert [digest(item) for item in other[test].instances] == [digest(item) for item in seen[test].instances], test

@@ -7,11 +7,12 @@ import os
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from recorded import Seen, record
 
 from opera.extract.description import INSTRUMENTATION
 from opera.instance import Call, Constraint, DType, Instance, Kind, Named, Outcome, Tensor, decode_instance, encode_instance
@@ -97,45 +98,9 @@ with Stream(recording, "pytorch", torch.__version__, "script") as stream:
 """
 
 
-@dataclass
-class Seen:
-    """What one test of the script left in the recording."""
-
-    documents: list[Any] = field(default_factory=list[Any])
-    dropped: dict[str, str] = field(default_factory=dict[str, str])
-    again: int = 0
-
-    @property
-    def instances(self) -> dict[str, Instance]:
-        return {document["api"]: decode_instance(document) for document in self.documents}
-
-
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
-    folder = tmp_path_factory.mktemp("recorder")
-    script, recording = folder / "script.py", folder / "recording.jsonl"
-    script.write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, str(script), str(INSTRUMENTATION / "__main__.py"), str(recording)],
-        capture_output=True, text=True, cwd=folder, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return read(recording)
-
-
-def read(recording: Path) -> dict[str, Seen]:
-    found: dict[str, Seen] = {}
-    current = Seen()
-    for line in map(json.loads, recording.read_text().splitlines()):
-        if "entry" in line:
-            current = found.setdefault(line["name"], Seen())
-        elif "instance" in line:
-            found[line["test"]].documents.append(line["instance"])
-        elif "again" in line:
-            found[line["test"]].again += line["calls"]
-        elif "dropped" in line:
-            current.dropped[line["api"]] = line["dropped"]
-    return found
+    return record(SCRIPT, tmp_path_factory.mktemp("recorder"))
 
 
 def values(instance: Instance) -> dict[str, Any]:
@@ -151,27 +116,27 @@ def test_every_document_decodes_and_encodes_to_itself(seen: dict[str, Seen]) -> 
 
 
 def test_names_bound_before_recording_are_seen(seen: dict[str, Seen]) -> None:
-    assert list(seen["early"].instances) == ["torch.nn.functional.relu"]
+    assert seen["early"].apis == ["torch.nn.functional.relu"]
 
 
 def test_an_inplace_operator_is_recorded_with_the_values_before_the_call(seen: dict[str, Seen]) -> None:
-    before = values(seen["inplace"].instances["torch.Tensor.add_"])["input"]
-    assert before.data == seen["early"].instances["torch.nn.functional.relu"].call[0].value.data
+    before = values(seen["inplace"].of("torch.Tensor.add_"))["input"]
+    assert before.data == seen["early"].of("torch.nn.functional.relu").call[0].value.data
 
 
 def test_keywords_stay_keywords_and_dtypes_are_values(seen: dict[str, Seen]) -> None:
-    call = seen["keywords"].instances["torch.nn.functional.softmax"].call
+    call = seen["keywords"].of("torch.nn.functional.softmax").call
     assert [(item.name, item.keyword) for item in call] == [("input", False), ("dim", True), ("dtype", True)]
     assert call[2].value == DType("float64")
 
 
 def test_defaults_are_kept_beside_the_arguments(seen: dict[str, Seen]) -> None:
-    defaults = dict(seen["pooling"].instances["torch.nn.functional.max_pool2d"].defaults)
+    defaults = dict(seen["pooling"].of("torch.nn.functional.max_pool2d").defaults)
     assert defaults == {"stride": None, "padding": 0, "dilation": 1, "ceil_mode": False, "return_indices": False}
 
 
 def test_a_call_that_raises_is_recorded_as_raised(seen: dict[str, Seen]) -> None:
-    instance = seen["raising"].instances["torch.matmul"]
+    instance = seen["raising"].of("torch.matmul")
     assert (instance.outcome, instance.exception) == (Outcome.RAISED, "RuntimeError")
 
 
@@ -192,36 +157,36 @@ def test_what_cannot_be_recorded_is_counted_with_a_reason_and_the_test_goes_on(
     seen: dict[str, Seen], test: str, api: str, reason: str, next_api: str | None
 ) -> None:
     assert seen[test].dropped[api] == reason
-    assert next_api is None or next_api in seen[test].instances
+    assert next_api is None or next_api in seen[test].apis
 
 
 def test_only_the_outermost_call_is_recorded(seen: dict[str, Seen]) -> None:
-    assert set(seen["nested_calls"].instances) == {"torch.ones", "torch.nn.functional.interpolate"}
+    assert set(seen["nested_calls"].apis) == {"torch.ones", "torch.nn.functional.interpolate"}
 
 
 def test_strides_are_kept_where_a_tensor_is_not_contiguous(seen: dict[str, Seen]) -> None:
-    tensor = values(seen["strided"].instances["torch.exp"])["input"]
+    tensor = values(seen["strided"].of("torch.exp"))["input"]
     assert (tensor.shape, tensor.strides) == ((3, 2), (1, 3))
     assert tensor.data is not None
     assert list(memoryview(tensor.data).cast("f")) == [0.0, 3.0, 1.0, 4.0, 2.0, 5.0]
 
 
 def test_large_float_tensors_keep_what_is_known_of_them_and_integers_all_values(seen: dict[str, Seen]) -> None:
-    floats = values(seen["big"].instances["torch.sin"])["input"]
+    floats = values(seen["big"].of("torch.sin"))["input"]
     assert floats.data is None
     assert floats.constraint == Constraint(1.0, 2.0, structure=("sorted",))
-    assert len(values(seen["big"].instances["torch.cos"])["input"].data) == 8000
+    assert len(values(seen["big"].of("torch.cos"))["input"].data) == 8000
 
 
 def test_small_float_tensors_keep_values_and_special_ones_are_told(seen: dict[str, Seen]) -> None:
-    tensor = values(seen["small"].instances["torch.tan"])["input"]
+    tensor = values(seen["small"].of("torch.tan"))["input"]
     assert tensor.constraint.nan
     assert tensor.constraint.inf
     assert str(memoryview(tensor.data).cast("f")[2]) == "-0.0"
 
 
 def test_memory_formats_are_named(seen: dict[str, Seen]) -> None:
-    assert values(seen["formats"].instances["torch.Tensor.to"])["memory_format"] == Named("torch.channels_last")
+    assert values(seen["formats"].of("torch.Tensor.to"))["memory_format"] == Named("torch.channels_last")
 
 
 def test_narrow_and_complex_dtypes(seen: dict[str, Seen]) -> None:
@@ -230,42 +195,42 @@ def test_narrow_and_complex_dtypes(seen: dict[str, Seen]) -> None:
 
 
 def test_surplus_positional_arguments_keep_their_order(seen: dict[str, Seen]) -> None:
-    assert [item.value for item in seen["varargs"].instances["torch.Tensor.permute"].call[1:]] == [1, 0]
+    assert [item.value for item in seen["varargs"].of("torch.Tensor.permute").call[1:]] == [1, 0]
 
 
 def test_modules_have_constructor_arguments_mode_and_forward_arguments(seen: dict[str, Seen]) -> None:
-    linear = seen["linear"].instances["torch.nn.Linear"]
+    linear = seen["linear"].of("torch.nn.Linear")
     assert (linear.kind, [(item.name, item.value, item.keyword) for item in linear.init]) == (
         Kind.MODULE,
         [("in_features", 2, False), ("out_features", 3, False), ("bias", False, True)],
     )
     assert linear.context_value("training") is True
-    assert seen["dropout_module"].instances["torch.nn.Dropout"].context_value("training") is False
-    assert list(seen["linear"].instances) == ["torch.nn.Linear"]
+    assert seen["dropout_module"].of("torch.nn.Dropout").context_value("training") is False
+    assert seen["linear"].apis == ["torch.nn.Linear"]
 
 
 def test_forward_keywords_are_kept(seen: dict[str, Seen]) -> None:
-    call = seen["attention"].instances["torch.nn.MultiheadAttention"].call
+    call = seen["attention"].of("torch.nn.MultiheadAttention").call
     assert [(item.name, item.keyword) for item in call] == [("query", False), ("key", False), ("value", True), ("need_weights", True)]
 
 
 def test_classes_without_a_constructor_of_their_own_are_seen(seen: dict[str, Seen]) -> None:
-    assert seen["sigmoid"].instances["torch.nn.Sigmoid"].init == ()
+    assert seen["sigmoid"].of("torch.nn.Sigmoid").init == ()
 
 
 def test_constructor_arguments_are_those_of_the_caller(seen: dict[str, Seen]) -> None:
-    init = seen["recurrent"].instances["torch.nn.RNN"].init
+    init = seen["recurrent"].of("torch.nn.RNN").init
     assert [(item.name, item.value) for item in init][-1] == ("nonlinearity", "relu")
 
 
 def test_a_module_passed_to_a_module_is_the_call_that_makes_it(seen: dict[str, Seen]) -> None:
-    layer = seen["nesting"].instances["torch.nn.TransformerEncoder"].init[0].value
+    layer = seen["nesting"].of("torch.nn.TransformerEncoder").init[0].value
     assert layer == Call("torch.nn.TransformerEncoderLayer", (("d_model", 2), ("nhead", 1), ("dim_feedforward", 4)))
 
 
 def test_a_module_moved_to_another_dtype_says_so(seen: dict[str, Seen]) -> None:
-    assert seen["double"].instances["torch.nn.Linear"].context_value("parameters") == DType("float64")
-    assert seen["double_buffers"].instances["torch.nn.BatchNorm1d"].context_value("parameters") == DType("float64")
+    assert seen["double"].of("torch.nn.Linear").context_value("parameters") == DType("float64")
+    assert seen["double_buffers"].of("torch.nn.BatchNorm1d").context_value("parameters") == DType("float64")
 
 
 def test_equal_calls_are_written_once_and_counted(seen: dict[str, Seen]) -> None:
@@ -280,7 +245,7 @@ def test_nothing_is_recorded_after_the_recorder_has_gone(seen: dict[str, Seen]) 
 
 def test_values_round_trip_as_tensors(seen: dict[str, Seen]) -> None:
     for part in seen.values():
-        for instance in part.instances.values():
+        for instance in part.instances:
             assert all(isinstance(tensor, Tensor) for tensor in instance.tensors())
 
 
@@ -589,18 +554,18 @@ def test_what_a_test_does_to_itself_is_dropped_with_a_reason(hard: Hard, api: st
 
 
 def test_the_calls_around_what_was_dropped_are_recorded(hard: Hard) -> None:
-    assert values(hard.seen["test_rude_objects"].instances["torch.sum"])["dim"] == 1
-    assert "torch.asinh" in hard.seen["test_rude_objects"].instances
-    assert hard.seen["test_exceptions_keep_type_and_arguments"].instances["torch.matmul"].exception == "RuntimeError"
-    assert "torch.reshape" in hard.seen["test_unhashable_default"].instances
+    assert values(hard.seen["test_rude_objects"].of("torch.sum"))["dim"] == 1
+    assert "torch.asinh" in hard.seen["test_rude_objects"].apis
+    assert hard.seen["test_exceptions_keep_type_and_arguments"].of("torch.matmul").exception == "RuntimeError"
+    assert "torch.reshape" in hard.seen["test_unhashable_default"].apis
 
 
 def test_calls_in_threads_are_recorded(hard: Hard) -> None:
-    assert "torch.arccos" in hard.seen["test_threads"].instances
+    assert "torch.arccos" in hard.seen["test_threads"].apis
 
 
 def test_a_huge_view_is_recorded_without_being_copied(hard: Hard) -> None:
-    view = values(hard.seen["test_10_gigabytes"].instances["torch.Tensor.t"])["input"]
+    view = values(hard.seen["test_10_gigabytes"].of("torch.Tensor.t"))["input"]
     assert (view.shape, view.data) == ((16_000, 16_000), None)
 
 

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+from recorded import Seen, record
 
-from opera.extract.description import INSTRUMENTATION
-from opera.instance import DType, Instance, Kind, Named, Outcome, decode_instance
+from opera.instance import DType, Instance, Kind, Named, Outcome
 
 SCRIPT = r"""
 import inspect, runpy, sys
@@ -89,46 +85,9 @@ with Stream(recording, "tensorflow", version(), "script") as stream:
 """
 
 
-@dataclass
-class Seen:
-    """What one test of the script left in the recording."""
-
-    instances: list[Instance] = field(default_factory=list[Instance])
-    dropped: dict[str, str] = field(default_factory=dict[str, str])
-    again: int = 0
-
-    @property
-    def only(self) -> Instance:
-        assert len(self.instances) == 1, [instance.api for instance in self.instances]
-        return self.instances[0]
-
-    @property
-    def apis(self) -> list[str]:
-        return [instance.api for instance in self.instances]
-
-
 @pytest.fixture(scope="module")
 def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Seen]:
-    folder = tmp_path_factory.mktemp("recorder")
-    script, recording = folder / "script.py", folder / "recording.jsonl"
-    script.write_text(SCRIPT)
-    done = subprocess.run(
-        [sys.executable, str(script), str(INSTRUMENTATION / "__main__.py"), str(recording)],
-        capture_output=True, text=True, cwd=folder, check=False, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    found: dict[str, Seen] = {}
-    current = Seen()
-    for line in map(json.loads, recording.read_text().splitlines()):
-        if "entry" in line:
-            current = found.setdefault(line["name"], Seen())
-        elif "instance" in line:
-            found[line["test"]].instances.append(decode_instance(line["instance"]))
-        elif "again" in line:
-            found[line["test"]].again += line["calls"]
-        elif "dropped" in line:
-            current.dropped[line["api"]] = line["dropped"]
-    return found
+    return record(SCRIPT, tmp_path_factory.mktemp("recorder"), TF_CPP_MIN_LOG_LEVEL="3")
 
 
 def arguments(instance: Instance) -> dict[str, Any]:

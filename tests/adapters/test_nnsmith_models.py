@@ -27,11 +27,13 @@ def models(monkeypatch: pytest.MonkeyPatch) -> Any:
     sys.modules.pop("nnsmith_models")
 
 
-def result(verdict: Verdict, stage: Stage = Stage.LOAD, error: str = "ValueError", **detail: Any) -> StoredResult:
+def result(
+    verdict: Verdict, stage: Stage = Stage.LOAD, error: str = "ValueError", exporter: str | None = None, **detail: Any
+) -> StoredResult:
     """A failing test where the verdict is one."""
     fingerprint = "f" * 16 if verdict.is_failure else None
     detail = {"failure": {"type": error}, **detail} if verdict is Verdict.CRASH else detail
-    return StoredResult("t", "i", "tvm", "onnx", "onnx", "runtime", 0, verdict, stage, None, "C", fingerprint, detail, {})
+    return StoredResult("t", "i", "tvm", "onnx", "onnx", "runtime", 0, verdict, stage, None, "C", fingerprint, detail, {}, None, exporter)
 
 
 def test_each_node_becomes_an_instance_with_the_values_that_it_had_in_the_model(models: Any) -> None:

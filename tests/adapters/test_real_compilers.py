@@ -30,6 +30,8 @@ UNUSUAL = " or ".join(
     )
 )  # fmt: skip
 """Operators whose instances have sequences, optionals, strings, and the types that numpy has not."""
+SLOW = ("iree",)
+"""Compilers that take a second for a model: they get fewer."""
 WRONG = ("tvm", "openvino")
 CONVERTERS = {"tvm": ("SpaceToDepth", "SpaceToDepth._impl_v1"), "onnxruntime": ("ReduceMax", "ReduceMax 20+")}
 
@@ -63,7 +65,7 @@ def on_onnx(onnx_workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> C
             if compiler in CONVERTERS:
                 keywords.append(CONVERTERS[compiler][0])
             passing = selected(onnx_workspace, "onnx", EVERYWHERE, 8)
-            others = selected(onnx_workspace, "onnx", " or ".join(f"({each})" for each in keywords), 100)
+            others = selected(onnx_workspace, "onnx", " or ".join(f"({each})" for each in keywords), 4 if compiler in SLOW else 100)
             workspace = filled(tmp_path_factory.mktemp(compiler), [*passing, *others, *INNOCENT.get((compiler, "onnx"), ())])
             done[compiler] = run(workspace, compiler, "onnx", [])
         return done[compiler]
@@ -90,7 +92,7 @@ def test_what_a_compiler_declines_is_unsupported_and_no_finding(on_onnx: Callabl
 @pytest.mark.parametrize("compiler", DECLINED)
 def test_no_kind_of_input_trips_an_adapter(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
     found = on_onnx(compiler).of(UNUSUAL)
-    assert len(found) >= 60
+    assert len(found) >= (20 if compiler in SLOW else 60)
     assert [each.detail for each in found if each.reason in ("harness-error", "template-error")] == []
 
 
@@ -104,8 +106,8 @@ def test_nobody_is_at_fault(on_onnx: Callable[[str], Campaign], compiler: str) -
     [
         ("tvm", "exported-program"),
         pytest.param("tvm", "fx", marks=pytest.mark.slow),
-        ("openvino", "exported-program"),
-        pytest.param("openvino", "torchscript", marks=pytest.mark.slow),
+        pytest.param("openvino", "exported-program", marks=pytest.mark.slow),
+        ("openvino", "torchscript"),
         ("onnxruntime", "onnx"),
         ("inductor", "dynamo"),
     ],

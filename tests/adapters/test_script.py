@@ -98,7 +98,9 @@ def test_a_script_that_does_not_say_what_it_shows_is_not_written(script: str) ->
 
 
 def test_the_user_is_told_that_no_script_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UserError, match=r"no script was written for test, as it names __import__; `opera show test` has the facts"):
+    with pytest.raises(
+        UserError, match=r"no script was written for test, because the script names __import__; `opera show test` has the facts"
+    ):
         rendered(monkeypatch, PythonSource((), "model = inputs = __import__('os')", "expected = []"))
 
 

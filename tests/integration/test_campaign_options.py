@@ -167,7 +167,7 @@ def test_exit_code_2_for_a_wrong_argument_with_a_message_and_no_traceback(lab: L
         ("fake-dead", "SIGABRT"),
         ("fake-wrong", "canary"),
         ("fake-missing", "cannot be imported"),
-        ("fake-nonsense", "no subclass"),
+        ("fake-nonsense", "not a subclass"),
     ],
 )
 def test_exit_code_3_for_a_broken_adapter_that_was_asked_for(lab: Lab, compiler: str, says: str) -> None:

@@ -123,7 +123,7 @@ def test_a_workspace_is_not_combined_with_itself(lab: Lab) -> None:
     lab.add(instance("pass"))
     outcome = lab.finish(lab.start("combine", str(lab.workspace), module="opera"))
     assert outcome.code == 2
-    assert "name another one" in outcome.stderr
+    assert "name another workspace" in outcome.stderr
 
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1/0", "x", "1/", "-1/3", "1/3/4"])
@@ -246,4 +246,4 @@ def test_top_without_a_campaign_says_what_starts_one(lab: Lab) -> None:
     assert "opera run" in outcome.stderr
     outcome = top(lab, "abc")
     assert outcome.code == 2
-    assert "there are: none" in outcome.stderr
+    assert "choose one of: none" in outcome.stderr

@@ -307,13 +307,13 @@ def test_what_raised_when_it_was_recorded_is_not_replayed(command: Any) -> None:
     fill(".opera", *(replace(instance, outcome=Outcome.RAISED) for instance in recorded()))
     done = command(*REPLAY)
     assert done.code == 2
-    assert "first run `opera extract --lib pytorch" in done.err
+    assert "record some first with `opera extract --lib pytorch" in done.err
 
 
 def test_a_workspace_without_calls_is_answered_with_what_to_do(command: Any) -> None:
     done = command(*REPLAY)
     assert (done.code, done.out) == (2, "")
-    assert "first run `opera extract --lib pytorch" in done.err
+    assert "record some first with `opera extract --lib pytorch" in done.err
     assert "--option instances=FILE" in done.err
 
 

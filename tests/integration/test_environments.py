@@ -273,11 +273,11 @@ def pips_of(process: subprocess.Popen[bytes]) -> list[int]:
 def start_making(folder: Path, index: str) -> subprocess.Popen[bytes]:
     """A process that makes an environment and hangs in pip."""
     code = (
-        "import sys; from pathlib import Path; from opera.environments.build import Place, create;"
+        "import sys; from pathlib import Path; from opera.environments.build import EnvironmentFolder, create;"
         "from opera.environments.recipes import Recipe;"
         "recipe = Recipe('tiny', (), ('no-such-distribution',), None, 0.0, '');"
         "from opera.interruption import interruptible\n"
-        "with interruptible(): create(recipe, Place('tiny', Path(sys.argv[1])), None, again=False, tell=print)"
+        "with interruptible(): create(recipe, EnvironmentFolder('tiny', Path(sys.argv[1])), None, again=False, tell=print)"
     )
     environment = {**os.environ, "PIP_INDEX_URL": index, "PIP_CONFIG_FILE": os.devnull, "PIP_TIMEOUT": "600"}
     for variable in ("PIP_NO_INDEX", "PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL"):

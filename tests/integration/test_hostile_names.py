@@ -152,7 +152,7 @@ def test_what_was_typed_is_safe_when_it_is_said_back(lab: Lab, capsys: pytest.Ca
 
 def test_counts_of_other_tools_are_printed_safely(capsys: pytest.CaptureFixture[str]) -> None:
     for text in NAMES.values():
-        equipped._print({"counts": {text: 1}, "settings": {text: 1}, "tests": {text: 1}})
+        equipped._print(counts={text: 1}, settings={text: 1}, tests={text: 1})
         show(text[:100], 1, 1, [SourceSummary(text, 1, 1, 1, {text: 2}, (), 1.0, text)])
     captured = capsys.readouterr()
     assert is_safe(captured.out + captured.err)
