@@ -133,7 +133,7 @@ class Rule:
 
     def reason(self, join: Join) -> str:
         """What reports say of a pair."""
-        return f"{self.name}: {join.shared.text()}"
+        return f"{self.name}: both have {join.shared.text()}"
 
 
 def by_key(keys: Keys, *, across: bool = False) -> Joins:
