@@ -169,7 +169,7 @@ class Pipeline:
             return dict(Corpus(space).runnable(library))
 
     def instance(self, key: str) -> Instance:
-        """The instance with that id; raises KeyError if there is none."""
+        """The instance with the id *key*; raises KeyError for an unknown id."""
         with self._open(write=False) as space:
             return Corpus(space).get(key)
 

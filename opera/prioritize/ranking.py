@@ -73,7 +73,7 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
 
 
 def current_ranking(corpus: Corpus, compiler: str, route: Route, strategy: str | None, seed: int) -> Ranking:
-    """The newest ranking for a subject; a new one if there is none, or if the corpus has changed since.
+    """The newest ranking for a subject, or a new ranking if the corpus has changed or was never ranked for it.
 
     Args:
         corpus: Of a workspace that is open for writing.
