@@ -13,6 +13,9 @@ JOBS   ?= 2
 WORKERS ?= 2
 SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
+# processes read the bytecode of the tree, and need not compile it again each time
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: setup demo test lint types unit integration adapters e2e notebooks test-slow bench clean
 
 setup: $(STAMP)

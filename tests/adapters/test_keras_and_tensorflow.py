@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 from innocent import INNOCENT
 from real_campaigns import Campaign, filled, opera, run, selected
 
@@ -38,16 +39,14 @@ SUBJECTS = [
     ("iree", "stablehlo", "jax"),
 ]
 
-VARIANTS = [
-    ("openvino", "keras", "torchscript"),
-    ("openvino", "keras", "onnx"),
-    ("xla", "keras", "jit"),
-    ("tvm", "keras", "onnx"),
-    ("tvm", "keras", "litert"),
-    ("onnxruntime", "keras", "tf2onnx"),
-    ("iree", "stablehlo", "jax"),
+QUICK = [
+    ("openvino", "tensorflow", "saved-model"),
+    ("litert", "keras", "saved-model"),
+    ("xla", "keras", "tf-function"),
+    ("tvm", "keras", "exported-program"),
+    ("onnxruntime", "keras", "onnx"),
 ]
-"""Routes whose two halves other routes have as well; `opera doctor` takes its canary through all of them in every run of the tests."""
+"""One subject of each compiler for a quick run. The others share both halves of their routes with these or with `opera doctor`'s canary."""
 MOST_OF_EACH = 8
 """Instances of each operator."""
 
@@ -70,6 +69,11 @@ WRONG = [
 SAVED_WRONG = ("openvino", "tensorflow", "saved-model")
 
 Subject = tuple[str, str, str]
+
+
+def of(subject: Subject, *values: object) -> ParameterSet:
+    """The values of a parametrised test about *subject*, slow unless its campaign is one of the quick ones."""
+    return pytest.param(*values, id="-".join(subject), marks=[pytest.mark.slow] * (subject not in QUICK))
 
 
 def supported(subject: Subject) -> str:
@@ -105,16 +109,14 @@ def campaign(samples: Path, tmp_path_factory: pytest.TempPathFactory) -> Callabl
     return get
 
 
-@pytest.mark.parametrize(
-    "subject", [pytest.param(each, id="-".join(each), marks=[pytest.mark.slow] * (each in VARIANTS)) for each in SUBJECTS]
-)
+@pytest.mark.parametrize("subject", [of(each, each) for each in SUBJECTS])
 def test_operators_that_everyone_supports_pass(campaign: Callable[[Subject], Campaign], subject: Subject) -> None:
     found = campaign(subject).verdicts(supported(subject))
     assert set(found) <= {"pass", "unsupported", "invalid"}
     assert found["pass"] >= 4
 
 
-@pytest.mark.parametrize(("subject", "operator", "reason"), DECLINED)
+@pytest.mark.parametrize(("subject", "operator", "reason"), [of(each[0], *each) for each in DECLINED])
 def test_what_a_compiler_declines_is_unsupported_with_its_reason(
     campaign: Callable[[Subject], Campaign], subject: Subject, operator: str, reason: str
 ) -> None:
@@ -125,12 +127,12 @@ def test_what_a_compiler_declines_is_unsupported_with_its_reason(
     assert found.report()["filtered"][f"unsupported: {reason}"] == len(declined)
 
 
-@pytest.mark.parametrize(("subject", "operator"), WRONG)
+@pytest.mark.parametrize(("subject", "operator"), [of(each[0], *each) for each in WRONG])
 def test_a_wrong_result_is_seen(campaign: Callable[[Subject], Campaign], subject: Subject, operator: str) -> None:
     assert set(campaign(subject).verdicts(operator)) == {"inconsistent"}
 
 
-@pytest.mark.parametrize("subject", [each for each in SUBJECTS if each[:2] in INNOCENT and each not in VARIANTS], ids="-".join)
+@pytest.mark.parametrize("subject", [of(each, each) for each in SUBJECTS if each[:2] in INNOCENT])
 def test_nobody_is_at_fault(campaign: Callable[[Subject], Campaign], subject: Subject) -> None:
     assert campaign(subject).failures_of(INNOCENT[subject[:2]]) == []
 

@@ -106,13 +106,12 @@ def test_nobody_is_at_fault(on_onnx: Callable[[str], Campaign], compiler: str) -
         ("tvm", "exported-program"),
         pytest.param("tvm", "fx", marks=pytest.mark.slow),
         pytest.param("openvino", "exported-program", marks=pytest.mark.slow),
-        ("openvino", "torchscript"),
+        pytest.param("openvino", "torchscript", marks=pytest.mark.slow),
         ("onnxruntime", "onnx"),
         ("inductor", "dynamo"),
     ],
 )
 def test_pytorch_operators_pass_and_nobody_is_at_fault(pytorch_workspace: Path, tmp_path: Path, compiler: str, route: str) -> None:
-    """`opera doctor` takes its canary through the other routes in every run of the tests."""
     supported = selected(pytorch_workspace, "pytorch", "torch.matmul or torch.nn.functional.relu", 2)
     innocent = INNOCENT.get((compiler, "pytorch"), ())
     found = run(filled(tmp_path, [*supported, *innocent]), compiler, "pytorch", [], "--route", route)
@@ -144,6 +143,12 @@ def test_a_converter_is_named_as_the_compilers_own_table_has_it(on_onnx: Callabl
     assert {finding["converter"] for finding in findings if f"ai.onnx.{operator}" in finding["operators"]} == {converter}
 
 
+def test_doctor_passes_a_compiler_on_all_its_routes(tmp_path: Path) -> None:
+    adapters = opera("doctor", "--compiler", "onnxruntime", workspace=tmp_path)["adapters"]
+    assert {(each["frontend"], each["state"]) for each in adapters} == {(name, "pass") for name in ("onnx", "pytorch", "keras")}
+
+
+@pytest.mark.slow
 def test_doctor_passes_every_adapter_of_the_main_environment(tmp_path: Path) -> None:
     adapters = opera("doctor", workspace=tmp_path)["adapters"]
     broken = [(each["name"], each["frontend"], each["reason"]) for each in adapters if each["state"] not in ("pass", "absent")]

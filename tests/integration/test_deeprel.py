@@ -255,6 +255,7 @@ def test_a_layers_settings_are_those_of_its_recorded_calls(keras_run: Run) -> No
     assert {instance.context_value("image_data_format") for instance in pooled} == {"channels_first"}
 
 
+@pytest.mark.slow
 def test_functions_of_tensorflow_are_related_texts_among_them(tensorflow_run: Run) -> None:
     assert tensorflow_run.tests["tf.math.cosh->tf.math.cos"] == {"status"}
     assert tensorflow_run.tests["tf.math.reduce_sum->tf.math.reduce_mean"] == {"status"}
@@ -262,6 +263,7 @@ def test_functions_of_tensorflow_are_related_texts_among_them(tensorflow_run: Ru
     assert {instance.outcome for instance in tensorflow_run.instances("tf.math.reduce_mean")} == {Outcome.RETURNED}
 
 
+@pytest.mark.slow
 def test_recorded_calls_of_another_library_are_passed_over(keras_run: Run, tensorflow_run: Run) -> None:
     sources = {pair.partition("->")[0] for run in (keras_run, tensorflow_run) for pair in run.tests}
     assert sources

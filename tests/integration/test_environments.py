@@ -313,7 +313,9 @@ def test_an_environment_whose_making_was_killed_is_never_used_and_can_be_made_an
     assert load_config(tmp_path).python("compiler", "tiny") == str(where.python)
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_an_interruption_leaves_nothing(tmp_path: Path, silent_index: str, how: signal.Signals) -> None:
     process = start_making(tmp_path / "tiny", silent_index)
     for _ in range(3):

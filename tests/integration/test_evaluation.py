@@ -82,7 +82,10 @@ def mean_apfd(path: Path, strategy: str) -> float:
     return evaluate(read_recorded(path), [strategy], 2)[strategy].apfd.mean
 
 
-@pytest.mark.parametrize("path", CAMPAIGNS, ids=lambda path: path.name.partition(".")[0])
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(each, id=each.name.partition(".")[0], marks=[pytest.mark.slow] * (each.stat().st_size > 620_000)) for each in CAMPAIGNS],
+)
 def test_the_default_strategy_is_the_best_without_coverage_on_every_recorded_campaign(path: Path) -> None:
     names = ["opera", "opera-paper", "opera-artifact", "operator-only", "parameter-only", "round-robin", "random"]
     found = {name: each.apfd.mean for name, each in evaluate(read_recorded(path), names, 4).items()}

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -59,10 +58,10 @@ def filled(name: str) -> None:
         fill(space)
 
 
-def typed(line: str) -> subprocess.CompletedProcess[str]:
-    """Types a command that starts with `opera`."""
-    program = f'opera() {{ {quoted(sys.executable)} -m opera "$@"; }}; {line}'
-    return subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+def typed(line: str) -> list[str]:
+    """The arguments that a shell gives to `opera` for a typed *line*."""
+    program = f"opera() {{ printf '%s\\0' \"$@\"; }}; {line}"
+    return os.fsdecode(subprocess.run(["bash", "-c", program], capture_output=True, check=True).stdout).split("\0")[:-1]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -78,8 +77,8 @@ def test_printed_commands_can_be_typed(folder: Path, capsys: pytest.CaptureFixtu
     lines += [line.replace("opera reproduce", "opera show") for line in shown]
     assert len(lines) == 4
     for line in lines:
-        done = typed(line)
-        assert done.returncode == 0, (line, done.stderr)
+        code, _, error = opera(capsys, *typed(line))
+        assert code == 0, (line, error)
     assert sorted(folder.iterdir()) == sorted([*there, folder / "report.html"])
 
 
