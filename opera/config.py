@@ -75,9 +75,19 @@ def config_file(start: Path | None = None) -> Path | None:
 
     It names programs that are run, so a file that another user could have written is passed over, with a message.
     """
+    return nearest(FILE, start)
+
+
+def nearest(name: str, start: Path | None = None) -> Path | None:
+    """The nearest file called *name*, from *start* (the current folder) upwards, that no other user could have written; None without one.
+
+    Args:
+        name: A path relative to the folders that are searched.
+        start: The folder to begin with.
+    """
     folder = (start or Path.cwd()).resolve()
     for each in (folder, *folder.parents):
-        path = each / FILE
+        path = each / name
         if path.is_file():
             if _is_trusted(path):
                 return path

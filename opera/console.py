@@ -5,16 +5,19 @@ Names of APIs and messages of compilers come from elsewhere: they may be huge, o
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import shlex
 import shutil
 import sys
+import threading
+import time
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import click
 
@@ -34,6 +37,8 @@ _INVISIBLE = frozenset(
 _MARKS = 4
 """Most combining marks on one letter."""
 _LINE = 10_000
+_PATIENCE, _REDRAW, _PLAIN = 2.0, 0.2, 30.0
+"""Seconds until a live line appears, between its drawings, and between plain lines."""
 _CELL = 400
 
 
@@ -190,7 +195,110 @@ def terminal(*, err: bool = False) -> Any:
     return Clean(stderr=err, markup=False, emoji=False, highlight=False)
 
 
+class LiveLine:
+    """One line on standard error that says what a command is doing. Use it as a context manager; `doing` changes what the line says.
+
+    On a terminal it appears after two seconds, is rewritten, and goes when the work ends; lines printed meanwhile stand above it.
+    Elsewhere it is printed every thirty seconds.
+    """
+
+    _current: ClassVar[LiveLine | None] = None
+
+    def __init__(self, text: str, *, quiet: bool = False, live: bool | None = None) -> None:
+        """Prepares the line.
+
+        Args:
+            text: What is being done.
+            quiet: Show nothing.
+            live: Whether standard error is a terminal that can rewrite a line; found out when None.
+        """
+        self._text: str | None = text
+        self._live = (sys.stderr.isatty() and os.environ.get("TERM") != "dumb") if live is None else live
+        self._quiet = quiet
+        self._began = time.monotonic()
+        self._shown = False
+        self._ended = threading.Event()
+        self._lock = threading.RLock()
+        self._thread = threading.Thread(target=self._tick, daemon=True)
+
+    def update(self, text: str | None) -> None:
+        """Changes what the line says; with None it goes, until there is something to say again."""
+        with self._lock:
+            self._text = text
+            if text is None:
+                self.hide()
+
+    def __enter__(self) -> Self:
+        if not self._quiet and LiveLine._current is None:
+            LiveLine._current = self
+            self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if LiveLine._current is self:
+            self._ended.set()
+            self._thread.join()
+            LiveLine._current = None
+            self.hide()
+
+    def hide(self) -> None:
+        """Takes the line off the terminal until it is drawn again."""
+        with self._lock:
+            if self._shown:
+                self._shown = False
+                self._raw("\r\x1b[2K")
+
+    def _tick(self) -> None:
+        interval, first = (_REDRAW, _PATIENCE) if self._live else (_PLAIN, _PLAIN)
+        while not self._ended.wait(interval):
+            seconds = time.monotonic() - self._began
+            with self._lock:
+                if seconds < first or self._text is None:
+                    continue
+                took = f" ({seconds:.0f} s)"
+                if self._live:
+                    room = shutil.get_terminal_size().columns - 1 - len(took)
+                    self._raw(f"\r\x1b[2K{one_line(self._text, max(room, 10))}{took}")
+                    self._shown = True
+                else:
+                    say(one_line(self._text) + took)
+
+    @staticmethod
+    def _raw(text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):  # the terminal may be gone
+            sys.stderr.write(text)
+            sys.stderr.flush()
+
+    @classmethod
+    def tell(cls, text: str | None) -> None:
+        """Changes what the line of the running command says; nothing without one."""
+        if cls._current is not None:
+            cls._current.update(text)
+
+    @classmethod
+    @contextlib.contextmanager
+    def above(cls) -> Generator[None]:
+        """Keeps the line off the terminal while other lines are printed."""
+        line = cls._current
+        if line is None:
+            yield
+            return
+        with line._lock:
+            line.hide()
+            yield
+
+
+def doing(text: str | None) -> None:
+    """Says what takes the time, if this command has a live line; None says nothing."""
+    LiveLine.tell(text)
+
+
 def _put(text: str, *, err: bool) -> None:
+    with LiveLine.above():
+        _write(text, err=err)
+
+
+def _write(text: str, *, err: bool) -> None:
     encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
     click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, err=err)
 

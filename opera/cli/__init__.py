@@ -10,31 +10,44 @@ import click
 from opera import __version__
 from opera.cli.options import guarded
 
-_COMMANDS = {
-    "extract": ("opera.cli.extract", "Record the operator instances that a library's own tests use."),
-    "prioritize": ("opera.cli.prioritize", "Order the instances, those likely to reveal different bugs first."),
-    "run": ("opera.cli.run", "Run the instances through a compiler, and report the tests that fail."),
-    "top": ("opera.cli.top", "Show the progress of a running campaign, or the cost of a finished one."),
-    "combine": ("opera.cli.combine", "Join the workspaces of several machines."),
-    "triage": ("opera.cli.triage", "Reduce failing tests, and group findings by root cause."),
-    "report": ("opera.cli.report", "List the findings, or write them as HTML, JUnit, SARIF or Markdown."),
-    "matrix": ("opera.cli.matrix", "Print a table of operators and subjects, with the worst verdict of each pair."),
-    "show": ("opera.cli.show", "Show a finding, a test or an instance in full."),
-    "reproduce": ("opera.cli.reproduce", "Write a stand-alone script for a finding, and run it."),
-    "issue": ("opera.cli.issue", "Write the text of an issue about a finding, in the form of its project."),
-    "env": ("opera.cli.env", "Manage separate environments of compilers and libraries."),
-    "baseline": ("opera.cli.baseline", "Keep a file of known failures, and compare results with it."),
-    "evaluate": ("opera.cli.evaluate", "Compare strategies by how early they reveal the findings of a campaign."),
-    "compare": ("opera.cli.compare", "Compare two campaigns: new, fixed and changed failures."),
-    "doctor": ("opera.cli.doctor", "Check every adapter on a canary model."),
-    "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
-    "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
-    "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
-    "diff": ("opera.cli.diff", "Compare two corpora: the operators and instances that they share or not."),
-    "ls": ("opera.cli.ls", "List the sources, operators and campaigns of the workspace."),
-    "equipped": ("opera.cli.equipped", "Count the operators and settings that a compiler's own tests cover."),
-    "config": ("opera.cli.config", "Show settings and their origins."),
+_SECTIONS = {
+    "First steps": {
+        "doctor": ("opera.cli.doctor", "Check every adapter on a canary model."),
+        "extract": ("opera.cli.extract", "Record the operator instances that a library's own tests use."),
+        "prioritize": ("opera.cli.prioritize", "Order the instances, so that different bugs show early."),
+        "run": ("opera.cli.run", "Run the instances through a compiler, and report failures."),
+        "triage": ("opera.cli.triage", "Reduce failing tests, and group findings by root cause."),
+        "report": ("opera.cli.report", "List the findings, or write HTML, JUnit, SARIF or Markdown."),
+    },
+    "Results": {
+        "show": ("opera.cli.show", "Show a finding, a test or an instance in full."),
+        "reproduce": ("opera.cli.reproduce", "Write a stand-alone script for a finding, and run it."),
+        "issue": ("opera.cli.issue", "Write an issue about a finding, in the form of its project."),
+        "matrix": ("opera.cli.matrix", "Print every operator's worst verdict on each subject."),
+        "ls": ("opera.cli.ls", "List the sources, operators and campaigns of the workspace."),
+        "top": ("opera.cli.top", "Watch a running campaign, or see the cost of a finished one."),
+    },
+    "Continuous integration": {
+        "baseline": ("opera.cli.baseline", "Keep a file of known failures, and compare results with it."),
+        "compare": ("opera.cli.compare", "Compare two campaigns: new, fixed and changed failures."),
+        "combine": ("opera.cli.combine", "Join the workspaces of several machines."),
+    },
+    "Corpora": {
+        "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
+        "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
+        "diff": ("opera.cli.diff", "Compare two corpora: what they share, and what they do not."),
+        "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
+    },
+    "Research": {
+        "evaluate": ("opera.cli.evaluate", "Compare strategies by how early they reveal the findings."),
+        "equipped": ("opera.cli.equipped", "Count the operators and settings that a compiler's tests cover."),
+    },
+    "Settings": {
+        "config": ("opera.cli.config", "Show settings and their origins."),
+        "env": ("opera.cli.env", "Manage separate environments of compilers and libraries."),
+    },
 }
+_COMMANDS = {name: found for section in _SECTIONS.values() for name, found in section.items()}
 
 
 class _LazyGroup(click.Group):
@@ -56,8 +69,10 @@ class _LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary) for name, (_, summary) in _COMMANDS.items()])
+        widest = max(map(len, _COMMANDS))
+        for title, commands in _SECTIONS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), summary) for name, (_, summary) in commands.items()])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

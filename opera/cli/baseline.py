@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedGroup
+from opera.cli.names import CAMPAIGN, COMPILER, FRONTEND
 from opera.cli.options import common
 from opera.compilers.registry import plugins
 from opera.console import STDOUT, echo, one_line, plural, print_json, print_table
@@ -27,12 +29,14 @@ def _named(_context: click.Context, _parameter: click.Parameter, file: Path) -> 
 
 
 _file = click.argument("file", type=click.Path(path_type=Path, dir_okay=False), callback=_named)
-_campaign = click.option("--campaign", metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works.")
-_compiler = click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
-_frontend = click.option("--frontend", metavar="NAME", help="Select only results of this model format.")
+_campaign = click.option(
+    "--campaign", type=CAMPAIGN, metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works."
+)
+_compiler = click.option("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
+_frontend = click.option("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
 
 
-@click.group("baseline")
+@click.group("baseline", cls=HeadedGroup)
 def command() -> None:
     """Keep a file of known failures, and compare results with it."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from opera.cli.help import HeadedCommand
 from opera.cli.options import common
 from opera.console import echo, plural, print_json, say
 from opera.difftest.settings import SHARD, campaign_id
@@ -21,7 +22,7 @@ _SHOWN = 10
 """Rows that were left out and are named; `--json` has all."""
 
 
-@click.command("combine")
+@click.command("combine", cls=HeadedCommand)
 @click.argument("sources", nargs=-1, required=True, metavar="DIR ...", type=click.Path(path_type=Path, file_okay=False))
 @common
 def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:

@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from opera.cli.baseline import entry_of, row_of
+from opera.cli.help import HeadedCommand
+from opera.cli.names import CAMPAIGN
 from opera.cli.options import common
 from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
@@ -38,9 +40,9 @@ class Comparison:
     untested: tuple[KnownFailure, ...]
 
 
-@click.command("compare")
-@click.argument("before", metavar="A")
-@click.argument("after", metavar="B")
+@click.command("compare", cls=HeadedCommand)
+@click.argument("before", type=CAMPAIGN, metavar="A")
+@click.argument("after", type=CAMPAIGN, metavar="B")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new failures.")
 @common
 def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int, as_json: bool) -> int:

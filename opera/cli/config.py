@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedGroup
 from opera.cli.options import common
 from opera.compilers.registry import did_you_mean, plugins
 from opera.config import load_config
@@ -16,7 +17,7 @@ from opera.models.template import libraries_with_templates
 SCHEMA = "config/1"
 
 
-@click.group("config")
+@click.group("config", cls=HeadedGroup)
 def command() -> None:
     """Show settings and their origins."""
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import LIBRARY
 from opera.cli.options import Count, common
 from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.comparison import Change, CorpusSide, LibraryDifference, compare, read_side
@@ -19,10 +21,10 @@ SCHEMA = "diff/1"
 _PRINTED = 20
 
 
-@click.command("diff")
+@click.command("diff", cls=HeadedCommand)
 @click.argument("a", metavar="A", type=click.Path(path_type=Path))
 @click.argument("b", metavar="B", type=click.Path(path_type=Path))
-@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
+@click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library.")
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--limit", type=Count(0), metavar="N", default=20, show_default=True, help="Print at most N rows of each list.")
 @common

@@ -12,10 +12,12 @@ from pathlib import Path
 import click
 
 from opera import __version__
+from opera.cli.help import HeadedCommand
+from opera.cli.names import COMPILER
 from opera.cli.options import JOBS, common
 from opera.compilers.registry import plugin, plugins
 from opera.config import load_config
-from opera.console import echo, print_json, print_table, say
+from opera.console import doing, echo, print_json
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
 from opera.untrusted import JsonObject
@@ -27,23 +29,29 @@ SCHEMA = "doctor/1"
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "asimd", "bf16")
 
 
-@click.command("doctor")
-@click.option("--compiler", "names", metavar="NAME", multiple=True, help="Check only this compiler (repeatable).")
+@click.command("doctor", cls=HeadedCommand)
+@click.option("--compiler", "names", type=COMPILER, metavar="NAME", multiple=True, help="Check only this compiler (repeatable).")
+@click.option("--quick", is_flag=True, help="Start nothing: say which compilers are installed, and in which version.")
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @common
-def command(names: tuple[str, ...], jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
+def command(names: tuple[str, ...], quick: bool, jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Check every route of every adapter on a canary model, each in its own environment.
 
     OPERA prints versions, the features of the CPU and pinned settings. For each route that fails, it prints the reason and the remedy.
     Exit with 3 when a compiler that --compiler names does not work.
     """
     chosen = [plugin(name) for name in names] or list(plugins().values())
+    if not as_json:
+        _print_machine()
     with working_folder("doctor") as folder:
-        checks = Checkup(load_config(), folder, jobs, say).adapters(chosen)
+        checkup = Checkup(load_config(), folder, jobs, doing, (lambda _: None) if as_json else _print_check)
+        checks = checkup.installed(chosen) if quick else checkup.adapters(chosen)
     if as_json:
         print_json(_document(checks))
     else:
-        _print(checks)
+        for check in checks if quick else ():
+            _print_check(check)
+        _print_reasons(checks)
     return Exit.BROKEN_ENVIRONMENT if names and not all(check.ok for check in checks) else Exit.CLEAN
 
 
@@ -95,22 +103,29 @@ def _cpu_model() -> str:
     return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), platform.processor())
 
 
-def _print(checks: Sequence[Check]) -> None:
+def _print_machine() -> None:
     echo(f"opera {__version__}, Python {sys.version.split()[0]}, {platform.platform(terse=True)}")
     echo(f"CPU: {_cpu_model()}, {os.cpu_count()} cores, {' '.join(cpu_flags())}")
-    echo("every worker: " + " ".join(f"{name}={value}" for name, value in PINNED_ENVIRONMENT.items()))
+    echo("settings of every worker:")
+    for name, value in PINNED_ENVIRONMENT.items():
+        echo(f"  {name}={value}")
     echo()
-    print_table(["adapter", "frontend", "route", "version", "canary", "settings"], [_row(check) for check in checks])
+
+
+def _print_check(check: Check) -> None:
+    """One row: the state in capitals where something is to be done, the route, and the version."""
+    state = check.state.value if check.ok or check.state is State.ABSENT else check.state.value.upper()
+    where = f"/{check.route.frontend} by {check.route.name}" if check.route else ""
+    echo(f"{state:<9}  {check.name + where:<40}  {check.version}".rstrip())
+
+
+def _print_reasons(checks: Sequence[Check]) -> None:
+    for name, settings in sorted({(check.name, tuple(check.settings.items())) for check in checks if check.settings}):
+        echo(f"{name}: {', '.join(' '.join(pair) for pair in settings)}")
     for (name, reason), routes in _reasons(checks).items():
         echo(f"{name}{f' ({routes})' if routes else ''}: {reason}")
     for name, python in sorted({(check.name, check.python) for check in checks if check.python not in ("", sys.executable)}):
         echo(f"{name} lives in {python}")
-
-
-def _row(check: Check) -> list[str]:
-    frontend, route = (check.route.frontend, check.route.name) if check.route else ("", "")
-    state = check.state.value if check.state in (State.PASS, State.ABSENT) else check.state.value.upper()
-    return [check.name, frontend, route, check.version, state, ", ".join(" ".join(pair) for pair in check.settings.items())]
 
 
 def _reasons(checks: Sequence[Check]) -> dict[tuple[str, str], str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TypedDict
 
 import click
 
 from opera.cli.doctor import entry_of
+from opera.cli.help import HeadedGroup
 from opera.cli.options import common
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config, write_python
-from opera.console import echo, print_json, print_table, say
+from opera.console import doing, echo, print_json, print_table, say
 from opera.environments.build import EnvironmentFolder, create, home, place, record_of, remove
 from opera.environments.checkup import Check, Checkup
 from opera.environments.recipes import Recipe, known_names, recipe
@@ -24,7 +24,7 @@ _WORKERS = 2
 _PATH = click.Path(path_type=Path, file_okay=False)
 
 
-@click.group("env")
+@click.group("env", cls=HeadedGroup)
 def command() -> None:
     """Manage separate environments of compilers and libraries."""
 
@@ -54,7 +54,7 @@ def create_command(
     if wanted.needs:
         tell(f"{name} needs {wanted.needs}")
     create(wanted, where, python, again=again, tell=tell)
-    checks = _check(wanted, where, config, tell)
+    checks = _check(wanted, where, config)
     faults = [check for check in checks if not check.ok and (check.route is None or not check.library_at_fault)]
     file = config_file() or Path.cwd() / FILE
     if not faults and wanted.serves:
@@ -85,13 +85,13 @@ def create_command(
     return Exit.CLEAN
 
 
-def _check(wanted: Recipe, where: EnvironmentFolder, config: Config, tell: Callable[[str], None]) -> list[Check]:
+def _check(wanted: Recipe, where: EnvironmentFolder, config: Config) -> list[Check]:
     """The checks of every compiler and library of the environment, as if opera.toml already named it."""
     values = {**config.values, **{(*served, "python"): Setting(str(where.python), "opera env create") for served in wanted.serves}}
     compilers = [plugin(name) for section, name in wanted.serves if section == "compiler"]
     libraries = [name for section, name in wanted.serves if section == "library"]
     with working_folder("env") as folder:
-        checkup = Checkup(Config(values), folder, _WORKERS, tell)
+        checkup = Checkup(Config(values), folder, _WORKERS, doing)
         return [*checkup.libraries(libraries), *checkup.adapters(compilers)]
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import COMPILER, FRONTEND
 from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
 from opera.console import check_outputs, echo, print_json, print_table, say, write
@@ -24,9 +26,9 @@ SCHEMA = "equipped-counts/1"
 SOURCE = "frontend-tests"
 
 
-@click.command("equipped")
-@click.option("--compiler", metavar="NAME", required=True, help="Compiler whose tests to run, e.g. tvm.")
-@click.option("--frontend", metavar="NAME", required=True, help="Model format that the tests load, e.g. onnx.")
+@click.command("equipped", cls=HeadedCommand)
+@click.option("--compiler", type=COMPILER, metavar="NAME", required=True, help="Compiler whose tests to run, e.g. tvm.")
+@click.option("--frontend", type=FRONTEND, metavar="NAME", required=True, help="Model format that the tests load, e.g. onnx.")
 @click.option(
     "--suite", required=True, type=click.Path(path_type=Path), metavar="DIR", help="Frontend tests of the compiler: a folder or one file."
 )
@@ -40,7 +42,7 @@ SOURCE = "frontend-tests"
 @click.option("--origin", metavar="TEXT", default="", help="Origin of the tests, stored with the counts.")
 @click.option("--compiler-version", "version", metavar="TEXT", default="", help="Version of the compiler, stored with the counts.")
 @click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the counts to this file.")
-@click.option("--timeout", type=Duration(), help="Time limit of one test file.")
+@click.option("--timeout", type=Duration(), help="Time limit of one test file; by default none.")
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
 @common
 def command(

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import CAMPAIGN, STRATEGY
 from opera.cli.options import JOBS, SEEDS, common
 from opera.config import load_config
 from opera.console import STDOUT, echo, plural, print_json, print_table, say
@@ -25,9 +27,9 @@ SCHEMA = "evaluate/1"
 _AS_RUN = "(as it ran)"
 
 
-@click.command("evaluate")
+@click.command("evaluate", cls=HeadedCommand)
 @click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--campaign", metavar="ID", help="Campaign of the workspace; by default its only complete one.")
+@click.option("--campaign", type=CAMPAIGN, metavar="ID", help="Campaign of the workspace; by default its only complete one.")
 @click.option(
     "--artifact",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
@@ -38,6 +40,7 @@ _AS_RUN = "(as it ran)"
 @click.option(
     "--strategy",
     "strategies",
+    type=STRATEGY,
     multiple=True,
     metavar="NAME",
     help="Strategy to evaluate (repeatable); by default all that can rank the campaign.",

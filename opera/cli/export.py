@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedGroup
+from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
 from opera.cli.options import Count, Pattern, Size, common
 from opera.console import STDOUT, check_outputs, option, plural, print_json, quoted, say, write
 from opera.corpus.files import export
@@ -20,21 +22,21 @@ SCHEMA = "export/1"
 RANKING_SCHEMA = "ranking/1"
 
 
-@click.group("export")
+@click.group("export", cls=HeadedGroup)
 def command() -> None:
     """Write a corpus, or a ranking, to a file."""
 
 
 @command.command("jsonl")
 @click.argument("file", metavar="FILE|-")
-@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
-@click.option("--source", metavar="NAME", help="Select only instances of this source.")
+@click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library.")
+@click.option("--source", type=SOURCE, metavar="NAME", help="Select only instances of this source.")
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--test", type=Pattern(), metavar="PATTERN", help="Select only instances of tests that match this shell pattern.")
 @click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Select only calls with this recorded outcome.")
-@click.option("--cap", type=Count(), metavar="N", help="Write at most N instances of each operator, chosen for variety.")
-@click.option("--limit", type=Count(), metavar="N", help="Write at most N instances, chosen for variety.")
-@click.option("--max-size", type=Size(), help="Leave out instances whose document is larger than this, e.g. 4K.")
+@click.option("--cap", type=Count(), metavar="N", help="Write at most N instances of each operator, chosen for variety; by default all.")
+@click.option("--limit", type=Count(), metavar="N", help="Write at most N instances, chosen for variety; by default all.")
+@click.option("--max-size", type=Size(), help="Leave out instances whose document is larger than this, e.g. 4K; by default none.")
 @common
 def jsonl(
     file: str,
@@ -71,9 +73,9 @@ def jsonl(
 
 @command.command("ranking")
 @click.argument("file", metavar="FILE|-")
-@click.option("--compiler", metavar="NAME", required=True, help="Compiler of the ranking.")
-@click.option("--frontend", metavar="NAME", required=True, help="Model format of the ranking.")
-@click.option("--strategy", metavar="NAME", help="Strategy of the ranking; by default the strategy of the newest ranking.")
+@click.option("--compiler", type=COMPILER, metavar="NAME", required=True, help="Compiler of the ranking.")
+@click.option("--frontend", type=FRONTEND, metavar="NAME", required=True, help="Model format of the ranking.")
+@click.option("--strategy", type=STRATEGY, metavar="NAME", help="Strategy of the ranking; by default the strategy of the newest ranking.")
 @common
 def ranking(file: str, compiler: str, frontend: str, strategy: str | None, workspace: Path, seed: int, as_json: bool) -> int:
     """Write the newest ranking of a subject as JSON Lines.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand, heading
+from opera.cli.names import LIBRARY, SOURCE
 from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
-from opera.console import print_json, say
+from opera.console import doing, print_json
 from opera.corpus.record import INSTANCES, record
 from opera.errors import Exit, NothingSelected, UserError
 from opera.extract import ExtractOptions, Progress, libraries
@@ -21,38 +22,42 @@ from opera.store.database import open_workspace
 _FILES = ("constraints", INSTANCES)
 """Options that name a file. Each host runs in its own folder, so it gets absolute paths."""
 _FOLDER = click.Path(path_type=Path)
+_tests = heading("What to record")
+_running = heading("How to run it")
+_output = heading("Output")
 
 
-@click.command("extract")
-@click.option("--lib", "library", metavar="NAME", required=True, help=f"Library whose tests to record: {', '.join(libraries())}.")
-@click.option(
+@click.command("extract", cls=HeadedCommand)
+@_tests("--lib", "library", type=LIBRARY, metavar="NAME", required=True, help=f"Library whose tests to record: {', '.join(libraries())}.")
+@_tests(
     "--source",
     "sources",
+    type=SOURCE,
     metavar="NAME",
     multiple=True,
     help="Record only this source, e.g. opinfo (repeatable); by default all that do not run on request.",
 )
-@click.option("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
-@click.option("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")
-@click.option("--docstrings", is_flag=True, help="Run the examples in the library's documentation. The same as --source docstrings.")
-@click.option(
+@_tests("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
+@_tests("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")
+@_tests("--docstrings", is_flag=True, help="Run the examples in the library's documentation. The same as --source docstrings.")
+@_tests(
     "--only",
     multiple=True,
     type=Pattern(),
     metavar="PATTERN",
-    help="Record only entries that match this shell pattern (repeatable).",
+    help="Record only entries that match this shell pattern, e.g. '*Pool*' (repeatable).",
 )
-@click.option(
-    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Argument of the sources, e.g. dtypes=float32,int64 (repeatable)."
-)
-@click.option("--constraints", type=_FOLDER, metavar="DIR", help="Folder of DocTer's constraint files, for the source docter.")
-@click.option(
+@_running(
     "--runner", type=click.Choice(RUNNERS[1:]), help="Program that runs the files of a suite; by default the one that fits each file."
 )
-@click.option("--timeout", type=Duration(), help="Time limit of one test file, or of one process of a source, e.g. 10m.")
-@click.option("--fresh", is_flag=True, help="Run all files of a suite again, also those that an interrupted extraction has finished.")
-@click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@_running(
+    "--option", "options", multiple=True, metavar="NAME=VALUE", help="Argument of the sources, e.g. dtypes=float32,int64 (repeatable)."
+)
+@_running("--constraints", type=_FOLDER, metavar="DIR", help="Folder of DocTer's constraint files, for the source docter.")
+@_running("--timeout", type=Duration(), help="Time limit of one test file, or of one process of a source, e.g. 10m; by default none.")
+@_running("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
+@_running("--fresh", is_flag=True, help="Run all files of a suite again, also those that an interrupted extraction has finished.")
+@_output("-q", "--quiet", is_flag=True, help="Show no progress.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[-- PYTEST ARGUMENTS]")
 @common
 def command(
@@ -94,8 +99,7 @@ def command(
         timeout=timeout,
     )
     with open_workspace(workspace, write=True) as space:
-        watcher = None if quiet else _Watcher(library)
-        summaries = record(space, library, named, how, constraints=constraints, fresh=fresh, progress=watcher)
+        summaries = record(space, library, named, how, constraints=constraints, fresh=fresh, progress=_tell)
         instances, operators = Corpus(space).counts(library)
     if as_json:
         print_json(document(library, instances, operators, summaries))
@@ -117,16 +121,6 @@ def _option(text: str) -> tuple[str, str]:
     return name, value
 
 
-class _Watcher:
-    """A line every two seconds on standard error while sources run."""
-
-    def __init__(self, library: str) -> None:
-        self._library = library
-        self._said = time.monotonic()
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if now - self._said >= 2.0:
-            self._said = now
-            done = f"{progress.shards_done}/{progress.shards} {'files' if progress.files else 'shards'}"
-            say(f"{self._library}/{progress.source}: {progress.calls:,} calls, {done}, {progress.entry}".rstrip(", "))
+def _tell(progress: Progress) -> None:
+    done = f"{progress.shards_done} of {progress.shards} {'files' if progress.files else 'shards'}"
+    doing(f"{progress.source}: {done}, {progress.calls:,} calls, {progress.entry}".rstrip(", "))

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import LIBRARY
 from opera.cli.options import common
 from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.files import Entry, Problem
@@ -52,7 +54,7 @@ class _Imported:
             say(f"… {self.problems - _PRINTED:,} more problems in {self.origin.path}; --json lists them")
 
 
-@click.command("import")
+@click.command("import", cls=HeadedCommand)
 @click.argument("paths", metavar="FILE|DIR...", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option(
     "--format",
@@ -62,7 +64,7 @@ class _Imported:
     show_default=True,
     help="Format of the files; auto recognises corpus files and workspaces.",
 )
-@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library.")
+@click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library.")
 @common
 def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, seed: int, as_json: bool) -> int:
     """Add the instances of corpus files, of other workspaces, or of records of other tools.

@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import FINDING
 from opera.cli.options import common
 from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, one_line, print_json, say, write
@@ -27,8 +29,8 @@ _NOT_READY = 1
 _NO_VERSIONS: Mapping[str, Any] = {}
 
 
-@click.command("issue")
-@click.argument("identity", metavar="ID")
+@click.command("issue", cls=HeadedCommand)
+@click.argument("identity", type=FINDING, metavar="ID")
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the text to this file; by default to standard output."
 )

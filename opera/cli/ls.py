@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import LIBRARY, SOURCE
 from opera.cli.options import Count, Pattern, common
 from opera.console import echo, one_line, plural, print_json, print_table
 from opera.corpus.selection import Selection
@@ -19,9 +21,11 @@ from opera.untrusted import JsonObject
 SCHEMA = "ls/1"
 
 
-@click.command("ls")
-@click.option("--lib", "library", metavar="NAME", help="Select only instances of this library, and campaigns of its model format.")
-@click.option("--source", metavar="NAME", help="Select only instances of this source.")
+@click.command("ls", cls=HeadedCommand)
+@click.option(
+    "--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library, and campaigns of its model format."
+)
+@click.option("--source", type=SOURCE, metavar="NAME", help="Select only instances of this source.")
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--test", type=Pattern(), metavar="PATTERN", help="Also list the instances of tests that match this shell pattern.")
 @click.option("--operators", is_flag=True, help="List all operators.")

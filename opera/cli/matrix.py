@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import COMPILER, LIBRARY
 from opera.cli.options import common
 from opera.console import check_outputs, echo, one_line, print_json, print_table, write
 from opera.corpus.selection import selector
@@ -19,9 +21,9 @@ from opera.untrusted import JsonObject
 SCHEMA = "matrix/1"
 
 
-@click.command("matrix")
-@click.option("--lib", "library", metavar="NAME", help="Select only operators of this library.")
-@click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
+@click.command("matrix", cls=HeadedCommand)
+@click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only operators of this library.")
+@click.option("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--failing", is_flag=True, help="Select only operators with a crash or a wrong result on some subject.")
 @click.option(

@@ -7,6 +7,7 @@ import errno
 import functools
 import io
 import math
+import os
 import re
 import sqlite3
 import sys
@@ -17,7 +18,8 @@ from typing import Any, TypeVar, cast
 
 import click
 
-from opera.console import complain, cut, one_line, print_text, say
+from opera.cli.help import COMMON, heading
+from opera.console import LiveLine, complain, cut, one_line, print_text, say
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 from opera.interruption import interruptible
 
@@ -94,6 +96,10 @@ class Count(click.IntRange):
         super().__init__(least)
         self._most = most
 
+    def _describe_range(self) -> str:
+        """Nothing: help need not say that a number of tests is at least 1."""
+        return ""
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         number = int(super().convert(value, param, ctx))
         if number > self._most:
@@ -109,12 +115,28 @@ SEED = Count(0, 2**32 - 1)
 """The type of a seed: what every library's own generator takes."""
 
 
+_option = heading(COMMON)
+_HERE = Path(".opera")
+_DATABASE = "opera.db"
 _NO_PLACE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ELOOP)
 """Errors that mean that a given name is wrong."""
 
 
+def found_workspace() -> Path:
+    """The nearest workspace, from the current folder upwards; `.opera` here if there is none.
+
+    A workspace here counts whoever made it; one above counts only if no other user could have written it.
+    """
+    from opera.config import nearest
+
+    if (_HERE / _DATABASE).exists():
+        return _HERE
+    found = nearest(str(_HERE / _DATABASE))
+    return _HERE if found is None else Path(os.path.relpath(found.parent))
+
+
 def common(function: F) -> F:
-    """Adds `--workspace`, `--seed` and `--json`, which every command takes, and refuses names that are not UTF-8."""
+    """Adds `--workspace`, `--seed` and `--json`, which every command takes, and a live line; refuses names that are not UTF-8."""
 
     @functools.wraps(function)
     def checked(*arguments: object, **values: object) -> Any:
@@ -122,24 +144,25 @@ def common(function: F) -> F:
             texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
             if any(isinstance(text, str) and re.search("[\ud800-\udfff]", text) for text in texts):
                 raise click.UsageError(f"{name.replace('_', '-')} is not UTF-8 text; write it in UTF-8")
-        return function(*arguments, **values)
+        with LiveLine(click.get_current_context().command_path, quiet=bool(values.get("quiet"))):
+            return function(*arguments, **values)
 
     made = cast(F, checked)
     for option in reversed(
         [
-            click.option(
+            _option(
                 "--workspace",
                 type=click.Path(path_type=Path, file_okay=False),
-                default=Path(".opera"),
-                show_default=True,
+                default=found_workspace,
+                show_default="the nearest .opera",
                 metavar="DIR",
                 envvar="OPERA_WORKSPACE",
                 help="Folder with the recorded instances, results and findings.",
             ),
-            click.option(
+            _option(
                 "--seed", type=SEED, metavar="N", default=0, show_default=True, envvar="OPERA_SEED", help="Seed of all random choices."
             ),
-            click.option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
+            _option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
         ]
     ):
         made = option(made)
@@ -209,8 +232,6 @@ def _complain(message: str, code: Exit) -> int:
 
 def _quiet_pipe() -> int:
     """Ends without a message when the reader of the output has gone (`opera report | head`)."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return Exit.CLEAN
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import COMPILER, FRONTEND, STRATEGY
 from opera.cli.options import Count, common
 from opera.compilers.registry import choose_route, plugin
 from opera.console import echo, plural, print_json, print_table
@@ -20,11 +22,12 @@ EXPLAIN_SCHEMA = "explain/1"
 _PAIRS_SHOWN = 12
 
 
-@click.command("prioritize")
-@click.option("--compiler", metavar="NAME", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
-@click.option("--frontend", metavar="NAME", required=True, help="Model format to load, e.g. onnx, pytorch, keras.")
+@click.command("prioritize", cls=HeadedCommand)
+@click.option("--compiler", type=COMPILER, metavar="NAME", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
+@click.option("--frontend", type=FRONTEND, metavar="NAME", required=True, help="Model format to load, e.g. onnx, pytorch, keras.")
 @click.option(
     "--strategy",
+    type=STRATEGY,
     metavar="NAME",
     default=DEFAULT_STRATEGY,
     show_default=True,

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import LIBRARY, SOURCE
 from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
-from opera.console import echo, one_line, plural, print_json, print_table, say
+from opera.console import doing, echo, one_line, plural, print_json, print_table
 from opera.corpus.replay import Caller, Replay, ReplayMismatch, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
@@ -25,12 +27,12 @@ SCHEMA = "replay/1"
 _ALL = "all"
 
 
-@click.command("replay")
-@click.option("--lib", "library", metavar="NAME", required=True, help="Library whose instances to call.")
-@click.option("--source", metavar="NAME", help="Select only instances of this source.")
+@click.command("replay", cls=HeadedCommand)
+@click.option("--lib", "library", type=LIBRARY, metavar="NAME", required=True, help="Library whose instances to call.")
+@click.option("--source", type=SOURCE, metavar="NAME", help="Select only instances of this source.")
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--cap", type=Count(), metavar="N", help="Call at most N instances of each operator, chosen for variety.")
-@click.option("--limit", type=Count(), metavar="N", help="Call at most N instances, chosen for variety.")
+@click.option("--cap", type=Count(), metavar="N", help="Call at most N instances of each operator, chosen for variety; by default all.")
+@click.option("--limit", type=Count(), metavar="N", help="Call at most N instances, chosen for variety; by default all.")
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @click.option("--timeout", type=Duration(), default=30.0, show_default="30s", help="Time limit of each call.")
 @click.option(
@@ -63,10 +65,9 @@ def command(
         replay = Replay(queries.sources_by_instance(space, library), _exceptions(space, rows))
         began = time.monotonic()
         with Caller(space, load_config(), library, jobs=jobs, limits=Limits(stage=timeout, memory=memory), seed=seed) as caller:
-            watcher = _Watcher(len(rows), quiet=quiet)
-            for called in caller.call(rows, watcher.tick):
+            for done, called in enumerate(caller.call(rows), 1):
                 replay.add([called])
-                watcher.done += 1
+                doing(f"{done:,} of {len(rows):,} called")
         seconds = time.monotonic() - began
     document: JsonObject = {
         "schema": SCHEMA,
@@ -84,23 +85,6 @@ def command(
         _print(library, replay.shares(), replay.causes(), show)
         echo(f"{library}: {plural(len(rows), 'instance')} called in {seconds:.1f} s, {len(rows) / seconds:,.0f} a second")
     return Exit.CLEAN
-
-
-class _Watcher:
-    """A line every two seconds on standard error."""
-
-    def __init__(self, total: int, *, quiet: bool) -> None:
-        self.done = 0
-        self._total = total
-        self._quiet = quiet
-        self._said = time.monotonic()
-
-    def tick(self) -> None:
-        """Prints the progress, at most every two seconds."""
-        now = time.monotonic()
-        if now - self._said >= 2.0:
-            self._said = now
-            say(f"{self.done:,} of {self._total:,} called", quiet=self._quiet)
 
 
 def _exceptions(space: Workspace, rows: list[Chosen]) -> dict[str, str]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import CAMPAIGN, COMPILER, FRONTEND
 from opera.cli.options import common
 from opera.console import check_outputs, plural, print_json, say, write
 from opera.errors import Exit
@@ -19,10 +21,12 @@ from opera.store.queries import Scope
 _ROWS = 30
 
 
-@click.command("report")
-@click.option("--campaign", metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works.")
-@click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
-@click.option("--frontend", metavar="NAME", help="Select only results of this model format.")
+@click.command("report", cls=HeadedCommand)
+@click.option(
+    "--campaign", type=CAMPAIGN, metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works."
+)
+@click.option("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
+@click.option("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
 @click.option(
     "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one self-contained HTML page to this file."
 )

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import FINDING
 from opera.cli.options import common
 from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
@@ -23,8 +25,8 @@ _FAILED_TO_REPRODUCE = 1
 _UNKNOWN: Mapping[str, Any] = {}
 
 
-@click.command("reproduce")
-@click.argument("identity", metavar="ID")
+@click.command("reproduce", cls=HeadedCommand)
+@click.argument("identity", type=FINDING, metavar="ID")
 @click.option(
     "-o",
     "--output",

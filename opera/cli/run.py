@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand, heading
+from opera.cli.names import COMPILER, FRONTEND, LEVEL, ROUTE, STRATEGY
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common
 from opera.console import echo, option, print_json, print_table
 from opera.difftest.settings import Settings, Shard
@@ -25,32 +27,39 @@ from opera.workers.pool_protocol import Cluster
 
 SCHEMA = "run/1"
 _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": (InputForm.RUNTIME, InputForm.BAKED)}
+_subject = heading("What to test")
+_tests = heading("Which tests, in which order")
+_stop = heading("When to stop")
+_workers = heading("Workers")
+_verdicts = heading("Verdicts and exit code")
+_output = heading("Output")
 
 
-@click.command("run")
-@click.option("--compiler", metavar="NAME", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
-@click.option("--frontend", metavar="NAME", required=True, help="Model format to load, e.g. onnx, pytorch, keras.")
-@click.option("--route", metavar="NAME", help="Chain of conversions; by default the first route of the adapter.")
-@click.option(
+@click.command("run", cls=HeadedCommand)
+@_subject("--compiler", type=COMPILER, metavar="NAME", required=True, help="Compiler to test, e.g. tvm; `opera doctor` lists them.")
+@_subject("--frontend", type=FRONTEND, metavar="NAME", required=True, help="Model format to load, e.g. onnx, pytorch, keras.")
+@_subject("--route", type=ROUTE, metavar="NAME", help="Chain of conversions; by default the first route of the adapter.")
+@_subject("--level", type=LEVEL, metavar="NAME", help="Optimisation level of the compiler; by default the adapter's default level.")
+@_subject(
+    "--build", metavar="TEXT", help="Name of the compiler build, part of every test's identity, if the version does not identify the build."
+)
+@_subject(
     "--input-form",
     type=click.Choice(list(_FORMS)),
     default="both",
     show_default=True,
     help="How to give shape-like inputs: at run time, as constants in the model (baked), or both.",
 )
-@click.option(
+@_tests(
     "--strategy",
+    type=STRATEGY,
     metavar="NAME",
     help="Strategy of the ranking; by default the strategy of the newest ranking, or opera.",
 )
-@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--limit", type=Count(), metavar="N", help="Run at most N tests.")
-@click.option("--cap", type=Count(), metavar="N", help="Run at most N instances of each operator, the first in ranked order.")
-@click.option("--budget", type=Duration(), help="Stop after this time, e.g. 30m or 2h; the same command continues.")
-@click.option("--maxfail", type=Count(), metavar="N", help="Stop after N findings.")
-@click.option("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
-@click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
-@click.option(
+@_tests("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@_tests("--limit", type=Count(), metavar="N", help="Run at most N tests; by default all.")
+@_tests("--cap", type=Count(), metavar="N", help="Run at most N instances of each operator, the first in ranked order; by default all.")
+@_tests(
     "--seeds",
     type=SEEDS,
     metavar="N",
@@ -58,36 +67,43 @@ _FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": 
     show_default=True,
     help="Number of input seeds, from --seed on; tests with recorded inputs run once.",
 )
-@click.option("--shard", metavar="I/N", help="Run only part I of N of the campaign; `opera combine` joins the parts.")
-@click.option("--nightly", is_flag=True, help="Run earlier failures first, then new tests, then the rest; not with --limit.")
-@click.option(
-    "--build", metavar="TEXT", help="Name of the compiler build, part of every test's identity, if the version does not identify the build."
+@_tests("--shard", metavar="I/N", help="Run only part I of N of the campaign, e.g. 1/4; `opera combine` joins the parts.")
+@_tests("--nightly", is_flag=True, help="Run earlier failures first, then new tests, then the rest; not with --limit.")
+@_stop(
+    "--budget", type=Duration(), help="Stop after this time, e.g. 30m or 2h; by default, after the last test. The same command continues."
 )
-@click.option(
+@_stop("--maxfail", type=Count(), metavar="N", help="Stop after N findings; by default, after the last test.")
+@_stop("-x", "exit_first", is_flag=True, help="Stop after the first finding.")
+@_workers("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
+@_workers("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
+@_workers(
+    "--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker, with all processes that it starts."
+)
+@_workers(
     "--executor",
     type=click.Choice(["local", "ray"]),
     default="local",
     show_default=True,
     help="Place of the workers: this machine (local) or a Ray cluster (ray).",
 )
-@click.option(
+@_workers(
     "--address", metavar="ADDRESS", help="Address of the Ray cluster, e.g. auto or 10.0.0.1:6379; by default OPERA starts a local cluster."
 )
-@click.option("--shared-folder", is_flag=True, help="Send no files: every machine of the cluster has the workspace at the same path.")
-@click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
-@click.option(
-    "--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker, with all processes that it starts."
+@_workers("--shared-folder", is_flag=True, help="Send no files: every machine of the cluster has the workspace at the same path.")
+@_verdicts(
+    "--chebyshev",
+    type=Distance(),
+    metavar="D",
+    help="Use the paper's oracle: one threshold on the largest absolute difference, e.g. 0.01; by default, a tolerance for each dtype.",
 )
-@click.option("--chebyshev", type=Distance(), metavar="D", help="Use the paper's oracle: one threshold on the largest absolute difference.")
-@click.option("--level", metavar="NAME", help="Optimisation level of the compiler; by default the adapter's default level.")
-@click.option(
+@_verdicts(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
     help="Count failures as new only if this file does not list them; by default, if the workspace has none like them.",
 )
-@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new findings.")
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@_verdicts("--exit-zero", is_flag=True, help="Exit with 0 even if there are new findings.")
+@_output("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def command(
     compiler: str,

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import FINDING
 from opera.cli.options import common
 from opera.console import echo, print_json
 from opera.errors import Exit
@@ -15,8 +17,8 @@ from opera.report.text import scrub
 from opera.store.database import open_workspace
 
 
-@click.command("show")
-@click.argument("identity", metavar="ID")
+@click.command("show", cls=HeadedCommand)
+@click.argument("identity", type=FINDING, metavar="ID")
 @common
 def command(identity: str, workspace: Path, seed: int, as_json: bool) -> int:
     """Show a finding, a test or an instance in full.

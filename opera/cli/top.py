@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
 from opera.cli.options import Count, common
-from opera.console import print_json, terminal
+from opera.console import doing, print_json, terminal
 from opera.errors import Exit, UserError
 from opera.run.progress import board
 from opera.run.status import SCHEMA, StatusDocument, read_status
@@ -20,7 +21,7 @@ from opera.store.queries import cost_of
 _EVERY = 1.0
 
 
-@click.command("top")
+@click.command("top", cls=HeadedCommand)
 @click.argument("campaign", required=False)
 @click.option("--once", is_flag=True, help="Print the current state once, and end.")
 @click.option(
@@ -52,6 +53,7 @@ def _follow(workspace: Path, status: StatusDocument, operators: int) -> None:
     """Refreshes the status every second until the campaign has ended."""
     from rich.live import Live
 
+    doing(None)
     with Live(board(status, operators), console=terminal(), auto_refresh=False) as live:
         while status["state"] in ("starting", "running"):
             time.sleep(_EVERY)

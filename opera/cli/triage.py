@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from opera.cli.help import HeadedCommand
+from opera.cli.names import COMPILER, FRONTEND
 from opera.cli.options import JOBS, Count, Duration, common
 from opera.config import load_config
 from opera.console import echo, one_line, plural, print_json, say
@@ -26,10 +28,10 @@ from opera.workers.cores import usable_cores
 SCHEMA = "triage/1"
 
 
-@click.command("triage")
-@click.option("--compiler", metavar="NAME", help="Select only results of this compiler.")
-@click.option("--frontend", metavar="NAME", help="Select only results of this model format.")
-@click.option("--limit", type=Count(), metavar="N", help="Reduce at most N fingerprints, the most frequent first.")
+@click.command("triage", cls=HeadedCommand)
+@click.option("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
+@click.option("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
+@click.option("--limit", type=Count(), metavar="N", help="Reduce at most N fingerprints, the most frequent first; by default all.")
 @click.option("--budget", type=Duration(), default=60.0, show_default="60s", help="Stop each reduction after this time.")
 @click.option("--probes", type=Count(), metavar="N", default=600, show_default=True, help="Run at most N instances for one reduction.")
 @click.option("--causes", type=Count(), metavar="N", default=4, show_default=True, help="Look for at most N triggers of one fingerprint.")

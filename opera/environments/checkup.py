@@ -5,11 +5,13 @@ from __future__ import annotations
 import enum
 import shlex
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
+
+from packaging.requirements import Requirement
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import Plugin
@@ -121,6 +123,8 @@ class State(enum.Enum):
     """The state of a check."""
 
     PASS = "pass"
+    INSTALLED = "installed"
+    """Its packages are there; no canary ran."""
     ABSENT = "absent"
     """Something that it needs is not installed."""
     OLD = "old"
@@ -154,8 +158,8 @@ class Check:
 
     @property
     def ok(self) -> bool:
-        """Whether the canary came through."""
-        return self.state is State.PASS
+        """Whether nothing is known to be wrong."""
+        return self.state in (State.PASS, State.INSTALLED)
 
 
 @dataclass(frozen=True)
@@ -177,15 +181,19 @@ class Checkup:
         folder: An empty folder for caches and logs.
         jobs: Workers at a time.
         tell: Takes lines that say how it goes.
+        found: Takes each check as soon as it is done.
     """
 
-    def __init__(self, config: Config, folder: Path, jobs: int, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, config: Config, folder: Path, jobs: int, tell: Callable[[str], None], found: Callable[[Check], None] = lambda _: None
+    ) -> None:
         self._config = config
         self._cache = folder / "cache"
         self._scratch = folder / "scratch"
         self._scratch.mkdir()
         self._jobs = jobs
         self._tell = tell
+        self._found = found
         self._stop = threading.Event()
 
     def libraries(self, names: Sequence[str]) -> list[Check]:
@@ -201,25 +209,17 @@ class Checkup:
 
     def adapters(self, chosen: Sequence[Plugin]) -> list[Check]:
         """One check per route of each adapter, in their order; one for an adapter that cannot be imported."""
-        checks: dict[tuple[str, Route | None], Check] = {}
+        checks = {(check.name, check.route): check for check in self.installed(chosen) if check.state is not State.INSTALLED}
+        for check in checks.values():
+            self._found(check)
         groups: dict[tuple[Plugin, type[Adapter], str, Environment], list[Route]] = {}
         kinds: dict[tuple[str, Environment], set[str | None]] = {}
         for each in chosen:
-            try:
-                adapter = each.load()
-                trouble = self._missing(each, adapter)
-            except OperaError as error:
-                checks[each.name, None] = Check(each.name, None, State.BROKEN, str(error))
+            if (each.name, None) in checks:
                 continue
+            adapter = each.load()
             for route in adapter.routes:
-                if trouble is not None:
-                    checks[each.name, route] = Check(
-                        each.name,
-                        route,
-                        State(trouble.state),
-                        trouble.reason,
-                        python=self._config.setting("compiler", each.name, "python").value,
-                    )
+                if (each.name, route) in checks:
                     continue
                 groups.setdefault((each, adapter, route.library, route.environment), []).append(route)
                 kinds.setdefault((route.library, route.environment), set()).add(route.artefact)
@@ -228,6 +228,22 @@ class Checkup:
         checks.update({(check.name, check.route): check for group in found.values() for check in group})
         order = {each.name: place for place, each in enumerate(chosen)}
         return sorted(checks.values(), key=lambda check: order[check.name])
+
+    def installed(self, chosen: Sequence[Plugin]) -> list[Check]:
+        """What `adapters` finds out without a worker: which packages are there, and their versions."""
+        return [check for each in chosen for check in self._installed(each)]
+
+    def _installed(self, each: Plugin) -> list[Check]:
+        try:
+            adapter = each.load()
+            held = self._held(each)
+        except OperaError as error:
+            return [Check(each.name, None, State.BROKEN, str(error))]
+        found = lacks(adapter.packages, held)
+        trouble = of_lacks(each.name, held.python, found) if found else Trouble(State.INSTALLED.value, "")
+        main = held.find(Requirement(adapter.packages[0]).name) if adapter.packages else None
+        version = main.version if main and not found else ""
+        return [Check(each.name, route, State(trouble.state), trouble.reason, version, python=held.python) for route in adapter.routes]
 
     def _each(self, keys: Iterable[Any], work: Callable[[Any], T]) -> dict[Any, T]:
         """Does *work* on every key, `jobs` at a time."""
@@ -239,12 +255,6 @@ class Checkup:
                 self._stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
                 raise
-
-    def _missing(self, each: Plugin, adapter: type[Adapter]) -> Trouble | None:
-        """The requirements of the adapter that its environment does not meet."""
-        held = self._held(each)
-        found = lacks(adapter.packages, held)
-        return of_lacks(each.name, held.python, found) if found else None
 
     def _held(self, each: Plugin) -> Inventory:
         return inventory(self._config.python("compiler", each.name), each.search_path())
@@ -280,13 +290,19 @@ class Checkup:
 
     def _compile(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], library: _Library) -> list[Check]:
         """The checks of routes that share a worker; a worker that dies is started again for the routes after it."""
-        checks: list[Check] = []
+        checks = list[Check]()
+        for check in self._each_check(each, adapter, routes, library):
+            self._found(check)
+            checks.append(check)
+        return checks
+
+    def _each_check(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], library: _Library) -> Iterator[Check]:
         held = self._held(each)
         ready = [route for route in routes if not library.trouble and not isinstance(library.made[route.artefact], str)]
         for route in routes:
             if route not in ready:
                 reason = library.trouble or str(library.made[route.artefact])
-                checks.append(Check(each.name, route, State.BROKEN, reason, python=held.python, library_at_fault=True))
+                yield Check(each.name, route, State.BROKEN, reason, python=held.python, library_at_fault=True)
         while ready:
             with session(
                 compiler_spec(self._config, each, ready[0].library, self._cache, dict(ready[0].environment)),
@@ -298,12 +314,12 @@ class Checkup:
                 event = worker.start()
                 if not isinstance(event, Ready):
                     reason = of_broken(each.name, adapter.packages, held, event)
-                    return [*checks, *(Check(each.name, route, State.BROKEN, reason, python=held.python) for route in ready)]
+                    yield from (Check(each.name, route, State.BROKEN, reason, python=held.python) for route in ready)
+                    return
                 alive = True
                 while ready and alive:
                     check, alive = self._try(worker, each.name, adapter, ready.pop(0), event, library, held)
-                    checks.append(check)
-        return checks
+                    yield check
 
     def _try(
         self, worker: WorkerSession, name: str, adapter: type[Adapter], route: Route, ready: Ready, library: _Library, held: Inventory

@@ -15,6 +15,7 @@ from typing import Any
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import choose_route, known_adapter, noise_of, plugin
 from opera.config import Config
+from opera.console import doing
 from opera.difftest.judge import headline
 from opera.difftest.messages import ModelSource, WriteSource, from_json, to_json
 from opera.difftest.specs import library_spec
@@ -226,6 +227,7 @@ def attempt(script: Path, python: str, result: StoredResult, scratch: Path | Non
     It has the limits of a worker, and its environment without variables that may decide a result. It ends when its process ends, even
     if another process keeps its output open.
     """
+    doing(f"running {script.name}")
     environment = {**passed_on(), **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)
     adapter = known_adapter(result.compiler)

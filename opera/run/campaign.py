@@ -260,7 +260,7 @@ class _Campaign:
         for result in self._campaigns.results(campaign.id, failures=True):
             self._found.add(str(result.fingerprint))
             self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
-        self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id))
+        self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._found - self._known))
         cache = Cache(self._campaigns.artefact)
         self._writer = _ResultWriter(self._campaigns, cache, campaign.id)
         try:

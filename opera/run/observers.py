@@ -18,8 +18,15 @@ _LOOK = 0.1
 class ProgressListener(Protocol):
     """Is told how a campaign goes, to tell a person."""
 
-    def began(self, campaign: str, total: int, done: int) -> None:
-        """The plan stands: *done* of its *total* tests have results already."""
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+        """The plan stands: it has *total* tests.
+
+        Args:
+            campaign: Its id.
+            total: Number of tests.
+            verdicts: Of the tests that have results already.
+            new_findings: Those that earlier parts of the campaign found.
+        """
         ...
 
     def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
@@ -46,10 +53,10 @@ class Watch:
         self._complete = False
         self._stopped_by: str | None = None
 
-    def began(self, campaign: str, total: int, verdicts: Mapping[str, int]) -> None:
-        """The plan stands; *verdicts* are those of the tests of it that have a result already."""
-        self._status.began(campaign, total, verdicts)
-        self._progress.began(campaign, total, sum(verdicts.values()))
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+        """The plan stands; *verdicts* and *new_findings* are those of the earlier parts of the campaign."""
+        self._status.began(campaign, total, verdicts, new_findings)
+        self._progress.began(campaign, total, verdicts, new_findings)
 
     def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
         """A test has its result."""

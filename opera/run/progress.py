@@ -5,9 +5,10 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from opera.console import one_line, option, say, terminal
+from opera.console import doing, one_line, option, say, terminal
 from opera.difftest.judge import headline
 from opera.run.status import OperatorFigures, StatusDocument
 from opera.store import StoredResult
@@ -156,10 +157,13 @@ class CampaignProgress:
         self._started = self._shown = time.monotonic()
         self._live: Live | None = None
 
-    def began(self, campaign: str, total: int, done: int) -> None:
-        self._total, self._done, self._before = total, done, done
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+        self._verdicts.update(verdicts)
+        done = sum(verdicts.values())
+        self._total, self._done, self._before, self._findings = total, done, done, new_findings
         self._started = self._shown = time.monotonic()
         again = f", {done} of them done before" if done else ""
+        doing(None)
         self._say(f"campaign {campaign}: {self._subject}, {total} tests{again}")
         if self._live_wanted:
             from rich.live import Live

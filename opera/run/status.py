@@ -215,8 +215,9 @@ class Status:
         self.journal.note("campaign-starting", subject=settings.subject, pid=os.getpid())
         self.write("starting")
 
-    def began(self, campaign: str, total: int, verdicts: Mapping[str, int]) -> None:
-        """The plan stands; *verdicts* are those of the tests of it that have a result already."""
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+        """The plan stands; *verdicts* and *new_findings* are those of the earlier parts of the campaign."""
+        self._new = new_findings
         self._campaign, self._total = campaign, total
         self._before = self._done = sum(verdicts.values())
         self._verdicts.update(verdicts)

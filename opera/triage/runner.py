@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opera.config import Config
+from opera.console import doing, plural
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
@@ -172,6 +173,7 @@ class Triage:
     def _work(self, bench: _Bench, groups: Sequence[Sequence[StoredResult]]) -> None:
         """Works through fingerprints, several at a time; all that is kept is kept by this thread."""
         todo = iter(groups)
+        subject, ended = f"{bench.compiler}/{bench.frontend}", 0
         running: dict[Future[StoredReduction], tuple[_Place, _Walk, str]] = {}
 
         def start(place: _Place) -> None:
@@ -189,6 +191,8 @@ class Triage:
                     places.append(self._place(bench, stack))
                     start(places[-1])
                 while running:
+                    busy = ", ".join(api for _, _, api in running.values())
+                    doing(f"{subject}: {ended} of {plural(len(groups), 'fingerprint')} reduced, now {busy}")
                     for done in wait(running, return_when=FIRST_COMPLETED).done:
                         place, walk, api = running.pop(done)
                         reduction = done.result()
@@ -197,6 +201,7 @@ class Triage:
                             test, instance = walk.send(reduction)
                             running[pool.submit(self._reduced, place, test, instance)] = place, walk, instance.api
                         except StopIteration:
+                            ended += 1
                             start(place)
             except OperaError as error:
                 self.tally.problems.append(f"{bench.compiler}/{bench.frontend} ({bench.route}): {error}")
@@ -278,6 +283,7 @@ class Triage:
         for reduction in self._store.all():
             if reduction.document is not None and reduction.test in results:
                 cases[reduction.instance().library].append((results[reduction.test].compiler, reduction))
+        doing(f"asking other compilers about {plural(sum(map(len, cases.values())), 'wrong result')}")
         arbitration = Arbitration(self._config, self._workspace.scratch)
         for each in cases.values():
             for asked in arbitration.ask(each):
@@ -285,6 +291,7 @@ class Triage:
 
     def merge(self) -> None:
         """Computes again which findings of the workspace have one root cause."""
+        doing("merging findings")
         known = self._knowledge()
         leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
         self._store.replace_merges(merges(candidates_of(leaves, known.causes)))

@@ -50,11 +50,37 @@ def test_every_route_is_checked(adapters: dict[str, list[dict[str, Any]]]) -> No
             assert (entry["ok"], entry["state"], entry["version"], entry["reason"]) == (True, "pass", "1.0", "")
 
 
-def test_a_worker_is_started_once_for_all_routes_from_a_library(outcome: Outcome) -> None:
-    lines = outcome.stderr.splitlines()
-    assert lines.count("fake: importing ...") == 1
-    assert lines.count("fake on fake: importing ...") == 1
-    assert lines.count("fake/fake by text: canary ...") == lines.count("fake/fake by live: canary ...") == 1
+def test_a_worker_is_started_once_for_all_routes_from_a_library(lab: Lab) -> None:
+    assert examine(lab, "fake").code == 0
+    compiled = [event for event in lab.journal() if (event.what, event.edge) == ("compile", "begin")]
+    assert len(compiled) == 2
+    assert len({event.pid for event in compiled}) == 1
+
+
+def test_quick_starts_no_worker_and_names_what_is_not_installed(lab: Lab) -> None:
+    outcome = examine(lab, "fake", "fake-wrong", "fake-old", "fake-uninstalled", "fake-missing", more=("--quick", "--json"))
+    assert outcome.code == 3
+    states = {entry["name"]: entry["state"] for entry in outcome.json["adapters"]}
+    assert states == {
+        "fake": "installed",
+        "fake-wrong": "installed",
+        "fake-old": "old",
+        "fake-uninstalled": "absent",
+        "fake-missing": "broken",
+    }
+    assert lab.journal() == []
+    assert examine(lab, "fake", more=("--quick",)).code == 0
+
+
+def test_rows_come_as_the_checks_end(lab: Lab) -> None:
+    process = lab.start("doctor", "--compiler", "fake-old", "--compiler", "fake-slow", "-j", "1", module="opera")
+    assert process.stdout is not None
+    rows = iter(process.stdout.readline, "")
+    assert any(row.startswith("OLD ") for row in rows), "the row of a compiler that needs no worker waits for others"
+    assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    process.stdout.read()
+    assert process.wait(60) == 130
 
 
 def test_compilers_that_clash_in_one_process_pass_side_by_side(adapters: dict[str, list[dict[str, Any]]]) -> None:

@@ -12,6 +12,7 @@ import click
 import pytest
 
 from opera.cli import command as opera
+from opera.cli.options import Duration, Size
 
 ROOT = Path(__file__).parents[2]
 
@@ -67,6 +68,13 @@ def test_the_help_of_an_option_is_a_sentence(path: str, option: click.Option) ->
     assert not re.match(r"(Most|Longest|Only|No|What|Which|Where|Whose|How many) ", option.help or ""), (
         "begin with a verb, or name the thing"
     )
+
+
+@pytest.mark.parametrize(("path", "option"), OPTIONS, ids=lambda each: each if isinstance(each, str) else each.opts[-1])
+def test_an_option_that_bounds_or_chooses_says_its_default(path: str, option: click.Option) -> None:
+    bounds = isinstance(option.type, (click.IntRange, click.Choice, Duration, Size)) and not option.is_flag
+    selects = (option.help or "").startswith("Select only")
+    assert not bounds or selects or option.required or option.show_default or "default" in (option.help or "")
 
 
 @pytest.mark.parametrize("name", ["--workspace", "--seed", "--json", "-k", "--quiet", "--campaign"])

@@ -6,6 +6,10 @@ import ast
 import contextlib
 import io
 import json
+import re
+import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -15,6 +19,7 @@ from shown import ATTACKS, is_safe
 
 import opera
 from opera import console
+from opera.console import LiveLine, doing, say
 
 ROOT = Path(opera.__file__).parent
 
@@ -140,3 +145,38 @@ def test_no_other_module_prints() -> None:
 )
 def test_this_check_would_notice(source: str) -> None:
     assert printing(source)
+
+
+def test_a_live_line_appears_is_rewritten_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(console, "_PATIENCE", 0.0)
+    monkeypatch.setattr(console, "_REDRAW", 0.001)
+    drawn = threading.Event()
+    monkeypatch.setattr(LiveLine, "_raw", staticmethod(lambda text: (sys.stderr.write(text), "second" in text and drawn.set())))
+    with LiveLine("first", live=True):
+        doing("second\x1b[31m")
+        assert drawn.wait(30)
+        say("a line")
+    shown = capsys.readouterr().err
+    assert "second (0 s)" in shown
+    assert "\r\x1b[2Ka line\n" in shown, "a line stands where the live line was"
+    assert shown.endswith("\r\x1b[2K") or shown.endswith("a line\n")
+    assert "\x1b[31m" not in shown
+
+
+def test_a_quiet_command_has_no_live_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(console, "_PATIENCE", 0.0)
+    monkeypatch.setattr(console, "_REDRAW", 0.001)
+    with LiveLine("first", live=True, quiet=True):
+        time.sleep(0.05)
+        doing("second")
+    doing("nothing shows this")
+    assert capsys.readouterr().err == ""
+
+
+def test_elsewhere_a_live_line_is_a_plain_line_now_and_then(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(console, "_PLAIN", 0.001)
+    said = threading.Event()
+    monkeypatch.setattr(console, "say", lambda message: (sys.stderr.write(message + "\n"), said.set()))
+    with LiveLine("opera triage", live=False):
+        assert said.wait(30)
+    assert re.fullmatch(r"(opera triage \(\d+ s\)\n)+", capsys.readouterr().err)

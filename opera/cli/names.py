@@ -1,0 +1,131 @@
+"""Types of options that name something, so that a shell can complete the name.
+
+Completion never fails and writes nothing: where a name cannot be found out, it offers none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import CompletionItem
+
+from opera.console import one_line
+from opera.errors import OperaError
+
+if TYPE_CHECKING:  # a command that completes nothing imports none of these
+    from opera.compilers.adapter import Adapter
+    from opera.store import Workspace
+
+_MOST = 60
+"""Most ids to offer."""
+
+
+class Name(click.ParamType[str]):
+    """A name that a shell completes. Commands check it, because they can say what to do about a wrong one."""
+
+    name = "name"
+
+    def __init__(self, known: Callable[[click.Context, str], Iterator[tuple[str, str]]]) -> None:
+        self._known = known
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The known names that begin with *incomplete*, each with a short description."""
+        with contextlib.suppress(OperaError, sqlite3.Error, OSError):
+            return [CompletionItem(name, help=text or None) for name, text in self._known(ctx, incomplete) if name.startswith(incomplete)]
+        return []
+
+
+def _adapters(context: click.Context) -> Iterator[type[Adapter]]:
+    """The adapter that the command line names so far, or else every adapter."""
+    from opera.compilers.registry import known_adapter, plugins
+
+    chosen = context.params.get("compiler")
+    for name in [chosen] if isinstance(chosen, str) else plugins():
+        adapter = known_adapter(name)
+        if adapter is not None:
+            yield adapter
+
+
+def _compilers(_context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    from opera.compilers.registry import plugins
+
+    return ((name, "") for name in plugins())
+
+
+def _frontends(context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    return ((name, "") for name in sorted({route.frontend for adapter in _adapters(context) for route in adapter.routes}))
+
+
+def _routes(context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    frontend = context.params.get("frontend")
+    found = {(route.name, route.frontend) for adapter in _adapters(context) for route in adapter.routes}
+    return ((name, f"from {each}") for name, each in sorted(found) if frontend in (None, each))
+
+
+def _levels(context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    return ((level, adapter.name) for adapter in _adapters(context) for level in adapter.levels)
+
+
+def _libraries(_context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    from opera.extract import libraries
+
+    return ((name, "") for name in libraries())
+
+
+def _sources(context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    from opera.extract import describe, libraries
+    from opera.extract.source import sources_of
+
+    chosen = context.params.get("library")
+    names = [chosen] if isinstance(chosen, str) else list(libraries())
+    return ((source, library) for library in names for source in sources_of(describe(library)))
+
+
+def _strategies(_context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    from opera.prioritize.strategy import StrategyName
+
+    return ((each.value, "") for each in StrategyName)
+
+
+@contextlib.contextmanager
+def _workspace(context: click.Context) -> Generator[Workspace]:
+    from opera.store.database import open_workspace
+
+    folder = context.params.get("workspace")
+    with open_workspace(folder if isinstance(folder, Path) else Path(".opera"), write=False) as space:
+        yield space
+
+
+def _findings(context: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    from opera.store import Campaigns
+    from opera.triage.findings import group, knowledge_of
+
+    with _workspace(context) as space:
+        found = group(Campaigns(space).results(failures=True), knowledge_of(space))
+        yield from ((each.id, one_line(each.summary, 60)) for each in [each for each in found if each.id.startswith(incomplete)][:_MOST])
+
+
+def _campaigns(context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
+    from opera.store import Campaigns
+
+    with _workspace(context) as space:
+        yield from ((each.id, f"{each.compiler}/{each.frontend}") for each in Campaigns(space).all())
+
+
+COMPILER = Name(_compilers)
+FRONTEND = Name(_frontends)
+ROUTE = Name(_routes)
+LEVEL = Name(_levels)
+LIBRARY = Name(_libraries)
+SOURCE = Name(_sources)
+STRATEGY = Name(_strategies)
+FINDING = Name(_findings)
+CAMPAIGN = Name(_campaigns)
