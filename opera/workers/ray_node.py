@@ -5,8 +5,10 @@ Knows nothing of the cluster. What comes in and goes out is JSON and named files
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -111,8 +113,7 @@ def event_of(document: Message) -> Done | Raised | Lost:
     return Lost(document["cause"], document["detail"], document["stage"], document["log"], document["seconds"])
 
 
-FILES = ("bundle", "artefact", "outputs")
-"""Keys of an answer that name files of the cache."""
+_NAME = re.compile(r'"([0-9a-f]{64})"')
 CACHE, BLOBS = "cache", "blobs"
 
 Files = Mapping[str, Mapping[str, bytes]]
@@ -203,15 +204,7 @@ class RayWorkerNode:
         return taken
 
     def _made(self, answer: Message) -> dict[str, bytes]:
-        result: Message = answer.get("result") or {}
-        names = {str(result[key]) for key in FILES if result.get(key)}
-        made: dict[str, bytes] = {}
-        for name in names:
-            try:
-                made[name] = bundle.fetch(self._workspace / CACHE, name)
-            except bundle.DamagedArtefact:
-                continue
-        return made
+        return files_named(json.dumps(answer.get("result")), self._workspace / CACHE)
 
     def _forget(self, names: set[str]) -> None:
         """Removes the files of one task; the driver has copies."""
@@ -226,6 +219,15 @@ class RayWorkerNode:
     def close(self) -> None:
         """Ends the workers and removes everything."""
         self._stack.close()
+
+
+def files_named(text: str, folder: Path) -> dict[str, bytes]:
+    """The files of *folder* that *text*, a JSON document, names, with their contents; missing and damaged ones are left out."""
+    found: dict[str, bytes] = {}
+    for name in set(_NAME.findall(text)):
+        with contextlib.suppress(bundle.DamagedArtefact):
+            found[name] = bundle.fetch(folder, name)
+    return found
 
 
 def posts_document(posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, cache: Path) -> str:

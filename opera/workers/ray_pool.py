@@ -12,7 +12,6 @@ import importlib
 import importlib.util
 import json
 import os
-import re
 import signal
 import time
 from collections import deque
@@ -27,7 +26,7 @@ from opera.workers.machine import Machine, this_machine
 from opera.workers.pool_protocol import Cluster, Ended, Job, WorkerConfig, WorkerFacts, WorkerKind
 from opera.workers.process import Limits, Lost
 from opera.workers.protocol import Message, ProtocolError
-from opera.workers.ray_node import BLOBS, CACHE, RayWorkerNode, answer_of, event_of, hello_of, posts_document
+from opera.workers.ray_node import BLOBS, CACHE, RayWorkerNode, answer_of, event_of, files_named, hello_of, posts_document
 
 POLL = 0.02
 MOST_LOST = 5
@@ -35,9 +34,6 @@ MOST_LOST = 5
 _FIRST_WITHIN = 300.0
 """Seconds within which the cluster has to have room for one station at least."""
 _CLOSE_WITHIN = 20.0
-_BLOB = re.compile(r'"blob": "([0-9a-f]{64})"')
-_INPUTS = ("bundle", "artefact", "review")
-"""Keys of a task that name files of the cache."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -146,7 +142,7 @@ class RayPool:
     def set_warmup(self, role: WorkerKind, task: Message) -> None:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         text = json.dumps(task)
-        self._tell("set_warmup", role.value, text, self._files(task, text))
+        self._tell("set_warmup", role.value, text, self._files(text))
 
     def never_copy(self, role: WorkerKind) -> None:
         """Makes every later task of *role* run in a newly started process."""
@@ -175,20 +171,14 @@ class RayPool:
         desk.order, desk.since = order, time.monotonic()
         desk.roles.add(order.role)
         desk.tasks += 1
-        desk.pending = desk.actor.do.remote(order.role.value, text, self._files(order.task, text))
+        desk.pending = desk.actor.do.remote(order.role.value, text, self._files(text))
         return True
 
-    def _files(self, task: Message, text: str) -> dict[str, dict[str, bytes]]:
-        """The files that a station needs for *task*. Missing files are left out: the worker reports them."""
+    def _files(self, text: str) -> dict[str, dict[str, bytes]]:
+        """The files that a station needs for the task *text*. Missing files are left out: the worker reports them."""
         if self._cluster.shared:
             return {}
-        wanted = {CACHE: {str(task[key]) for key in _INPUTS if task.get(key)}, BLOBS: set(_BLOB.findall(text))}
-        files: dict[str, dict[str, bytes]] = {}
-        for folder, names in wanted.items():
-            for name in names:
-                with contextlib.suppress(OSError):
-                    files.setdefault(folder, {})[name] = bundle.path_of(self._workspace / folder, name).read_bytes()
-        return files
+        return {folder: files_named(text, self._workspace / folder) for folder in (CACHE, BLOBS)}
 
     def _fill(self) -> None:
         """Asks for stations until there are as many as slots."""
