@@ -13,7 +13,7 @@ from pathlib import Path
 from opera.compilers.registry import check_level, choose_route, plugin
 from opera.config import load_config
 from opera.corpus.record import record
-from opera.corpus.selection import selector
+from opera.corpus.selection import check_keyword, selector
 from opera.difftest.settings import Settings
 from opera.extract import ExtractOptions, SourceSummary
 from opera.extract import Progress as ExtractionProgress
@@ -74,7 +74,7 @@ class Pipeline:
             EnvironmentBroken: the workspace cannot be written.
         """
         how = how or ExtractOptions(python=load_config().python("library", library))
-        with self._open(write=True) as space:
+        with self._open(write=True, make=True) as space:
             return record(space, library, sources, how, constraints=constraints, fresh=fresh, progress=progress)
 
     def prioritize(
@@ -127,6 +127,7 @@ class Pipeline:
             get_strategy(settings.strategy)
         with self._open(write=True) as space:
             corpus = Corpus(space)
+            check_keyword(settings.keyword, corpus.runnable(route.library).values())
             ranking = current_ranking(corpus, settings.compiler, route, settings.strategy, settings.seed)
             order = corpus.ranked(ranking.id)
             part = nightly_part(Campaigns(space), settings.compiler, settings.frontend) if nightly else None
@@ -149,7 +150,6 @@ class Pipeline:
         Returns:
             Counts of reductions.
         """
-        self._open(write=False).close()  # raises if there is no workspace: triage makes none
         with self._open(write=True) as space:
             return Triage(space, load_config(), options or TriageOptions(), say or (lambda reduction, api: None)).run()
 
@@ -173,5 +173,5 @@ class Pipeline:
         with self._open(write=False) as space:
             return Corpus(space).get(key)
 
-    def _open(self, *, write: bool) -> Workspace:
-        return open_workspace(Path(self.workspace), write=write)
+    def _open(self, *, write: bool, make: bool = False) -> Workspace:
+        return open_workspace(Path(self.workspace), write=write, make=make)

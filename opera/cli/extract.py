@@ -106,7 +106,9 @@ def command(
     else:
         show(library, instances, operators, summaries)
     if not any(each.distinct for each in summaries):
-        raise NothingSelected(f"no {library} instance was recorded; read the reasons above, and check --only, --source and --option")
+        reasons = any(each.dropped or each.failed_shards for each in summaries)
+        why = "the reasons are above" if reasons else "what ran called none of its operators"
+        raise NothingSelected(f"no {library} instance was recorded: {why}; check --only, --source and --option")
     return Exit.CLEAN
 
 

@@ -46,7 +46,7 @@ def command(
     """
     route = choose_route(plugin(compiler).load(), frontend, None)
     get_strategy(strategy)
-    with open_workspace(workspace, write=explained is None) as space:
+    with open_workspace(workspace, write=explained is None, make=False) as space:
         corpus = Corpus(space)
         known = failed(space) if history else frozenset[str]()
         if explained is not None:

@@ -64,8 +64,7 @@ def command(
     the same cause. The workspace keeps each finished reduction, and the same command continues.
     """
     options = TriageOptions(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
-    open_workspace(workspace, write=False).close()  # raises without a workspace: triage makes none
-    with open_workspace(workspace, write=True) as space:
+    with open_workspace(workspace, write=True, make=False) as space:
         before = _findings(space)
         if not before:
             raise NothingSelected("the workspace has no failures; run a campaign first, e.g. `opera run --compiler tvm --frontend onnx`")

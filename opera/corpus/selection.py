@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import TypeVar
@@ -32,6 +33,33 @@ def selector(expression: str | None) -> Predicate:
     """
     if expression is None or not expression.strip():
         return lambda name: True
+    return _parsed(expression)[0]
+
+
+def check_keyword(expression: str | None, names: Iterable[str]) -> None:
+    """Refuses an expression that selects none of *names*, the names of APIs.
+
+    Raises:
+        UserError: the expression is malformed.
+        NothingSelected: it selects none; the message suggests a name for a word that occurs in none.
+    """
+    if expression is None or not expression.strip():
+        return
+    wanted, words = _parsed(expression)
+    known = {name.lower() for name in names}
+    if not known or any(wanted(name) for name in known):
+        return
+    parts = {part for name in known for part in name.split(".")}
+    for word in words:
+        if not any(word in name for name in known):
+            close = difflib.get_close_matches(word, sorted(parts), 1)
+            hint = f" (did you mean {close[0]!r}?)" if close else "; `opera ls --operators` lists the operators"
+            raise NothingSelected(f"no API has {one_line(word, 80)!r} in its name{hint}")
+    raise NothingSelected(f"-k {one_line(expression, 80)!r} selects no API; `opera ls --operators` lists the operators")
+
+
+def _parsed(expression: str) -> tuple[Predicate, Sequence[str]]:
+    """The predicate, and the words that it looks for."""
     tokens = [next(part for part in match.groups() if part) for match in _TOKEN.finditer(expression)]
     if len(tokens) > _MOST_WORDS:
         raise UserError(f"-k has {len(tokens):,} words; write an expression of at most {_MOST_WORDS:,}")
@@ -39,7 +67,7 @@ def selector(expression: str | None) -> Predicate:
     predicate = parser.either()
     if parser.tokens:
         raise parser.wrong()
-    return predicate
+    return predicate, parser.words
 
 
 class _Parser:
@@ -47,6 +75,7 @@ class _Parser:
         self.tokens = tokens[::-1]
         self._text = text
         self._depth = 0
+        self.words: list[str] = []
 
     def wrong(self) -> UserError:
         return UserError(f"-k {one_line(self._text, 80)!r} is not an expression; write e.g. -k 'conv and not transpose'")
@@ -89,6 +118,11 @@ class _Parser:
         if not self.tokens or self.tokens[-1] in (")", "and", "or"):
             raise self.wrong()
         word = self.tokens.pop().lower()
+        if re.search(r"[*?\[\]]", word):
+            plain = re.sub(r"[*?\[\]]+", " ", word).split()
+            instead = f"; write {' and '.join(plain)!r}" if plain else ""
+            raise UserError(f"-k takes words that occur in a name, not patterns such as {one_line(word, 80)!r}{instead}")
+        self.words.append(word)
         return lambda name: word in name.lower()
 
 
@@ -165,6 +199,7 @@ def choose(workspace: Workspace, selection: Selection, seed: int = 0) -> list[Ch
     if selection.max_size is not None or _leaves_out(rows, selection):
         rows = _first(workspace, rows, selection, seed)
     if not rows:
+        check_keyword(selection.keyword, (row[2] for row in queries.chosen(workspace, selection.wanted())))
         raise NothingSelected("no instance is selected; `opera ls --operators` lists the operators")
     return sorted(rows, key=lambda row: (row.library, row.api, row.id))
 

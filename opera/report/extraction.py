@@ -59,7 +59,7 @@ def _print_source(each: SourceSummary) -> None:
         kept = f", {plural(each.kept, 'file')} of them before the interruption" if each.kept else ""
         echo(f"  {each.source}: {plural(each.files, 'file')}{kept}")
     if each.tests is not None:
-        echo(f"  {each.source}: tests {', '.join(f'{count:,} {outcome}' for outcome, count in each.tests.outcomes.items())}")
+        echo(f"  {each.source}: {', '.join(f'{count:,} {outcome}' for outcome, count in each.tests.outcomes.items())}")
         for test, message in each.tests.errors:
             echo(f"  {each.source}: not run: {one_line(test, 80)}: {one_line(message, 160)}")
     reasons = sorted(each.dropped.items(), key=lambda item: (-item[1], item[0]))

@@ -82,14 +82,15 @@ class Workspace:
         self.close()
 
 
-def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked: bool = True) -> Workspace:
-    """Opens the workspace in *folder*; makes it when *write* is set.
+def open_workspace(folder: Path, *, write: bool, make: bool = True, foreign: bool = False, checked: bool = True) -> Workspace:
+    """Opens the workspace in *folder*.
 
     A database that was not made here is checked row by row, once.
 
     Args:
         folder: The workspace.
         write: Whether this process will write to it; then no other may.
+        make: Whether to make a workspace to write to if there is none.
         foreign: Whether it is another one than the command works on: nothing in it is changed, not even to bring it to this version.
         checked: Whether rows that are not sound are an error; otherwise the caller reads it by `opera.store.rows.checked_rows`.
 
@@ -103,7 +104,7 @@ def open_workspace(folder: Path, *, write: bool, foreign: bool = False, checked:
     if path.is_symlink() and not (path.exists() and path.stat().st_size):
         raise UserError(f"{path} is a link without a workspace behind it; choose another --workspace")
     _refuse_journal(path)
-    if not write and not path.exists():
+    if not (write and make) and not path.exists():
         raise UserError(f"no workspace at {folder}; make one with `opera extract --lib onnx{option(folder)}`")
     lock = _take_lock(folder) if write else _shared_lock(folder) if foreign else None
     try:

@@ -210,6 +210,14 @@ def test_exit_code_4_when_the_workspace_has_no_instance(lab: Lab) -> None:
     assert "opera extract" in outcome.stderr
 
 
+@pytest.mark.parametrize("module", ["opera.run", "opera.prioritize"])
+def test_a_folder_without_a_workspace_stays_without_one(lab: Lab, module: str) -> None:
+    outcome = lab.finish(lab.start("--compiler", "fake", "--frontend", "fake", module=module))
+    assert (outcome.code, outcome.stdout) == (2, "")
+    assert "no workspace at" in outcome.stderr
+    assert not lab.workspace.exists()
+
+
 def test_a_second_writer_is_turned_away_with_exit_code_3(lab: Lab) -> None:
     lab.add(instance("pass"))
     with open_workspace(lab.workspace, write=True):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from opera.cli.options import Duration, Size, guarded
 from opera.config import load_config
-from opera.corpus.selection import selector
+from opera.corpus.selection import check_keyword, selector
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 
@@ -209,3 +209,33 @@ def test_the_documented_exit_codes() -> None:
         "CLEAN": 0, "NEW_FINDINGS": 1, "USER_ERROR": 2, "BROKEN_ENVIRONMENT": 3, "NOTHING_SELECTED": 4, "INTERNAL_ERROR": 70,
         "INTERRUPTED": 130,
     }  # fmt: skip
+
+
+NAMES = ["torch.nn.MaxPool2d", "torch.nn.functional.relu", "ai.onnx.Conv"]
+
+
+@pytest.mark.parametrize(
+    ("expression", "says"),
+    [
+        ("maxpol2d", "no API has 'maxpol2d' in its name (did you mean 'maxpool2d'?)"),
+        ("relu and not zzzz and quux", "no API has 'zzzz' in its name; `opera ls --operators` lists the operators"),
+        ("relu and conv", "-k 'relu and conv' selects no API; `opera ls --operators` lists the operators"),
+    ],
+)
+def test_a_keyword_that_selects_nothing_names_the_word_and_the_nearest_name(expression: str, says: str) -> None:
+    with pytest.raises(NothingSelected) as raised:
+        check_keyword(expression, NAMES)
+    assert str(raised.value) == says
+
+
+@pytest.mark.parametrize("expression", [None, "", " ", "MAXPOOL", "not conv", "relu or zzzz"])
+def test_a_keyword_that_selects_something_is_accepted(expression: str | None) -> None:
+    check_keyword(expression, NAMES)
+    check_keyword("absent", [])
+
+
+@pytest.mark.parametrize(("pattern", "instead"), [("max*", "'max'"), ("*pool?d", "'pool and d'"), ("[ab]", "'ab'"), ("*", "")])
+def test_a_pattern_is_no_keyword(pattern: str, instead: str) -> None:
+    with pytest.raises(UserError, match="not patterns such as") as raised:
+        selector(pattern)
+    assert str(raised.value).endswith(f"; write {instead}" if instead else repr(pattern))
