@@ -8,9 +8,9 @@ from typing import Any, cast
 
 from opera.compilers.registry import noise_of
 from opera.console import block, one_line, option
+from opera.corpus.calls import CallText, call_text, stored_call
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
-from opera.report.calls import CallText, call_text, stored_call
 from opera.report.overview import UNKNOWN_API
 from opera.report.text import tail
 from opera.store import Campaign, Corpus, StoredResult, Workspace

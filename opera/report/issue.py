@@ -12,12 +12,12 @@ from typing import Any, cast
 from opera.compilers.exporters import issue_form
 from opera.compilers.registry import known_adapter
 from opera.console import one_line
+from opera.corpus.calls import call_text, stored_call
 from opera.errors import UserError
 from opera.instance import decode_instance
 from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
 from opera.report import details
-from opera.report.calls import call_text, stored_call
 from opera.report.details import NamedText
 from opera.report.reproducer import Attempt, ScriptCase
 from opera.report.text import code, fenced, inline

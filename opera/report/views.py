@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from opera.console import one_line, option, plural
+from opera.corpus.calls import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
-from opera.report.calls import CallText, stored_call
 from opera.report.details import Detailer, NamedText, evidence, lines, version_rows
 from opera.report.lookup import campaigns_of, finding_of, result_of
 from opera.report.terminal import finding_document

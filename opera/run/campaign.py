@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import stat
 import time
@@ -16,6 +17,7 @@ from typing import Any
 
 from opera.bundle import PART
 from opera.config import Config
+from opera.corpus.calls import stored_call
 from opera.corpus.selection import Predicate, selector
 from opera.difftest.judge import Judgement
 from opera.difftest.protocol import LOWEST_LEVEL
@@ -312,7 +314,7 @@ class _Campaign:
         if result.fingerprint is not None:
             self._found.add(result.fingerprint)
         self._writer.adopt(test.place, test.id)
-        self._watch.result(result, test.api, new_finding=False)
+        self._watch.result(result, test.api, None)
 
     def _work(self, todo: Iterable[Test], cache: Cache) -> None:
         """Runs what is to do, or as much of it as there is time for."""
@@ -380,7 +382,10 @@ class _Campaign:
         self._writer.add(test.place, result)
         if self._draws is not None:
             self._draws.observe(test, fingerprint)
-        self._watch.result(result, test.api, new_finding=is_new)
+        self._watch.result(result, test.api, self._call(test.instance) if is_new else None)
+
+    def _call(self, instance: str) -> str:
+        return stored_call(Corpus(self._workspace), self._workspace.blobs, instance, math.inf).text
 
     def _keep_machine(self, machine: Machine) -> None:
         if machine.id not in self._machines:

@@ -29,8 +29,8 @@ class ProgressListener(Protocol):
         """
         ...
 
-    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
-        """A test has its result; *new_finding* says that nothing with its fingerprint was known."""
+    def result(self, result: StoredResult, api: str, call: str | None) -> None:
+        """A test has its result; *call* is its call, readable, if nothing with its fingerprint was known."""
         ...
 
     def tick(self, busy: list[tuple[str, str, str]]) -> None:
@@ -58,10 +58,10 @@ class Watch:
         self._status.began(campaign, total, verdicts, new_findings)
         self._progress.began(campaign, total, verdicts, new_findings)
 
-    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
-        """A test has its result."""
-        self._status.result(result, api, new_finding=new_finding)
-        self._progress.result(result, api, new_finding=new_finding)
+    def result(self, result: StoredResult, api: str, call: str | None) -> None:
+        """A test has its result; *call* is its call, readable, if it is a new finding."""
+        self._status.result(result, api, new_finding=call is not None)
+        self._progress.result(result, api, call)
 
     def tick(self) -> None:
         """Called as often as there is time."""

@@ -171,15 +171,16 @@ class CampaignProgress:
             self._live = Live(console=terminal(err=True), auto_refresh=False, transient=True)
             self._live.start()
 
-    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
+    def result(self, result: StoredResult, api: str, call: str | None) -> None:
         self._done += 1
         self._verdicts[result.verdict.value] += 1
-        if new_finding:
+        if call is not None:
             self._findings += 1
             where = f" in {one_line(result.converter)}" if result.converter else ""
             stage = f" at {result.stage.value}" if result.stage else ""
-            what = one_line(headline(result.verdict, result.detail, result.compiler))
-            self._say(f"new finding: {one_line(api)}: {result.verdict.value}{stage}{where}: {what}")
+            self._say(f"new finding: {one_line(api)}: {result.verdict.value}{stage}{where}")
+            self._say(f"  {one_line(headline(result.verdict, result.detail, result.compiler))}")
+            self._say(f"  {one_line(call)}")
             self._say(f"  reproduce: opera reproduce {result.fingerprint}{option(self._workspace)}")
 
     def tick(self, busy: list[tuple[str, str, str]]) -> None:

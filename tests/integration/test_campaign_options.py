@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -353,6 +354,7 @@ def test_without_json_a_table_is_printed_with_the_command_that_shows_the_finding
     outcome = lab.finish(lab.start("--compiler", "fake", "--frontend", "fake"))
     assert outcome.code == 1
     assert "crash" in outcome.stdout
+    assert re.search(r"new finding: fake.raise: crash at \w+.*\n  .*\n  fake\.raise\(.*\)\n  reproduce: opera reproduce ", outcome.stderr)
     assert f"opera report --campaign {_campaign(lab)} --workspace {lab.workspace}" in outcome.stdout
 
 

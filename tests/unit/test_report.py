@@ -21,9 +21,9 @@ from reporting import Tags, failure, fill, relu, result
 from opera import bundle
 from opera.cli import command
 from opera.cli.options import guarded
+from opera.corpus.calls import call_text
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.verdict import Stage, Verdict
-from opera.report.calls import call_text
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 

@@ -36,13 +36,14 @@ class CallText:
     notes: tuple[str, ...] = ()
 
 
-def stored_call(corpus: Corpus, blobs: Path, key: str) -> CallText:
+def stored_call(corpus: Corpus, blobs: Path, key: str, width: float = _WIDTH) -> CallText:
     """The call of the instance *key* of a corpus; where it or its data are gone, the text or the notes say so.
 
     Args:
         corpus: The corpus.
         blobs: Folder of the tensors that are kept apart; they are not read.
         key: Hash of the instance.
+        width: Most characters of a call on one line.
     """
     names: list[str] = []
 
@@ -60,15 +61,15 @@ def stored_call(corpus: Corpus, blobs: Path, key: str) -> CallText:
         return CallText("", f"instance {key[:12]} cannot be read: {one_line(str(error))}")
     gone = sorted({name for name in names if not bundle.path_of(blobs, name).exists()})
     lost = tuple(f"data {name[:12]} is no longer in the workspace; extract again to restore it" for name in gone)
-    return CallText(instance.api, call_text(instance), (*_context(instance), *lost))
+    return CallText(instance.api, call_text(instance, width), (*_context(instance), *lost))
 
 
-def call_text(instance: Instance) -> str:
-    """*instance* as a Python-like call; tensors by dtype and shape, small ones with their values."""
+def call_text(instance: Instance, width: float = _WIDTH) -> str:
+    """*instance* as a Python-like call; tensors by dtype and shape, small ones with their values; longer than *width*, in several lines."""
     if instance.kind is Kind.MODULE:
-        text = f"{_call(instance.api, _arguments(instance.init))}{_call('', _arguments(instance.call))}"
+        text = f"{_call(instance.api, _arguments(instance.init), width)}{_call('', _arguments(instance.call), width)}"
     else:
-        text = _call(instance.api, [*_arguments(instance.call), *_arguments(instance.init)])
+        text = _call(instance.api, [*_arguments(instance.call), *_arguments(instance.init)], width)
     return text if len(text) <= _LIMIT else text[:_LIMIT] + " …"
 
 
@@ -117,10 +118,10 @@ def _arguments(arguments: Iterable[Argument]) -> list[str]:
     return [f"{one_line(argument.name, 80)}={value_text(argument.value)}" for argument in arguments]
 
 
-def _call(api: str, arguments: list[str]) -> str:
+def _call(api: str, arguments: list[str], width: float = _WIDTH) -> str:
     api = one_line(api, 400)
     line = f"{api}({', '.join(arguments)})"
-    if len(line) <= _WIDTH or not arguments:
+    if len(line) <= width or not arguments:
         return line
     return f"{api}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"
 
