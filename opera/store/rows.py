@@ -60,7 +60,7 @@ class ReductionDetail(TypedDict, total=False):
     complete: bool
     confirmed: Count
     evidence: DetailColumn
-    opinions: list[tuple[str, str]]
+    arbiters: list[tuple[str, str]]
 
 
 class TriggerDocument(TypedDict):

@@ -23,6 +23,7 @@ from opera.run import campaign as leftovers
 from opera.store import Campaigns, Corpus, Workspace, signing
 from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace
+from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.reduction.trigger import trigger_of
 from opera.untrusted import Malformed, parsed_json
 from opera.workers import folders
@@ -97,6 +98,15 @@ def test_a_row_that_no_opera_writes_is_named_once_and_can_be_left_behind(theirs:
     combine(ours, theirs, no_parts, into)
     assert len(into.left_out) == 1
     assert Corpus(ours).counts("onnx") == (2, 2)
+
+
+@pytest.mark.parametrize("key", ["arbiters", "evidence", "complexity", "seconds", "probes", "confirmed", "complete", "form"])
+def test_every_fact_of_a_reduction_is_checked(theirs: Path, key: str) -> None:
+    with open_workspace(theirs, write=True) as space:
+        Reductions(space).keep(StoredReduction("f" * 16, "0" * 64, "f" * 16, "gone"))
+    change(theirs, "UPDATE reductions SET detail = ?", json.dumps({key: [["only one"]]}))
+    with pytest.raises(UserError, match=f"reductions .*{key}"):
+        open_workspace(theirs, write=False)
 
 
 def test_a_database_is_checked_again_where_it_was_copied_to(theirs: Path, tmp_path: Path) -> None:
