@@ -13,7 +13,7 @@ ROOT = Path(opera.__file__).parent
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
-        "errors interruption",
+        "errors interruption testing",
         "plugins untrusted atomic",
         "console",
         "config",

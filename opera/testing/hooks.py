@@ -1,0 +1,28 @@
+"""The hooks by which a project's conftest says what a target is.
+
+A conftest below counts for the tests in its folder; the nearest conftest that answers decides.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_opera_targets(config: pytest.Config) -> list[Any] | None:
+    """All targets that tests can name, e.g. `["llvm", "cuda"]`.
+
+    A target is a text whose first word is its kind, a dictionary with the key `kind`, or any object whose text begins with its kind.
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_opera_device(target: Any) -> Any:
+    """The device of *target*, as tests get it for `dev`."""
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_opera_requirement(target: Any) -> str | None:
+    """Why tests of *target* cannot run here, e.g. `"no CUDA device"`; None where they can. Such tests are skipped with that reason."""
