@@ -22,11 +22,6 @@ DISABLE = ("OPERA_TEST_DISABLE_CACHE", "TVM_TEST_DISABLE_CACHE")
 """Environment variables that switch caching off; the first that is set counts."""
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """Marks the fixture of one parameter."""
-
-
 @dataclass(frozen=True, eq=False)
 class Group:
     """Rows of values that vary together.
@@ -70,7 +65,7 @@ def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None =
         values, ids = tuple(by_dict.values()), list(by_dict)
     if not values:
         raise TypeError("parameter needs at least one value")
-    return _marked(Parameter(), params=values, ids=ids)
+    return _column(Group(tuple(each if _has_marks(each) else (each,) for each in values), ids), 0)
 
 
 def parameters(*rows: Sequence[Any], ids: Any = None) -> tuple[Any, ...]:
@@ -93,7 +88,7 @@ def parameters(*rows: Sequence[Any], ids: Any = None) -> tuple[Any, ...]:
         odd = next(place for place, width in enumerate(widths) if width != widths[0])
         raise TypeError(f"row {odd} of parameters has {widths[odd]} values, and row 0 has {widths[0]}; give every row as many")
     group = Group(rows, ids)
-    return tuple(_marked(Column(group, index)) for index in range(widths[0]))
+    return tuple(_column(group, index) for index in range(widths[0]))
 
 
 def values_of(row: Any) -> tuple[Any, ...]:
@@ -119,13 +114,25 @@ def _has_marks(row: Any) -> bool:
     return hasattr(row, "marks") and hasattr(row, "values")
 
 
-def _marked(kind: object, **settings: Any) -> Any:
-    def value(*_instance: object, request: pytest.FixtureRequest) -> Any:
+class Chosen:
+    """The function of a fixture whose value `pytest.Metafunc.parametrize` chooses; in a class, it is no method of an instance."""
+
+    def __init__(self, kind: object) -> None:
+        self.__name__ = "value"
+        self.__signature__ = inspect.Signature([inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
+        setattr(self, MARK, kind)
+
+    def __get__(self, instance: object, owner: type | None = None) -> Chosen:
+        return self
+
+    def __call__(self, request: pytest.FixtureRequest) -> Any:
+        """The value of the running test."""
         return request.param
 
-    setattr(value, MARK, kind)
-    decorate = cast("Callable[..., Any]", pytest.fixture(**settings))
-    return decorate(value)
+
+def _column(group: Group, index: int) -> Any:
+    # of the widest scope, so that fixtures of any scope may depend on it; the plug-in narrows it for each test
+    return pytest.fixture(scope="session")(Chosen(Column(group, index)))
 
 
 def fixture(function: Callable[..., Any] | None = None, *, cache_return_value: bool = False) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 _EMPTY: Mapping[str, object] = {}
+
+
+_SCOPES = ("function", "class", "module", "package", "session")
 
 
 def functions_of(node: Any, name: str) -> tuple[Callable[..., Any], ...]:
@@ -17,10 +20,23 @@ def functions_of(node: Any, name: str) -> tuple[Callable[..., Any], ...]:
         node: The test, or its definition.
         name: Of the fixture.
     """
+    return tuple(each.func for each in _definitions(node, name))
+
+
+def widest_user(node: Any, fixtures: Sequence[str], names: Collection[str]) -> Any:
+    """The widest scope of the *fixtures* of a test that depend on any of *names*; a parameter must not have a narrower one."""
+    needs = {name: definitions[-1] for name in fixtures if (definitions := _definitions(node, name))}
+    users = set(names)
+    while more := {name for name, each in needs.items() if name not in users and not users.isdisjoint(each.argnames)}:
+        users |= more
+    scopes = [str(each.scope) for name, each in needs.items() if name in users and name not in names]
+    return max(scopes, key=_SCOPES.index, default=_SCOPES[0])
+
+
+def _definitions(node: Any, name: str) -> Sequence[Any]:
     try:
         place = node if pytest.version_tuple >= (8, 1) else node.nodeid
-        definitions = node.session._fixturemanager.getfixturedefs(name, place)
-        return tuple(each.func for each in definitions or ())
+        return node.session._fixturemanager.getfixturedefs(name, place) or ()
     except (AttributeError, TypeError) as error:
         message = f"the fixtures of pytest {pytest.__version__} are not where opera.testing looks for them; use pytest 8.0 to 9.2"
         raise pytest.UsageError(message) from error

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from . import hooks, targets
-from .fixtures import MARK, Cache, Column, Parameter, is_disabled, kind_of_fixture, part_of_row
-from .internals import functions_of, parameters_of
+from .fixtures import Cache, Chosen, Column, is_disabled, kind_of_fixture, part_of_row
+from .internals import functions_of, parameters_of, widest_user
 
 TARGET = "target"
 _OURS = object()
@@ -38,12 +38,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     targets.end(config)
 
 
-def _target(request: pytest.FixtureRequest) -> Any:
-    return request.param
-
-
-setattr(_target, MARK, _OURS)
-target = pytest.fixture(name=TARGET)(_target)
+target = pytest.fixture(name=TARGET, scope="session")(Chosen(_OURS))
 """Each chosen target in turn."""
 
 
@@ -71,11 +66,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
                 chosen = _targets_of(definition)
             except pytest.UsageError as error:
                 pytest.fail(str(error), pytrace=False)
-            metafunc.parametrize(name, chosen, indirect=True, ids=list(map(targets.name_of, chosen)))
+            scope = widest_user(definition, metafunc.fixturenames, [name])
+            metafunc.parametrize(name, chosen, indirect=True, ids=list(map(targets.name_of, chosen)), scope=scope)
     for columns in groups.values():
         group = columns[0][1].group
+        names = [name for name, _ in columns]
         rows = [part_of_row(row, [column.index for _, column in columns]) for row in group.rows]
-        metafunc.parametrize([name for name, _ in columns], rows, indirect=True, ids=group.ids)
+        metafunc.parametrize(names, rows, indirect=True, ids=group.ids, scope=widest_user(definition, metafunc.fixturenames, names))
 
 
 def _explicit(node: Any) -> set[str]:
@@ -106,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     modules = {id(item.module): item.module for item in items if isinstance(item, pytest.Function)}
     for module in modules.values():
         for name, value in list(vars(module).items()):
-            if isinstance(kind_of_fixture(value), (Parameter, Column, Cache)):
+            if isinstance(kind_of_fixture(value), (Column, Cache)):
                 delattr(module, name)
 
 

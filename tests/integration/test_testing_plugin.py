@@ -269,6 +269,37 @@ RFC = [
         None,
     ),
     (
+        "a fixture of pytest's with a wider scope may depend on a parameter and on a target",
+        """
+        calls = []
+        class TestIt:
+            size = opera.testing.parameter(1, 2)
+            @pytest.fixture(scope="module")
+            @staticmethod
+            def kept(size, target):
+                calls.append((size, target))
+                return size
+            def test_a(self, size, kept): assert size == kept
+            @opera.testing.exclude_targets("vulkan")
+            def test_b(self, kept): pass
+        """,
+        {"passed": 8, "skipped": 2},
+        None,
+    ),
+    (
+        "tests run in the order of their file",
+        """
+        ran = []
+        size = opera.testing.parameter(1, 2)
+        def test_b(size, target): ran.append(("b", size, target))
+        def test_a(size): ran.append(("a", size))
+        def test_order():
+            assert [each[0] for each in ran] == ["b"] * 4 + ["a"] * 2
+        """,
+        {"passed": 7, "skipped": 2},
+        None,
+    ),
+    (
         "pytest.mark.parametrize overrides a parameter, for fixtures that depend on it too",
         """
         size = opera.testing.parameter(1, 2)
