@@ -262,7 +262,6 @@ def symptom_rows(finding: Finding) -> tuple[NamedText, ...]:
         NamedText("converter", symptom.converter),
         NamedText("message", symptom.message),
         NamedText("optimisation", str(finding.lowest_level or "")),
-        *(NamedText("another compiler", str(each)) for each in finding.opinions),
     )
     return tuple(NamedText(row.name, one_line(row.value, 400)) for row in rows if row.value)
 

@@ -11,7 +11,7 @@ from opera.errors import NothingSelected
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.queries import Scope, campaigns_in
-from opera.triage.findings import Finding, group, knowledge_of
+from opera.triage.findings import Finding, findings_in
 
 UNKNOWN_API = "(instance gone)"
 
@@ -134,13 +134,13 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
         tally.add(campaign, campaigns.results(campaign.id))
     if not tally.verdicts:
         raise NothingSelected(_nothing(campaigns, scope))
-    findings = findings_among(workspace, tally.failures, tally.apis)
+    findings = findings_among(workspace, tally.apis, tally.failures)
     return tally.overview(scope, findings)
 
 
-def findings_among(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The findings among *failures*; *apis* gives the API of each instance by its hash."""
-    return tuple(group(failures, knowledge_of(workspace, lambda key: apis.get(key, UNKNOWN_API))))
+def findings_among(workspace: Workspace, apis: Mapping[str, str], within: Iterable[StoredResult] | None = None) -> tuple[Finding, ...]:
+    """The findings that have a test *within*, or all; *apis* gives the API of each instance by its hash."""
+    return tuple(findings_in(workspace, lambda key: apis.get(key, UNKNOWN_API), within))
 
 
 def _nothing(campaigns: Campaigns, scope: Scope) -> str:

@@ -38,6 +38,7 @@ def finding_document(finding: Finding) -> JsonObject:
     lowest = finding.lowest_level
     return {
         "id": finding.id,
+        "former_ids": list(finding.former_ids),
         "compiler": finding.compiler,
         "frontend": finding.frontend,
         "route": finding.route,

@@ -62,7 +62,7 @@ def matching(workspace: Workspace, prefix: str, limit: int = 6) -> Matches:
         )
         return tuple(row[0] for row in rows)
 
-    findings = dict.fromkeys((*select("fingerprint", "results"), *select("finding", "reductions")))
+    findings = dict.fromkeys((*select("fingerprint", "results"), *select("finding", "reductions"), *select("id", "finding_ids")))
     return Matches(tuple(findings), select("test", "results"), select("id", "instances"))
 
 
