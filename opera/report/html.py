@@ -119,7 +119,11 @@ class _Entries:
 
     def __iter__(self) -> Iterator[FindingEntry]:
         digits = id_digits(self._view)
-        rows = _fitting(self._row, [{"finding": each, "digits": digits} for each in self._view.findings[:_ROWS]], _ROW_BYTES)
+        rows = _fitting(
+            self._row,
+            [{"finding": each, "digits": digits, "known": self._view.known.get(each.id)} for each in self._view.findings[:_ROWS]],
+            _ROW_BYTES,
+        )
         shown = self._view.findings[: len(rows)]
         details = self._fill(shown)
         for finding, row in zip(shown, rows, strict=True):

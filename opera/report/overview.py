@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opera.console import one_line
 from opera.errors import NothingSelected
@@ -97,6 +97,8 @@ class Overview:
         operators: By API and subject.
         apis: API of each instance of the workspace by its hash.
         campaign_of: The newest campaign of each failing test.
+        known: Why findings are known, by id; empty unless new findings were asked for.
+        left_out: Number of known findings that are not in *findings*.
     """
 
     scope: Scope
@@ -107,6 +109,18 @@ class Overview:
     operators: tuple[OperatorTally, ...]
     apis: Mapping[str, str]
     campaign_of: Mapping[str, Campaign]
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    left_out: int = 0
+
+    @property
+    def new_findings(self) -> tuple[Finding, ...]:
+        """The findings that are not known."""
+        return tuple(each for each in self.findings if each.id not in self.known)
+
+    @property
+    def known_findings(self) -> tuple[Finding, ...]:
+        """The known findings."""
+        return tuple(each for each in self.findings if each.id in self.known)
 
     @property
     def tests(self) -> int:

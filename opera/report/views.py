@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
+from opera.compilers.registry import has_script
 from opera.console import one_line, option, plural
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
@@ -146,10 +147,9 @@ class TestView:
         where = option(self._name)
         rows = [NamedText("its instance", f"opera show {self._result.instance[:16]}{where}")]
         if self._finding is not None:
-            rows += [
-                NamedText("its finding", f"opera show {self._finding}{where}"),
-                NamedText("reproduce", f"opera reproduce {self._finding}{where}"),
-            ]
+            rows.append(NamedText("its finding", f"opera show {self._finding}{where}"))
+            if has_script(self._result.compiler, self._result.frontend):
+                rows.append(NamedText("reproduce", f"opera reproduce {self._finding}{where}"))
         return rows
 
     def document(self) -> Document:

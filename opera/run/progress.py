@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from opera.compilers.registry import has_script
 from opera.console import one_line, option, say, terminal
 from opera.difftest.judge import headline
 from opera.run.status import OperatorFigures, StatusDocument
@@ -176,7 +177,8 @@ class CampaignProgress:
             stage = f" at {result.stage.value}" if result.stage else ""
             what = one_line(headline(result.verdict, result.detail, result.compiler))
             self._say(f"new finding: {one_line(api)}: {result.verdict.value}{stage}{where}: {what}")
-            self._say(f"  reproduce: opera reproduce {result.fingerprint}{option(self._workspace)}")
+            command = "reproduce" if has_script(result.compiler, result.frontend) else "show"
+            self._say(f"  {command}: opera {command} {result.fingerprint}{option(self._workspace)}")
 
     def tick(self, busy: list[tuple[str, str, str]]) -> None:
         now = time.monotonic()

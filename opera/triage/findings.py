@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from opera.compilers.registry import has_script
 from opera.console import one_line
 from opera.difftest.judge import headline
 from opera.instance import Instance
@@ -85,6 +86,11 @@ class Finding:
     def is_elsewhere(self) -> bool:
         """Whether something before the compiler is at fault: an exporter, or the library, against which several compilers agree."""
         return self.compiler != self.representative.compiler
+
+    @property
+    def has_script(self) -> bool:
+        """Whether `opera reproduce` can write a script for it: the compiler's adapter has a template."""
+        return has_script(self.representative.compiler, self.representative.frontend)
 
     @property
     def trigger(self) -> str | None:

@@ -34,6 +34,7 @@ class KnownFailure:
         kind: Exception type, signal, or kind of difference.
         instances: The first digits of the failing instances' hashes.
         summary: One line of one of the tests.
+        note: The remark of a person in a baseline.
     """
 
     fingerprint: str
@@ -45,6 +46,7 @@ class KnownFailure:
     kind: str
     instances: frozenset[str]
     summary: str = ""
+    note: str = ""
 
     @property
     def subject(self) -> str:
