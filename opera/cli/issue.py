@@ -114,4 +114,4 @@ def _attempt(scratch: Path, config: Config, script: str, result: StoredResult) -
     with working_folder("issue", scratch) as folder:
         file = folder / "reproducer.py"
         file.write_text(script, encoding="utf-8")
-        return attempt(file, config.python("compiler", result.compiler), result, scratch)
+        return attempt(file, config, result, scratch)

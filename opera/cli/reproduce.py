@@ -65,7 +65,7 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
 
 
 def _attempt(space: Workspace, config: Config, script: Path, result: StoredResult) -> Attempt:
-    return attempt(script, config.python("compiler", result.compiler), result, space.folder / "scratch")
+    return attempt(script, config, result, space.folder / "scratch")
 
 
 def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:

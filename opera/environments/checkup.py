@@ -241,13 +241,15 @@ class Checkup:
                 raise
 
     def _missing(self, each: Plugin, adapter: type[Adapter]) -> Trouble | None:
-        """The requirements of the adapter that its environment does not meet."""
+        """The requirements of the adapter that its environment does not meet; a build in a folder of its own need not name its version."""
+        if self._config.search_first(each.name):
+            return None
         held = self._held(each)
         found = lacks(adapter.packages, held)
         return of_lacks(each.name, held.python, found) if found else None
 
     def _held(self, each: Plugin) -> Inventory:
-        return inventory(self._config.python("compiler", each.name), each.search_path())
+        return inventory(self._config.python("compiler", each.name), (*self._config.search_first(each.name), *each.search_path()))
 
     def _materialise(self, key: tuple[str, Environment], kinds: Iterable[str | None]) -> _Library:
         name, environment = key

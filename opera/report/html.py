@@ -57,6 +57,11 @@ class CampaignSummary:
     versions: str
     settings: str
 
+    @property
+    def build(self) -> str:
+        """The label of the compiler's build; empty where none was given."""
+        return self.curve.campaign.build or ""
+
 
 def write_html(path: Path, workspace: Workspace, name: str, view: Overview) -> None:
     """Writes the report to *path*, at once or not at all.

@@ -111,6 +111,12 @@ class Campaign:
     started: str
 
     @property
+    def build(self) -> str | None:
+        """The label of the compiler's build; None where none was given."""
+        label = self.versions.get("compiler", {}).get("build")
+        return None if label is None else str(label)
+
+    @property
     def library(self) -> str:
         """The library whose instances it runs."""
         return str(self.versions.get("template", self.frontend)).partition("/")[0]
