@@ -136,7 +136,7 @@ def markdown(view: Overview, workspace: str) -> str:
     )
     new = view.new_findings
     lines += ["", f"### {plural(len(new), 'new finding' if view.known or view.left_out else 'finding')}", ""]
-    lines += _table(_COLUMNS, [_row(each) for each in new[:_MOST_ROWS]])
+    lines += _table(_COLUMNS, [_row(each) for each in new[:_MOST_ROWS]]) if new else []
     if len(new) > _MOST_ROWS:
         command = f"opera report --all{view.scope.options}{option(workspace)}"
         lines.append(f"\n{len(new) - _MOST_ROWS:,} more: {code(command, 10_000)}")
