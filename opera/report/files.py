@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from opera.console import STDOUT, check_outputs, plural, say, write
+from opera.console import check_outputs, plural, say, write
 from opera.report import ci
 from opera.report.html import write_html
 from opera.report.overview import Overview
@@ -44,5 +44,4 @@ class ReportFiles:
             if path is not None:
                 write(path, form(view, name))
         for path in self.paths:
-            if path != STDOUT:
-                say(f"wrote {path}: {plural(len(view.findings), 'finding')} from {plural(view.tests, 'test')}")
+            say(f"wrote {path}: {plural(len(view.findings), 'finding')} from {plural(view.tests, 'test')}")

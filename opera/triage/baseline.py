@@ -50,13 +50,14 @@ class _Entry(msgspec.Struct):
     kind: Line
     instances: list[Name]
     summary: Line = ""
-    note: Line = ""
+    note: object = ""
 
     def failure(self) -> KnownFailure:
         """The failure that the table names."""
         compiler, _, frontend = self.subject.partition("/")
+        note = self.note if isinstance(self.note, str) else ""  # the key was always the user's own, of any type
         texts = (self.verdict, self.stage, self.converter, self.kind)
-        return KnownFailure(self.fingerprint, compiler, frontend, *texts, frozenset(self.instances), self.summary, self.note)
+        return KnownFailure(self.fingerprint, compiler, frontend, *texts, frozenset(self.instances), self.summary, note)
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):

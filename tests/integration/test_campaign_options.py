@@ -423,3 +423,12 @@ def test_a_build_is_shown_by_ls_compare_and_the_page(lab: Lab) -> None:
     assert "build tuesday" in compared.splitlines()[1]
     page = lab.finish(lab.start("report", "--html", "-", module="opera")).stdout
     assert page.count('<span class="dim">build monday</span>') == 1
+
+
+def test_a_new_finding_is_printed_with_a_command_that_works(lab: Lab) -> None:
+    lab.add(instance("crashes", "raise"))
+    said = lab.run().stderr
+    (finding,) = lab.finish(lab.start("report", "--json", module="opera")).json["findings"]
+    assert f"  show: opera show {finding['id']} --workspace {lab.workspace}\n" in said  # this adapter has no template for a script
+    assert "opera reproduce" not in said
+    assert lab.finish(lab.start("show", finding["id"], module="opera")).code == 0
