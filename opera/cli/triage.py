@@ -163,7 +163,8 @@ def _print(
         return
     echo(f"reduced: {tally.reduced}, not reduced: {tally.not_reduced}, in {tally.seconds:.0f} s")
     for former, finding in split:
-        echo(f"{finding.id[:8]} was part of {former[:8]}, and has another cause: {one_line(finding.trigger or finding.summary, 160)}")
+        trigger = "" if finding.trigger is None else f": fails with {one_line(finding.trigger, 160)}"
+        echo(f"{finding.id[:8]} was part of {former[:8]}, and has another cause{trigger}")
     for former, finding in joined:
         echo(renamed(finding, former) or "")
     echo(f"findings: {len(before)} before, {len(found)} now ({plural(merged, 'merge')})")

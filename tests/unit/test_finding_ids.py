@@ -147,7 +147,8 @@ def test_persons_take_findings_apart_and_together_by_any_of_their_ids(workspace:
     joined = document("triage", "--join", F, G)
     (former,) = joined["joined"]
     assert {former["id"], former["finding"]} == {F, G}
-    assert document("triage", "--split", F, G)["findings"] == 2
+    split = document("triage", "--split", F, G)
+    assert (split["findings"], split["split_off"]) == (2, [{"id": former["id"], "from": former["finding"]}])
     assert {each["id"] for each in document("report")["findings"]} == {F, G}
     said = opera("triage", "--join", G, F)[0]
     assert f"{former['id'][:8]} is now part of {former['finding'][:8]}: same cause" in said
