@@ -1,10 +1,12 @@
-"""`opera.toml`: the interpreter of each library and each compiler.
+"""`opera.toml`: the interpreter of each library and each compiler, and what a compiler's workers find where.
 
     [library.pytorch]
     python = "envs/torch/bin/python"
 
     [compiler.tvm]
     python = "/opt/tvm/bin/python"
+    path = ["../tvm/python"]                  # first on the search path for Python modules
+    env = {TVM_LIBRARY_PATH = "/src/build"}   # environment variables
 
 A path is relative to the file that names it. The nearest `opera.toml` counts, from the current folder upwards, that
 no other user could have written. An environment
@@ -13,6 +15,7 @@ variable such as `OPERA_COMPILER_TVM_PYTHON` counts more. `opera env create` wri
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
@@ -32,7 +35,11 @@ FILE = "opera.toml"
 INCOMPLETE = ".incomplete"
 """A file of this name lies in an environment that `opera env create` has not finished."""
 _SECTIONS = ("library", "compiler")
-_KEYS = ("python",)
+_KEYS = {"library": ("python",), "compiler": ("python", "path", "env")}
+_ENV = "env."
+"""How the key of a variable begins, e.g. `env.TVM_LIBRARY_PATH`."""
+_RESERVED = re.compile(r"PYTHON.*|OPERA_.*|TMPDIR")
+"""Variables that OPERA sets for its workers."""
 _MOST_BYTES = 2**20
 _VALUE = re.compile(r"""(\s*python\s*=\s*)("(?:[^"\\]|\\.)*"|'[^']*')""")
 
@@ -62,12 +69,41 @@ class Config:
             raise EnvironmentBroken(f"the environment of {name} ({value}) was not finished; `opera env create {name}` creates it again")
         return value
 
+    def search_first(self, compiler: str) -> tuple[str, ...]:
+        """Folders that come first on the module search path of a compiler's workers.
+
+        Raises:
+            EnvironmentBroken: one of them does not exist.
+        """
+        value, origin = (setting := self.setting("compiler", compiler, "path")).value, setting.origin
+        folders = tuple(str(Path(each).absolute()) for each in value.split(os.pathsep) if each)
+        missing = next((each for each in folders if not Path(each).is_dir()), None)
+        if missing is not None:
+            raise EnvironmentBroken(f"the folder {missing} does not exist; correct `path` of {compiler} in {origin}")
+        return folders
+
+    def environment(self, compiler: str) -> dict[str, str]:
+        """Environment variables of a compiler's workers, in addition to what all workers get."""
+        own = ((key, each.value) for (section, name, key), each in self.values.items() if (section, name) == ("compiler", compiler))
+        return {key.removeprefix(_ENV): value for key, value in own if key.startswith(_ENV)}
+
+    def digest(self, compiler: str) -> str | None:
+        """A hash of search path and variables, which decide what a campaign tests; None where there are none."""
+        own = [list(self.search_first(compiler)), self.environment(compiler)]
+        return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:8] if any(own) else None
+
+    def keys(self, section: str, name: str) -> list[str]:
+        """The keys that have a value: `python`, and what is set in addition."""
+        own = [key for each, other, key in self.values if (each, other) == (section, name)]
+        given = ["path"] if section == "compiler" and self.setting(section, name, "path").value else []
+        return list(dict.fromkeys(["python", *given, *own]))
+
     def setting(self, section: str, name: str, key: str) -> Setting:
         """A value with its origin."""
         variable = f"OPERA_{section}_{name}_{key}".upper().replace("-", "_")
-        if variable in os.environ:
+        if variable in os.environ and not key.startswith(_ENV):
             return Setting(os.environ[variable], variable)
-        return self.values.get((section, name, key), Setting(sys.executable, "default"))
+        return self.values.get((section, name, key), Setting(sys.executable if key == "python" else "", "default"))
 
 
 def config_file(start: Path | None = None) -> Path | None:
@@ -120,7 +156,7 @@ def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> N
         lines = _edited(lines, section, name, python)
         expected.pop((section, name, "python"), None)
         if python is not None:
-            expected.update([_entry(path, section, name, {"python": python})])
+            expected.update(_entries(path, section, name, {"python": python}))
     after = "".join(lines).encode("utf-8")
     try:
         faithful = _parsed(path, after).values == expected
@@ -143,11 +179,13 @@ def _edited(lines: Sequence[str], section: str, name: str, python: str | None) -
     end = next((place for place in range(header + 1, len(lines)) if lines[place].lstrip().startswith("[")), len(lines))
     value = next((place for place in range(header + 1, end) if _VALUE.match(lines[place])), None)
     if value is None:
-        return list(lines)
+        added = [] if python is None else [f"python = {json.dumps(python)}\n"]
+        return [*lines[: header + 1], *added, *lines[header + 1 :]]
     if python is not None:
         changed = _VALUE.sub(lambda match: match[1] + json.dumps(python), lines[value])
         return [*lines[:value], changed, *lines[value + 1 :]]
-    return [line for place, line in enumerate(lines) if place not in (header, value)]
+    others = any("=" in line for place, line in enumerate(lines[header + 1 : end], header + 1) if place != value)
+    return [line for place, line in enumerate(lines) if place != value and (others or place != header)]
 
 
 def _header(line: str) -> tuple[str, ...] | None:
@@ -192,7 +230,7 @@ def _parsed(path: Path, data: bytes) -> Config:
         document = parsed_toml(data)
     except Malformed as error:
         raise UserError(f"{path}: {error}") from error
-    return Config(dict(_entry(path, section, name, table) for section, name, table in _tables(path, document)))
+    return Config({key: value for section, name, table in _tables(path, document) for key, value in _entries(path, section, name, table)})
 
 
 def _tables(path: Path, document: Document) -> list[tuple[str, str, Any]]:
@@ -204,11 +242,40 @@ def _tables(path: Path, document: Document) -> list[tuple[str, str, Any]]:
     return [(section, name, table) for section, tables in document.items() for name, table in cast("dict[str, Any]", tables).items()]
 
 
-def _entry(path: Path, section: str, name: str, table: Any) -> tuple[tuple[str, str, str], Setting]:
+def _entries(path: Path, section: str, name: str, table: Any) -> list[tuple[tuple[str, str, str], Setting]]:
+    """The settings of one table, by section, name and key."""
     entries = cast("dict[str, Any]", table) if isinstance(table, dict) else {}
-    unknown = [key for key in entries if key not in _KEYS]
-    if unknown or not isinstance(entries.get("python"), str):
-        raise UserError(f'{path}: [{section}.{name}] takes exactly one key; write python = "path of an interpreter"')
-    python = entries["python"]
-    value = str((path.parent / python).absolute()) if os.sep in python else python
-    return (section, name, "python"), Setting(value, str(path))
+    unknown = next((key for key in entries if key not in _KEYS[section]), None)
+    if unknown is not None or not entries:
+        there = f"unknown key {unknown!r}" if unknown is not None else "no key"
+        raise UserError(f"{path}: [{section}.{name}] has {there}; it takes {', '.join(_KEYS[section])}")
+    texts: dict[str, str] = {}
+    if "python" in entries:
+        python = entries["python"]
+        if not isinstance(python, str):
+            raise UserError(f'{path}: [{section}.{name}] needs a text; write python = "path of an interpreter"')
+        texts["python"] = str((path.parent / python).absolute()) if os.sep in python else python
+    if "path" in entries:
+        texts["path"] = os.pathsep.join(str((path.parent / each).absolute()) for each in _folders(path, name, entries["path"]))
+    for variable, value in _variables(path, name, entries.get("env", {})).items():
+        texts[f"{_ENV}{variable}"] = value
+    return [((section, name, key), Setting(text, str(path))) for key, text in texts.items()]
+
+
+def _folders(path: Path, name: str, value: Any) -> list[str]:
+    found = [each for each in cast("list[Any]", value) if isinstance(each, str)] if isinstance(value, list) else []
+    if found != value or not all(each and os.pathsep not in each for each in found):
+        raise UserError(f'{path}: `path` of [compiler.{name}] is not a list of folders; write path = ["FOLDER"]')
+    return found
+
+
+def _variables(path: Path, name: str, value: Any) -> dict[str, str]:
+    whole = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    found = {variable: text for variable, text in whole.items() if isinstance(text, str) and "\0" not in text}
+    if found != value or not all(re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII) for variable in found):
+        raise UserError(f'{path}: `env` of [compiler.{name}] is not a table of texts; write env = {{NAME = "value"}}')
+    for variable in found:
+        if _RESERVED.fullmatch(variable):
+            way = "use `path`" if variable == "PYTHONPATH" else "remove it"
+            raise UserError(f"{path}: `env` of [compiler.{name}] has {variable}, which OPERA sets itself; {way}")
+    return found

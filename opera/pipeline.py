@@ -161,7 +161,7 @@ class Pipeline:
         """
         with self._open(write=False) as space:
             failures = [each for each in results_in(space, scope or Scope()) if each.fingerprint is not None]
-            return findings_among(space, failures, queries.apis(space))
+            return findings_among(space, queries.apis(space), failures)
 
     def instances(self, library: str) -> Mapping[str, str]:
         """The API of each instance of *library* by the instance's id."""

@@ -292,7 +292,10 @@ def _spied(arena: Arena) -> None:
     (arena.home / "letter.txt").write_text("my-secret-words")
     arena.before = arena.state()
     with contextlib.closing(sqlite3.connect(ws / "opera.db")) as database, database:
-        database.execute("INSERT INTO reproductions VALUES (?, '../victims/letter.txt', 1, 'm')", (finding_of(test),))
+        database.execute(
+            "INSERT INTO reproductions (finding, script, reproduced, message) VALUES (?, '../victims/letter.txt', 1, 'm')",
+            (finding_of(test),),
+        )
     for words in (["report", "--html", "/dev/stdout"], ["show", test[:12]], ["report"], ["show", finding_of(test)]):
         done = arena.opera(*words, "--workspace", "ws")
         if "my-secret-words" in done.stdout:

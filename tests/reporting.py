@@ -88,7 +88,7 @@ def fill(space: Workspace) -> None:
     (space.folder / "reproducers" / "relu.py").write_text("print('<i>reproduced</i>')\n", encoding="utf-8")
     crashed = tvm[0].fingerprint
     assert crashed is not None
-    campaigns.keep_reproduction(crashed, "reproducers/relu.py", "same failure", reproduced=True)
+    campaigns.keep_reproduction(crashed, tvm[1].test, "reproducers/relu.py", "same failure", reproduced=True)
 
 
 class Tags(HTMLParser):

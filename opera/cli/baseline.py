@@ -20,6 +20,7 @@ from opera.triage.known_failures import DIGITS, KnownFailure, failures_of, resul
 from opera.untrusted import JsonObject
 
 SCHEMA = "baseline/1"
+_WORDS = {"new": "new", "changed": "changed", "gone": "gone", "untested": "not tested"}
 
 
 def _named(_context: click.Context, _parameter: click.Parameter, file: Path) -> Path:
@@ -114,9 +115,9 @@ def _say(check: BaselineCheck, file: Path, as_json: bool, *, verb: str) -> None:
     if rows:
         print_table(["what", "fingerprint", "subject", "verdict", "converter", "summary"], rows, elastic=5)
         echo()
-    words = "would be" if verb == "check" else "were"
-    echo(f"{file}: {plural(len(check.matching.same), 'failure')} known, {len(changed)} changed, {len(check.matching.new)} new,")
-    echo(f"  {len(check.gone)} gone, {len(check.untested)} not tested; {len(changed) + len(check.matching.new)} {words} written")
+    echo(f"{file}: {len(check.matching.same)} known, {', '.join(f'{len(group)} {_WORDS[name]}' for name, group in groups.items())}")
+    if verb == "update":
+        echo(f"wrote {plural(len(check.matching.same) + len(changed) + len(check.matching.new) + len(check.untested), 'failure')}")
 
 
 def entry_of(failure: KnownFailure) -> JsonObject:

@@ -18,7 +18,7 @@ from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
 from opera.report.issue import IssueFacts, call_of, provenance_of, text_of
-from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
+from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
@@ -63,6 +63,9 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Iss
     target = resolve(space, identity)
     if target.finding is not None:
         finding = finding_of(space, target.finding)
+        note = renamed(finding, target.finding)
+        if note is not None:
+            say(note)
         smaller = reduced(finding)
         cases = [*([smaller] if smaller else []), original(space, finding.representative)]
         facts = _tried(space, config, finding.id, cases, len(finding.tests), run=run)
@@ -70,7 +73,8 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Iss
     result = None if target.test is None else result_of(space, target.test)
     if result is None or not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
         raise UserError(f"{identity!r} is neither a finding nor a failing test; `opera report` lists the findings")
-    return _tried(space, config, result.fingerprint or result.test[:16], [original(space, result)], 1, run=run)
+    among = finding_with(space, result.test)
+    return _tried(space, config, result.test[:16] if among is None else among.id, [original(space, result)], 1, run=run)
 
 
 def _tried(space: Workspace, config: Config, name: str, cases: list[ScriptCase], tests: int, *, run: bool) -> IssueFacts:
@@ -112,4 +116,4 @@ def _attempt(scratch: Path, config: Config, script: str, result: StoredResult) -
     with working_folder("issue", scratch) as folder:
         file = folder / "reproducer.py"
         file.write_text(script, encoding="utf-8")
-        return attempt(file, config.python("compiler", result.compiler), result, scratch)
+        return attempt(file, config, result, scratch)

@@ -105,6 +105,7 @@ def _document(held: Census, limit: int | None, *, tests: bool) -> JsonObject:
                 "id": each.campaign.id,
                 "compiler": each.campaign.compiler,
                 "frontend": each.campaign.frontend,
+                "build": each.campaign.build,
                 "tests": each.tests,
                 "verdicts": dict(each.verdicts),
                 "complete": each.campaign.complete,
@@ -134,7 +135,9 @@ def _print(held: Census, limit: int | None) -> None:
     if held.seen:
         _print_seen(held.seen)
     if held.campaigns:
-        print_table(["campaign", "subject", "tests", "state", "verdicts"], [_campaign(each) for each in held.campaigns])
+        builds = any(each.campaign.build for each in held.campaigns)
+        header = ["campaign", "subject", *(["build"] if builds else []), "tests", "state", "verdicts"]
+        print_table(header, [_campaign(each, builds=builds) for each in held.campaigns])
     else:
         echo("no campaign has run")
 
@@ -164,10 +167,11 @@ def _print_seen(seen: Sequence[Occurred]) -> None:
     echo()
 
 
-def _campaign(ran: Ran) -> list[str]:
+def _campaign(ran: Ran, *, builds: bool) -> list[str]:
     state = "complete" if ran.campaign.complete else f"stopped by {ran.campaign.stopped_by or 'an interruption'}"
     verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(ran.verdicts.items(), key=lambda item: (-item[1], item[0])))
-    return [ran.campaign.id, f"{ran.campaign.compiler}/{ran.campaign.frontend}", f"{ran.tests:,}", state, verdicts]
+    build = [one_line(ran.campaign.build or "", 24)] if builds else []
+    return [ran.campaign.id, f"{ran.campaign.compiler}/{ran.campaign.frontend}", *build, f"{ran.tests:,}", state, verdicts]
 
 
 def _number(value: int | None) -> str:

@@ -105,11 +105,10 @@ def _workspace(context: click.Context) -> Generator[Workspace]:
 
 
 def _findings(context: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
-    from opera.store import Campaigns
-    from opera.triage.findings import group, knowledge_of
+    from opera.triage.findings import findings_in
 
     with _workspace(context) as space:
-        found = group(Campaigns(space).results(failures=True), knowledge_of(space))
+        found = findings_in(space)
         yield from ((each.id, one_line(each.summary, 60)) for each in [each for each in found if each.id.startswith(incomplete)][:_MOST])
 
 

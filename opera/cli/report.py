@@ -9,14 +9,16 @@ import click
 from opera.cli.help import HeadedCommand
 from opera.cli.names import CAMPAIGN, COMPILER, FRONTEND
 from opera.cli.options import common
-from opera.console import check_outputs, plural, print_json, say, write
+from opera.cli.report_files import report_files
+from opera.console import print_json
 from opera.errors import Exit
-from opera.report import ci
-from opera.report.html import write_html
+from opera.report.files import ReportFiles
+from opera.report.novelty import only_new, with_known
 from opera.report.overview import overview
 from opera.report.terminal import document, print_overview
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
+from opera.triage.baseline import Baseline
 
 _ROWS = 30
 
@@ -27,27 +29,24 @@ _ROWS = 30
 )
 @click.option("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
 @click.option("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
+@report_files
+@click.option("--new", "new", is_flag=True, help="List only new findings: those that are not known, see --baseline.")
 @click.option(
-    "--html", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write one self-contained HTML page to this file."
-)
-@click.option(
-    "--junit",
+    "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write JUnit XML to this file: one suite per subject, one case per operator.",
+    help="Tell the findings that this file lists apart, as known. Without it, --new selects the newest campaign of each subject, and known"
+    " findings are those that the workspace had before.",
 )
-@click.option("--sarif", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write SARIF 2.1.0 to this file.")
-@click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a Markdown summary to this file.")
 @click.option("--all", "everything", is_flag=True, help=f"Print all findings, not only the first {_ROWS} of each subject.")
 @common
 def command(
     campaign: str | None,
     compiler: str | None,
     frontend: str | None,
-    html: Path | None,
-    junit: Path | None,
-    sarif: Path | None,
-    markdown: Path | None,
+    files: ReportFiles,
+    new: bool,
+    baseline: Path | None,
     everything: bool,
     workspace: Path,
     seed: int,
@@ -57,19 +56,17 @@ def command(
 
     The tests that are not findings follow, with the reasons.
     """
-    check_outputs(as_json, html, junit, sarif, markdown)
+    files.check(as_json=as_json)
+    known = None if baseline is None else Baseline.existing(baseline)
     with open_workspace(workspace, write=False) as space:
-        view = overview(space, Scope(campaign, compiler, frontend))
-        if html is not None:
-            write_html(html, space, str(workspace), view)
-    for path, form in ((junit, ci.junit), (sarif, ci.sarif), (markdown, ci.markdown)):
-        if path is not None:
-            write(path, form(view, str(workspace)))
-    written = [path for path in (html, junit, sarif, markdown) if path is not None]
+        view = overview(space, Scope(campaign, compiler, frontend, newest=new and known is None))
+        if new or known is not None:
+            view = with_known(view, known)
+        if new:
+            view = only_new(view)
+        files.write(space, str(workspace), view)
     if as_json:
         print_json(document(view))
-    elif not written:
+    elif not files.paths:
         print_overview(view, str(workspace), rows=None if everything else _ROWS)
-    for path in written:
-        say(f"wrote {path}: {plural(len(view.findings), 'finding')} from {plural(view.tests, 'test')}")
     return Exit.CLEAN

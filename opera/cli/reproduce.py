@@ -15,7 +15,7 @@ from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
-from opera.report.lookup import campaigns_of, finding_of, resolve, result_of
+from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
@@ -59,7 +59,7 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
         script.write_text(text, encoding="utf-8")
         place = str(script.relative_to(space.folder)) if script.is_relative_to(space.folder) else str(script.resolve())
     if tried is not None:
-        _keep(workspace, name, place, tried)
+        _keep(workspace, name, cases[0].result.test, place, tried)
     if output == STDOUT:
         print_text(text)
     _say(script, tried, as_json, err=output == STDOUT)
@@ -67,7 +67,7 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
 
 
 def _attempt(space: Workspace, config: Config, script: Path, result: StoredResult) -> Attempt:
-    return attempt(script, config.python("compiler", result.compiler), result, space.folder / "scratch")
+    return attempt(script, config, result, space.folder / "scratch")
 
 
 def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:
@@ -75,6 +75,9 @@ def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:
     target = resolve(space, identity)
     if target.finding is not None:
         finding = finding_of(space, target.finding)
+        note = renamed(finding, target.finding)
+        if note is not None:
+            say(note)
         smaller = reduced(finding)
         return finding.id, [*([smaller] if smaller else []), original(space, finding.representative)]
     if target.test is None:
@@ -82,7 +85,8 @@ def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:
     result = result_of(space, target.test)
     if not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
         raise UserError(f"test {result.test[:12]} did not fail: {result.verdict.value}; `opera report` lists the findings")
-    return result.fingerprint or result.test[:16], [original(space, result)]
+    among = finding_with(space, result.test)
+    return result.test[:16] if among is None else among.id, [original(space, result)]
 
 
 def _versions(space: Workspace, case: ScriptCase) -> Mapping[str, Any]:
@@ -90,11 +94,11 @@ def _versions(space: Workspace, case: ScriptCase) -> Mapping[str, Any]:
     return campaigns[-1].versions if campaigns else _UNKNOWN
 
 
-def _keep(workspace: Path, finding: str, place: str, tried: Attempt) -> None:
+def _keep(workspace: Path, finding: str, test: str, place: str, tried: Attempt) -> None:
     """Stores the outcome for reports, unless a running campaign holds the workspace."""
     try:
         with open_workspace(workspace, write=True) as space:
-            Campaigns(space).keep_reproduction(finding, place, tried.message, reproduced=tried.reproduced)
+            Campaigns(space).keep_reproduction(finding, test, place, tried.message, reproduced=tried.reproduced)
     except EnvironmentBroken as error:
         say(f"reports will not show the outcome: {error}")
 

@@ -10,16 +10,21 @@ import click
 from opera.cli.help import HeadedCommand, heading
 from opera.cli.names import COMPILER, FRONTEND, LEVEL, ROUTE, STRATEGY
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common
-from opera.console import echo, option, print_json, print_table
+from opera.cli.report_files import report_files
+from opera.console import STDOUT, echo, option, print_json, print_table
 from opera.difftest.settings import Settings, Shard
 from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.pipeline import Pipeline
+from opera.report.files import ReportFiles
+from opera.report.novelty import with_known
+from opera.report.overview import overview
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
 from opera.store import Campaigns
 from opera.store.database import open_workspace
+from opera.store.queries import Scope
 from opera.triage.baseline import Baseline
 from opera.triage.known_failures import failures_of, match
 from opera.workers.cores import usable_cores
@@ -103,6 +108,7 @@ _output = heading("Output")
     help="Count failures as new only if this file does not list them; by default, if the workspace has none like them.",
 )
 @_verdicts("--exit-zero", is_flag=True, help="Exit with 0 even if there are new findings.")
+@report_files
 @_output("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
 def command(
@@ -130,6 +136,7 @@ def command(
     address: str | None,
     shared_folder: bool,
     baseline: Path | None,
+    files: ReportFiles,
     exit_zero: bool,
     quiet: bool,
     workspace: Path,
@@ -147,6 +154,7 @@ def command(
         )
     if executor == "local" and (address is not None or shared_folder):
         raise UserError("--address and --shared-folder need a cluster; add --executor ray")
+    files.check(as_json=as_json)
     known = None if baseline is None else Baseline.existing(baseline)
     settings = Settings(
         compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, cap, budget, 1 if exit_first else maxfail, jobs,
@@ -159,9 +167,13 @@ def command(
         with open_workspace(workspace, write=False) as space:
             failures = failures_of(Campaigns(space).results(summary.campaign, failures=True))
         summary = replace(summary, new_findings=len(match(known.failures, failures).new))
+    if files.paths and summary.executed and summary.stopped_by != "interrupt":
+        with open_workspace(workspace, write=False) as space:
+            view = overview(space, Scope(summary.campaign))
+            files.write(space, str(workspace), view if known is None else with_known(view, known))
     if as_json:
         print_json({"schema": SCHEMA, **asdict(summary), "seconds": round(summary.seconds, 3)})
-    else:
+    elif STDOUT not in files.paths:
         _print(settings, summary, str(workspace))
     if summary.stopped_by == "interrupt":
         raise KeyboardInterrupt

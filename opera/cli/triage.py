@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -14,11 +16,11 @@ from opera.cli.options import JOBS, Count, Duration, common
 from opera.config import load_config
 from opera.console import echo, one_line, plural, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.report.lookup import finding_of, resolve
-from opera.store import Campaigns, Workspace
+from opera.report.lookup import finding_of, renamed, resolve
+from opera.store import Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
-from opera.triage.findings import Finding, group, knowledge_of
+from opera.triage.findings import Finding, findings_in
 from opera.triage.reduction.reduce import Budget
 from opera.triage.reduction.trigger import trigger_of
 from opera.triage.runner import Triage, TriageOptions, TriageTally
@@ -65,7 +67,7 @@ def command(
     """
     options = TriageOptions(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
     with open_workspace(workspace, write=True, make=False) as space:
-        before = _findings(space)
+        before = findings_in(space)
         if not before:
             raise NothingSelected("the workspace has no failures; run a campaign first, e.g. `opera run --compiler tvm --frontend onnx`")
         if apart or together:
@@ -74,9 +76,9 @@ def command(
             Triage(space, load_config(), options, _tell).merge()
         else:
             tally = Triage(space, load_config(), options, _tell).run()
-        found = _findings(space)
+        found = findings_in(space)
         reductions = Reductions(space).all()
-    _print(tally, len(before), found, reductions, as_json)
+    _print(tally, before, found, reductions, as_json)
     return Exit.CLEAN
 
 
@@ -88,53 +90,70 @@ def _tell(stored: StoredReduction, api: str) -> None:
     probes, seconds = stored.detail.get("probes", 0), stored.detail.get("seconds", 0.0)
     before, after = stored.detail.get("complexity", (0.0, 0.0))
     figures = f"{probes} probes, {seconds:.1f} s, complexity {before:.0f} to {after:.0f}"
-    say(f"  {stored.finding[:8]}  {one_line(api)}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
-
-
-def _findings(space: Workspace) -> list[Finding]:
-    return group(Campaigns(space).results(failures=True), knowledge_of(space, lambda _: ""))
+    say(f"  {stored.fingerprint[:8]}  {one_line(api)}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
 
 
 def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str, str] | None) -> None:
     """Stores the decision of a person about pairs of findings."""
-    known = knowledge_of(space).causes
-    leaves = set(known.split(Campaigns(space).results(failures=True), knowledge_of(space).instance_of))
     if apart:
-        one, other = (_members(space, each, leaves) for each in apart)
-        if one & other:
-            raise UserError(f"{apart[0]} and {apart[1]} are one finding; name two members that `opera show {apart[0]}` lists")
-        pairs = itertools.product(sorted(one), sorted(other))
+        one, other = _named(space, apart)
+        if one.finding.id == other.finding.id:
+            if one.parts & other.parts:
+                raise UserError(f"{apart[0]} and {apart[1]} are one finding; name two members that `opera show {apart[0]}` lists")
+            pairs = itertools.product(sorted(one.parts), sorted(other.parts))
+        else:
+            pairs = itertools.product(sorted(one.finding.members), sorted(other.finding.members))
         Reductions(space).keep_merges(Merge(a, b, BY_HAND, apart=True) for a, b in pairs)
     if together:
-        first, second = (min(_members(space, each, leaves)) for each in together)
-        one, other = (finding_of(space, each).subject for each in (first, second))
-        if one != other:
-            raise UserError(f"{together[0]} belongs to {one} and {together[1]} to {other}; name two findings of one subject")
-        Reductions(space).keep_merges([Merge(first, second, BY_HAND)])
+        one, other = _named(space, together)
+        if one.finding.subject != other.finding.subject:
+            raise UserError(
+                f"{together[0]} belongs to {one.finding.subject} and {together[1]} to {other.finding.subject};"
+                " name two findings of one subject"
+            )
+        Reductions(space).keep_merges([Merge(min(one.parts), min(other.parts), BY_HAND)])
 
 
-def _members(space: Workspace, prefix: str, leaves: set[str]) -> set[str]:
-    """The findings, before merging, of *prefix*: one finding, or all members of a merged finding."""
-    exact = {each for each in leaves if each.startswith(prefix.lower())}
-    if len(exact) == 1:
-        return exact
+@dataclass(frozen=True)
+class _Named:
+    """The finding that an id names, and the parts of it that go with this id."""
+
+    finding: Finding
+    parts: frozenset[str]
+
+
+def _named(space: Workspace, prefixes: tuple[str, str]) -> list[_Named]:
+    return [_one_named(space, each) for each in prefixes]
+
+
+def _one_named(space: Workspace, prefix: str) -> _Named:
     target = resolve(space, prefix)
     if target.finding is None:
         raise UserError(f"{prefix!r} is not a finding; `opera report` lists the findings")
-    return set(finding_of(space, target.finding).members)
+    finding = finding_of(space, target.finding)
+    parts = frozenset(part for part, name in finding.names.items() if name == target.finding)
+    return _Named(finding, parts or frozenset({target.finding}))
 
 
-def _print(tally: TriageTally, before: int, found: list[Finding], reductions: list[StoredReduction], as_json: bool) -> None:
+def _print(
+    tally: TriageTally, before: Sequence[Finding], found: Sequence[Finding], reductions: list[StoredReduction], as_json: bool
+) -> None:
     merged = sum(len(each.members) - 1 for each in found)
+    joined = [(each.id, after) for each in before for after in found if each.id in after.former_ids]
+    origin = {test.test: each.id for each in before for test in each.tests}
+    known = {each.id for each in before}
+    split = [(origin[each.representative.test], each) for each in found if each.id not in known]
     document: JsonObject = {
         "schema": SCHEMA,
         "reduced": tally.reduced,
         "not_reduced": tally.not_reduced,
         "probes": tally.probes,
         "seconds": round(tally.seconds, 3),
-        "findings_before": before,
+        "findings_before": len(before),
         "findings": len(found),
         "merged": merged,
+        "joined": [{"id": former, "finding": finding.id} for former, finding in joined],
+        "split_off": [{"id": finding.id, "from": former} for former, finding in split],
         "seconds_per_reduction": _spread([each.detail.get("seconds", 0.0) for each in reductions if each.reason is None]),
         "problems": tally.problems,
     }
@@ -144,7 +163,12 @@ def _print(tally: TriageTally, before: int, found: list[Finding], reductions: li
         print_json(document)
         return
     echo(f"reduced: {tally.reduced}, not reduced: {tally.not_reduced}, in {tally.seconds:.0f} s")
-    echo(f"findings: {before} before, {len(found)} now ({plural(merged, 'merge')})")
+    for former, finding in split:
+        trigger = "" if finding.trigger is None else f": fails with {one_line(finding.trigger, 160)}"
+        echo(f"{finding.id[:8]} was part of {former[:8]}, and has another cause{trigger}")
+    for former, finding in joined:
+        echo(renamed(finding, former) or "")
+    echo(f"findings: {len(before)} before, {len(found)} now ({plural(merged, 'merge')})")
 
 
 def _spread(seconds: list[float]) -> dict[str, float] | None:

@@ -74,6 +74,13 @@ def known_adapter(name: str) -> type[Adapter] | None:
 
 
 @cache
+def has_script(name: str, frontend: str) -> bool:
+    """Whether the adapter of the compiler called *name* can show a failure of *frontend* in a script of its own."""
+    adapter = known_adapter(name)
+    return adapter is not None and adapter.script_template(frontend) is not None
+
+
+@cache
 def noise_of(name: str) -> Noise:
     """The message noise of the compiler called *name*."""
     adapter = known_adapter(name)

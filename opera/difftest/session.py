@@ -36,6 +36,7 @@ class SubjectSession:
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
         self._settings = settings
+        self._own_settings = config.digest(settings.compiler)
         environment = dict(self.route.environment)
         library = library_spec(config, self.route.library, cache, environment)
         compiler = compiler_spec(
@@ -119,7 +120,8 @@ class SubjectSession:
     def compiler_versions(self) -> Mapping[str, str]:
         """Versions and settings on the compiler's side."""
         versions: Mapping[str, str] = self.pool.infos[WorkerKind.COMPILER]["versions"]
-        return versions if self._settings.build is None else {**versions, "build": self._settings.build}
+        own = {"build": self._settings.build, "opera.toml": self._own_settings}
+        return {**versions, **{name: value for name, value in own.items() if value is not None}}
 
     def difftest(self, document: Callable[[str], Document]) -> DiffTest:
         """The steps of the subject's tests; *document* gives the JSON document of an instance by its hash."""

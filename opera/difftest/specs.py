@@ -64,7 +64,7 @@ def compiler_spec(
     """The worker of the compiler *plugin* for models of *library*.
 
     Args:
-        config: Says which interpreter to use.
+        config: Says which interpreter, search path and variables to use.
         plugin: The compiler.
         library: The library of the route.
         cache: Where models lie.
@@ -82,5 +82,6 @@ def compiler_spec(
         options=options,
         python=config.python("compiler", plugin.name),
         path=(*plugin.search_path(), *search_path(template)),
-        environment={**environment, **plugin.load().worker_environment(cache)},
+        environment={**environment, **plugin.load().worker_environment(cache), **config.environment(plugin.name)},
+        search_first=config.search_first(plugin.name),
     )

@@ -239,7 +239,7 @@ class Checkup:
             held = self._held(each)
         except OperaError as error:
             return [Check(each.name, None, State.BROKEN, str(error))]
-        found = lacks(adapter.packages, held)
+        found = [] if self._config.search_first(each.name) else lacks(adapter.packages, held)  # a build may not name its version
         trouble = of_lacks(each.name, held.python, found) if found else Trouble(State.INSTALLED.value, "")
         main = held.find(Requirement(adapter.packages[0]).name) if adapter.packages else None
         version = main.version if main and not found else ""
@@ -257,7 +257,7 @@ class Checkup:
                 raise
 
     def _held(self, each: Plugin) -> Inventory:
-        return inventory(self._config.python("compiler", each.name), each.search_path())
+        return inventory(self._config.python("compiler", each.name), (*self._config.search_first(each.name), *each.search_path()))
 
     def _materialise(self, key: tuple[str, Environment], kinds: Iterable[str | None]) -> _Library:
         name, environment = key

@@ -134,7 +134,8 @@ def _session(
         options={"adapter": registered.target, "cache": str(workspace.cache), "packages": list(packages)},
         python=config.python("compiler", campaign.compiler),
         path=(*registered.search_path(), *search_path(template)),
-        environment=registered.load().worker_environment(workspace.cache),
+        environment={**registered.load().worker_environment(workspace.cache), **config.environment(campaign.compiler)},
+        search_first=config.search_first(campaign.compiler),
     )
     session = WorkerSession(spec, Limits(timeout), scratch)
     event = session.start()

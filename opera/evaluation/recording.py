@@ -23,7 +23,7 @@ from opera.instance import Argument, Instance, Tensor, decode_instance, encode_i
 from opera.prioritize import Candidate, equipped_counts
 from opera.prioritize.features import integer_data
 from opera.store import Campaign, Campaigns, Corpus, Workspace
-from opera.triage.findings import group, knowledge_of
+from opera.triage.findings import findings_in
 from opera.untrusted import Count, Document, JsonObject, Line, Malformed, Name, Seconds, from_json, lines_of, parsed_json, typed
 
 
@@ -216,7 +216,7 @@ def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Map
         raise UserError(f"{lost} of {len(seconds)} instances of campaign {campaign.id} are no longer in the workspace; extract them again")
     faults: dict[str, str] = {}
     revealed: dict[str, set[str]] = defaultdict(set)
-    for finding in group(failures, knowledge_of(workspace, lambda key: instances[key].api)):
+    for finding in findings_in(workspace, lambda key: instances[key].api, failures):
         faults[finding.id] = f"{', '.join(finding.operators[:3])}: {finding.verdict.value}: {finding.summary}"[:200]
         for test in finding.tests:
             revealed[test.instance].add(finding.id)

@@ -10,6 +10,7 @@ from opera import __version__
 from opera.console import one_line, option, plural
 from opera.oracles.verdict import Verdict
 from opera.report.overview import Finding, Overview
+from opera.report.terminal import id_digits
 from opera.report.text import code, inline
 from opera.untrusted import JsonObject
 
@@ -19,28 +20,50 @@ _LEVELS: Mapping[Verdict, str] = {Verdict.ABORT: "error", Verdict.INCONSISTENT: 
 
 
 def junit(view: Overview, workspace: str) -> str:
-    """JUnit XML: a suite per subject, a case per operator. A case fails with every finding that the operator has.
+    """JUnit XML: a suite per subject; a case per operator without a finding, and one per operator and finding.
+
+    A case fails with its finding, and is skipped if the finding is known.
 
     Args:
         view: What to write.
         workspace: How the user calls it.
     """
     findings = _by_operator(view.findings)
+    digits = id_digits(view)
     root = xml.Element("testsuites", name="opera")
     for subject in view.subjects:
-        operators = [each for each in view.operators if each.subject == subject.name]
-        failing = sum(1 for each in operators if findings.get((each.api, subject.name)))
-        suite = xml.SubElement(
-            root, "testsuite", name=one_line(subject.name), tests=str(len(operators)), failures=str(failing), errors="0", skipped="0"
-        )
-        for each in operators:
-            case = xml.SubElement(suite, "testcase", classname=one_line(subject.name), name=one_line(each.api))
-            for finding in findings.get((each.api, subject.name), ()):
-                message = f"{finding.verdict.value} in {finding.converter or 'an unknown converter'}: {finding.summary}"
-                failure = xml.SubElement(case, "failure", type=finding.verdict.value, message=one_line(message))
-                failure.text = f"opera show {finding.id}{option(workspace)}\nopera reproduce {finding.id}{option(workspace)}"
+        name = one_line(subject.name)
+        suite = xml.SubElement(root, "testsuite", name=name)
+        for each in view.operators:
+            if each.subject != subject.name:
+                continue
+            own = findings.get((each.api, subject.name), [])
+            if not own:
+                xml.SubElement(suite, "testcase", classname=name, name=one_line(each.api))
+            for finding in own:
+                case = xml.SubElement(suite, "testcase", classname=name, name=f"{one_line(each.api)} {finding.id[:digits]}")
+                _add_outcome(case, finding, view, workspace)
+        counts = {"tests": len(suite), "failures": len(suite.findall("*/failure")), "errors": 0, "skipped": len(suite.findall("*/skipped"))}
+        suite.attrib.update({key: str(count) for key, count in counts.items()})
     xml.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+
+
+def _add_outcome(case: xml.Element, finding: Finding, view: Overview, workspace: str) -> None:
+    """Adds the failure of *finding* to its case, or the reason why the case is skipped."""
+    message = one_line(f"{finding.verdict.value} in {finding.converter or 'an unknown converter'}: {finding.summary}")
+    reason = view.known.get(finding.id)
+    if reason is not None:
+        xml.SubElement(case, "skipped", message=one_line(f"known: {reason}; {message}"))
+        return
+    failure = xml.SubElement(case, "failure", type=finding.verdict.value, message=message)
+    failure.text = "\n".join(_commands(finding, workspace))
+
+
+def _commands(finding: Finding, workspace: str) -> list[str]:
+    """The commands that show the finding, and reproduce it where a script can."""
+    names = ("show", "reproduce") if finding.has_script else ("show",)
+    return [f"opera {name} {finding.id}{option(workspace)}" for name in names]
 
 
 def _by_operator(findings: Iterable[Finding]) -> dict[tuple[str, str], list[Finding]]:
@@ -65,19 +88,21 @@ def sarif(view: Overview, workspace: str) -> str:
         "runs": [
             {
                 "tool": {"driver": {"name": "opera", "version": __version__, "rules": rules}},
-                "results": [_result(each, workspace) for each in view.findings],
+                "results": [_result(each, view, workspace) for each in view.findings],
             }
         ],
     }
     return json.dumps(document, indent=1) + "\n"
 
 
-def _result(finding: Finding, workspace: str) -> JsonObject:
+def _result(finding: Finding, view: Overview, workspace: str) -> JsonObject:
+    reason = view.known.get(finding.id)
+    suppressions = [{"kind": "external", "status": "accepted", "justification": _plain(reason)}] if reason is not None else []
     converter = one_line(finding.converter or "unknown")
     return {
         "ruleId": finding.verdict.value,
         "level": _LEVELS.get(finding.verdict, "warning"),
-        "message": {"text": f"{_plain(finding.heading)}: {_plain(finding.summary)}\nopera reproduce {finding.id}{option(workspace)}"},
+        "message": {"text": f"{_plain(finding.heading)}: {_plain(finding.summary)}\n{_commands(finding, workspace)[-1]}"},
         "locations": [
             {
                 "logicalLocations": [
@@ -86,6 +111,7 @@ def _result(finding: Finding, workspace: str) -> JsonObject:
             }
         ],
         "partialFingerprints": {"opera/v1": finding.id},
+        "suppressions": suppressions,
         "properties": {
             "operators": [one_line(api) for api in finding.operators],
             "stage": finding.stage.value if finding.stage else None,
@@ -108,25 +134,17 @@ def markdown(view: Overview, workspace: str) -> str:
         ["subject", "tests", *(verdict.value for verdict in verdicts)],
         [[_cell(each.name), f"{each.tests:,}", *(f"{each.verdicts.get(verdict, 0):,}" for verdict in verdicts)] for each in view.subjects],
     )
-    lines += ["", f"### {plural(len(view.findings), 'finding')}", ""]
-    lines += _table(
-        ["id", "subject", "verdict", "stage", "converter", "tests", "summary"],
-        [
-            [
-                f"`{each.id[:8]}`",
-                _cell(each.heading),
-                each.verdict.value,
-                each.stage.value if each.stage else "",
-                _cell(each.converter or ""),
-                f"{len(each.tests):,}",
-                _cell(each.summary),
-            ]
-            for each in view.findings[:_MOST_ROWS]
-        ],
-    )
-    if len(view.findings) > _MOST_ROWS:
+    new = view.new_findings
+    lines += ["", f"### {plural(len(new), 'new finding' if view.known or view.left_out else 'finding')}", ""]
+    lines += _table(_COLUMNS, [_row(each) for each in new[:_MOST_ROWS]]) if new else []
+    if len(new) > _MOST_ROWS:
         command = f"opera report --all{view.scope.options}{option(workspace)}"
-        lines.append(f"\n{len(view.findings) - _MOST_ROWS:,} more: {code(command, 10_000)}")
+        lines.append(f"\n{len(new) - _MOST_ROWS:,} more: {code(command, 10_000)}")
+    if view.known:
+        lines += ["", f"<details><summary>{plural(len(view.known), 'known finding')}</summary>", ""]
+        known = view.known_findings[:_MOST_ROWS]
+        lines += _table([*_COLUMNS, "known"], [[*_row(each), _cell(view.known[each.id])] for each in known])
+        lines += ["", "</details>"]
     reasons = view.filtered_by_reason()
     if reasons:
         total = sum(count for _, count in reasons)
@@ -134,6 +152,21 @@ def markdown(view: Overview, workspace: str) -> str:
         lines += _table(["reason", "tests"], [[_cell(reason), f"{count:,}"] for reason, count in reasons])
         lines += ["", "</details>"]
     return "\n".join(lines) + "\n"
+
+
+_COLUMNS = ["id", "subject", "verdict", "stage", "converter", "tests", "summary"]
+
+
+def _row(finding: Finding) -> list[str]:
+    return [
+        f"`{finding.id[:8]}`",
+        _cell(finding.heading),
+        finding.verdict.value,
+        finding.stage.value if finding.stage else "",
+        _cell(finding.converter or ""),
+        f"{len(finding.tests):,}",
+        _cell(finding.summary),
+    ]
 
 
 def _table(header: list[str], rows: list[list[str]]) -> list[str]:

@@ -216,14 +216,19 @@ class Detailer:
     def _commands(self, finding: Finding) -> tuple[NamedText, ...]:
         where = option(self._name)
         return (
-            NamedText("reproduce", f"opera reproduce {finding.id}{where}"),
+            *([NamedText("reproduce", f"opera reproduce {finding.id}{where}")] if finding.has_script else []),
             NamedText("this finding", f"opera show {finding.id}{where}"),
             NamedText("its smallest test", f"opera show {finding.representative.test[:16]}{where}"),
         )
 
     def _script(self, finding: Finding) -> tuple[str, str]:
         if finding.reproducer is None:
-            return "", "no reproducer exists yet"
+            return (
+                "",
+                "no reproducer exists yet"
+                if finding.has_script
+                else f"the adapter {one_line(finding.representative.compiler)} writes none",
+            )
         outcome = "reproduced the failure" if finding.verified else "did not reproduce the failure in its last run"
         path = self._workspace.folder / finding.reproducer
         if path.parent.resolve() != (self._workspace.folder / "reproducers").resolve() or path.is_symlink():
@@ -262,7 +267,6 @@ def symptom_rows(finding: Finding) -> tuple[NamedText, ...]:
         NamedText("converter", symptom.converter),
         NamedText("message", symptom.message),
         NamedText("optimisation", str(finding.lowest_level or "")),
-        *(NamedText("another compiler", str(each)) for each in finding.opinions),
     )
     return tuple(NamedText(row.name, one_line(row.value, 400)) for row in rows if row.value)
 

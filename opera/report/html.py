@@ -57,6 +57,11 @@ class CampaignSummary:
     versions: str
     settings: str
 
+    @property
+    def build(self) -> str:
+        """The label of the compiler's build; empty where none was given."""
+        return self.curve.campaign.build or ""
+
 
 def write_html(path: Path, workspace: Workspace, name: str, view: Overview) -> None:
     """Writes the report to *path*, at once or not at all.
@@ -119,7 +124,11 @@ class _Entries:
 
     def __iter__(self) -> Iterator[FindingEntry]:
         digits = id_digits(self._view)
-        rows = _fitting(self._row, [{"finding": each, "digits": digits} for each in self._view.findings[:_ROWS]], _ROW_BYTES)
+        rows = _fitting(
+            self._row,
+            [{"finding": each, "digits": digits, "known": self._view.known.get(each.id)} for each in self._view.findings[:_ROWS]],
+            _ROW_BYTES,
+        )
         shown = self._view.findings[: len(rows)]
         details = self._fill(shown)
         for finding, row in zip(shown, rows, strict=True):

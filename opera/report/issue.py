@@ -142,7 +142,7 @@ def text_of(facts: IssueFacts) -> str:
         "system": f"{platform.system()} {platform.release()}",
         "machine": platform.machine(),
         "python": platform.python_version(),
-        "ruled_out": [*ruled_out(result), *_third_opinions(facts)],
+        "ruled_out": [*_ruled_out(facts), *_third_opinions(facts)],
         "provenance": [code(each) for each in facts.provenance],
         "tests": facts.tests,
         "is_crash": result.verdict is not Verdict.INCONSISTENT,
@@ -156,13 +156,19 @@ def text_of(facts: IssueFacts) -> str:
     return re.sub(r"\n{3,}(?=[^\n]*\n)", "\n\n", text) + "\n"
 
 
-def ruled_out(result: StoredResult) -> list[str]:
+def _ruled_out(facts: IssueFacts) -> list[str]:
     """The causes that were ruled out, as sentences; a run backs each one."""
+    result = facts.result
     found: list[str] = []
     if result.verdict.is_failure:
         found.append("Nondeterminism: the test failed again, in the same way, in a fresh process.")
     if result.verdict is Verdict.INCONSISTENT:
         found += _ruled_out_of_values(result)
+        if result.exporter is None and _is_converted(facts):
+            found.append(
+                "The exporter: the library or ONNX's reference evaluator, if one of them can run the compiler's model, does not give the"
+                " compiler's result."
+            )
     level = result.detail.get("lowest_level")
     if isinstance(level, Mapping):
         known = cast("Mapping[str, Any]", level)
@@ -189,12 +195,16 @@ def _ruled_out_of_values(result: StoredResult) -> list[str]:
             " the compiler's result.",
             "Precision: the compiler ran with full precision, and no declared narrower dtype explains the difference.",
         ]
-    if result.exporter is None:
-        found.append(
-            "The exporter: the library or ONNX's reference evaluator, if one of them can run the compiler's model, does not give the"
-            " compiler's result."
-        )
     return found
+
+
+def _is_converted(facts: IssueFacts) -> bool:
+    """Whether something turned the library's model into the model that the compiler loaded; an ONNX test is such a model itself."""
+    result = facts.result
+    adapter = known_adapter(result.compiler)
+    routes = () if adapter is None else adapter.routes
+    artefact = next((each.artefact for each in routes if (each.frontend, each.name) == (result.frontend, result.route)), None)
+    return artefact not in (None, facts.case.document.get("library"))
 
 
 def _difference(result: StoredResult) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.triage.findings import Finding
 
 _LISTED = 8
+_ID = 8
 
 
 @dataclass(frozen=True)
@@ -55,20 +56,27 @@ def resolve(workspace: Workspace, prefix: str) -> Target:
 
 
 def finding_of(workspace: Workspace, identity: str) -> Finding:
-    """The finding of that identity, or the one that it was merged into, or the only one of that fingerprint.
+    """The finding that the whole id *identity* names, now or formerly.
 
     Raises:
-        UserError: no failing test belongs to it any more, or triage has split the fingerprint.
+        UserError: no failing test belongs to it any more.
     """
-    found = findings_among(workspace, Campaigns(workspace).results(failures=True), queries.apis(workspace))
-    exact = [each for each in found if identity in each.members]
-    among = exact or [each for each in found if identity in each.fingerprints]
-    if not among:
+    found = findings_among(workspace, queries.apis(workspace))
+    named = [each for each in found if identity in (each.id, *each.former_ids)] or [each for each in found if identity in each.members]
+    if not named:
         raise UserError(f"no failing test belongs to the finding {identity} now; `opera report` lists the findings")
-    if len(among) > 1:
-        listed = ", ".join(f"{each.id} ({each.trigger or 'all other failures'})" for each in among)
-        raise UserError(f"the failures of fingerprint {identity} are several findings; choose one of: {listed}")
-    return among[0]
+    return named[0]
+
+
+def finding_with(workspace: Workspace, test: str) -> Finding | None:
+    """The finding that has *test*; None for a test that is in no finding."""
+    found = findings_among(workspace, queries.apis(workspace))
+    return next((each for each in found if any(own.test == test for own in each.tests)), None)
+
+
+def renamed(finding: Finding, identity: str) -> str | None:
+    """The sentence that names the finding to a reader who asked for it by a former id; None for its id of today."""
+    return None if identity == finding.id else f"{identity[:_ID]} is now part of {finding.id[:_ID]}: same cause"
 
 
 def result_of(workspace: Workspace, test: str) -> StoredResult:

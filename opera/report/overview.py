@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from opera.console import one_line
 from opera.errors import NothingSelected
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.queries import Scope, campaigns_in
-from opera.triage.findings import Finding, group, knowledge_of
+from opera.triage.findings import Finding, findings_in
 
 UNKNOWN_API = "(instance gone)"
 
@@ -97,6 +97,8 @@ class Overview:
         operators: By API and subject.
         apis: API of each instance of the workspace by its hash.
         campaign_of: The newest campaign of each failing test.
+        known: Why findings are known, by id; empty unless new findings were asked for.
+        left_out: Number of known findings that are not in *findings*.
     """
 
     scope: Scope
@@ -107,6 +109,18 @@ class Overview:
     operators: tuple[OperatorTally, ...]
     apis: Mapping[str, str]
     campaign_of: Mapping[str, Campaign]
+    known: Mapping[str, str] = field(default_factory=dict[str, str])
+    left_out: int = 0
+
+    @property
+    def new_findings(self) -> tuple[Finding, ...]:
+        """The findings that are not known."""
+        return tuple(each for each in self.findings if each.id not in self.known)
+
+    @property
+    def known_findings(self) -> tuple[Finding, ...]:
+        """The known findings."""
+        return tuple(each for each in self.findings if each.id in self.known)
 
     @property
     def tests(self) -> int:
@@ -134,13 +148,13 @@ def overview(workspace: Workspace, scope: Scope) -> Overview:
         tally.add(campaign, campaigns.results(campaign.id))
     if not tally.verdicts:
         raise NothingSelected(_nothing(campaigns, scope))
-    findings = findings_among(workspace, tally.failures, tally.apis)
+    findings = findings_among(workspace, tally.apis, tally.failures)
     return tally.overview(scope, findings)
 
 
-def findings_among(workspace: Workspace, failures: Iterable[StoredResult], apis: Mapping[str, str]) -> tuple[Finding, ...]:
-    """The findings among *failures*; *apis* gives the API of each instance by its hash."""
-    return tuple(group(failures, knowledge_of(workspace, lambda key: apis.get(key, UNKNOWN_API))))
+def findings_among(workspace: Workspace, apis: Mapping[str, str], within: Iterable[StoredResult] | None = None) -> tuple[Finding, ...]:
+    """The findings that have a test *within*, or all; *apis* gives the API of each instance by its hash."""
+    return tuple(findings_in(workspace, lambda key: apis.get(key, UNKNOWN_API), within))
 
 
 def _nothing(campaigns: Campaigns, scope: Scope) -> str:

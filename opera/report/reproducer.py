@@ -221,8 +221,8 @@ def _library_source(workspace: Workspace, config: Config, case: ScriptCase, rout
     return source
 
 
-def attempt(script: Path, python: str, result: StoredResult, scratch: Path | None = None) -> Attempt:
-    """Runs *script* with *python* in an empty folder, below *scratch* if possible, and says whether it fails as *result* did.
+def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | None = None) -> Attempt:
+    """Runs *script* in the compiler's environment and an empty folder, below *scratch* if possible: whether it fails as *result* did.
 
     It has the limits of a worker, and its environment without variables that may decide a result. It ends when its process ends, even
     if another process keeps its output open.
@@ -230,10 +230,13 @@ def attempt(script: Path, python: str, result: StoredResult, scratch: Path | Non
     doing(f"running {script.name}")
     environment = {**passed_on(), **PINNED_ENVIRONMENT}
     environment.pop("PYTHONPATH", None)
+    python, first = config.python("compiler", result.compiler), config.search_first(result.compiler)
     adapter = known_adapter(result.compiler)
     with working_folder("reproduce", scratch) as folder:
         environment["TMPDIR"] = str(folder)  # a process that dies removes none of its files
         environment.update({} if adapter is None else adapter.script_environment(folder))
+        environment.update(config.environment(result.compiler))
+        environment.update({"PYTHONPATH": os.pathsep.join(first)} if first else {})
         reading, writing = map(os.fdopen, os.pipe(), ("rb", "wb"))
         with reading:
             try:

@@ -28,7 +28,8 @@ def document(view: Overview) -> JsonObject:
             for each in view.subjects
         ],
         "campaigns": [{"id": each.campaign.id, "complete": each.campaign.complete, "tests": each.tests} for each in view.curves],
-        "findings": [finding_document(each) for each in view.findings],
+        "findings": [{**finding_document(each), "known": view.known.get(each.id)} for each in view.findings],
+        "known_left_out": view.left_out,
         "filtered": dict(view.filtered_by_reason()),
     }
 
@@ -38,6 +39,7 @@ def finding_document(finding: Finding) -> JsonObject:
     lowest = finding.lowest_level
     return {
         "id": finding.id,
+        "former_ids": list(finding.former_ids),
         "compiler": finding.compiler,
         "frontend": finding.frontend,
         "route": finding.route,
@@ -70,8 +72,10 @@ def print_overview(view: Overview, workspace: str, *, rows: int | None) -> None:
     """
     _print_subjects(view)
     digits = id_digits(view)
-    for subject, group in groupby(sorted(view.findings, key=_heading), key=_heading):
-        _print_findings(subject[1], list(group), digits, rows)
+    new = "new " if view.known or view.left_out else ""
+    for subject, group in groupby(sorted(view.new_findings, key=_heading), key=_heading):
+        _print_findings(f"{new}findings of {subject[1]}", list(group), digits, rows)
+    _print_known(view, digits, rows)
     _print_filtered(view)
     _print_next(view, digits, option(workspace))
 
@@ -97,10 +101,10 @@ def _print_subjects(view: Overview) -> None:
         echo()
 
 
-def _print_findings(subject: str, found: list[Finding], digits: int, limit: int | None) -> None:
+def _print_findings(title: str, found: list[Finding], digits: int, limit: int | None) -> None:
     shown = found if limit is None else found[:limit]
     met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_elsewhere else ""
-    echo(f"findings of {subject}: {len(found)}{met}")
+    echo(f"{title}: {len(found)}{met}")
     tried = any(each.reproducer is not None for each in shown)
     rows = [
         [
@@ -118,6 +122,21 @@ def _print_findings(subject: str, found: list[Finding], digits: int, limit: int 
     print_table(header, rows, elastic=len(header) - 1)
     if len(shown) < len(found):
         echo(f"… {len(found) - len(shown):,} more; --all lists them")
+    echo()
+
+
+def _print_known(view: Overview, digits: int, limit: int | None) -> None:
+    if view.left_out:
+        echo(f"known findings: {view.left_out}, not listed")
+        echo()
+    if not view.known:
+        return
+    shown = view.known_findings[:limit]
+    echo(f"known findings: {len(view.known)}")
+    rows = [[each.id[:digits], each.heading, each.verdict.value, one_line(each.converter or "", 32), view.known[each.id]] for each in shown]
+    print_table(["id", "subject", "verdict", "converter", "known"], rows, elastic=4)
+    if len(shown) < len(view.known):
+        echo(f"… {len(view.known) - len(shown):,} more; --all lists them")
     echo()
 
 
@@ -142,13 +161,14 @@ def _print_filtered(view: Overview) -> None:
 
 
 def _print_next(view: Overview, digits: int, where: str) -> None:
-    if not view.findings:
-        echo("no findings")
+    found = view.new_findings
+    if not found:
+        echo("no new findings" if view.known or view.left_out else "no findings")
         return
-    ids = [each.id[:digits] for each in view.findings]
+    ids = [each.id[:digits] for each in found if each.has_script]
     shown = ids if len(ids) <= _FEW else ids[:1]
     for place, each in enumerate(shown):
         title = "" if place else "reproduce:" if len(ids) <= _FEW else "reproduce a finding by its id:"
         echo(f"{title:<31}opera reproduce {each}{where}")
-    echo(f"all facts of the finding:      opera show {ids[0]}{where}")
+    echo(f"all facts of the finding:      opera show {found[0].id[:digits]}{where}")
     echo(f"all findings as one page:      opera report --html report.html{view.scope.options}{where}")

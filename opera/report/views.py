@@ -6,13 +6,15 @@ import json
 from collections.abc import Sequence
 from typing import Protocol
 
+from opera.compilers.registry import has_script
 from opera.console import one_line, option, plural
 from opera.corpus.calls import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict
 from opera.report.details import Detailer, NamedText, evidence, lines, version_rows
-from opera.report.lookup import campaigns_of, finding_of, result_of
+from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, result_of
+from opera.report.overview import findings_among
 from opera.report.terminal import finding_document
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
@@ -35,11 +37,12 @@ class ShowView(Protocol):
 
 
 class FindingView:
-    """A finding by its fingerprint."""
+    """A finding by one of its ids."""
 
-    def __init__(self, workspace: Workspace, name: str, fingerprint: str) -> None:
+    def __init__(self, workspace: Workspace, name: str, identity: str) -> None:
         self._workspace = workspace
-        self._finding = finding_of(workspace, fingerprint)
+        self._asked = identity
+        self._finding = finding_of(workspace, identity)
         campaigns = campaigns_of(workspace, self._finding.representative.test)
         detailer = Detailer(workspace, name, queries.apis(workspace), _SHOWN)
         self._details = detailer.details(self._finding, campaigns[-1] if campaigns else None)
@@ -47,7 +50,9 @@ class FindingView:
     def lines(self) -> list[str]:
         """For a person."""
         details, finding = self._details, self._finding
+        asked = () if self._asked in (finding.id, *finding.former_ids) else (self._asked,)
         text = [
+            *(renamed(finding, each) or "" for each in (*asked, *finding.former_ids)),
             f"finding {finding.id}: {self._finding.summary}",
             f"  {plural(len(finding.tests), 'failing test')} of {finding.heading}",
         ]
@@ -107,6 +112,8 @@ class TestView:
         self._campaigns = campaigns_of(workspace, test)
         self._call = stored_call(Corpus(workspace), workspace.blobs, self._result.instance)
         self._name = name
+        finding = finding_with(workspace, test)
+        self._finding = None if finding is None else finding.id
 
     def lines(self) -> list[str]:
         """For a person."""
@@ -131,7 +138,7 @@ class TestView:
             ("stage", result.stage.value if result.stage else ""),
             ("reason", result.reason or ""),
             ("converter", result.converter or ""),
-            ("finding", result.fingerprint or ""),
+            ("finding", self._finding or ""),
             ("campaigns", ", ".join(campaign.id for campaign in self._campaigns)),
         ]
         return [NamedText(name, one_line(value)) for name, value in rows if value]
@@ -139,11 +146,10 @@ class TestView:
     def _commands(self) -> list[NamedText]:
         where = option(self._name)
         rows = [NamedText("its instance", f"opera show {self._result.instance[:16]}{where}")]
-        if self._result.fingerprint is not None:
-            rows += [
-                NamedText("its finding", f"opera show {self._result.fingerprint}{where}"),
-                NamedText("reproduce", f"opera reproduce {self._result.fingerprint}{where}"),
-            ]
+        if self._finding is not None:
+            rows.append(NamedText("its finding", f"opera show {self._finding}{where}"))
+            if has_script(self._result.compiler, self._result.frontend):
+                rows.append(NamedText("reproduce", f"opera reproduce {self._finding}{where}"))
         return rows
 
     def document(self) -> Document:
@@ -153,7 +159,7 @@ class TestView:
             "schema": SCHEMA,
             "kind": "test",
             "id": result.test,
-            **_result_document(result),
+            **_result_document(result, self._finding),
             "instance": result.instance,
             "seed": result.seed,
             "converter": result.converter,
@@ -175,6 +181,9 @@ class InstanceView:
         self._document = json.loads(corpus.document(key))
         self._provenance: list[Occurrence] = corpus.provenance(key)
         self._tests = [result_of(workspace, test) for test in queries.tests_of(workspace, key)]
+        failing = [test for test in self._tests if test.fingerprint is not None]
+        among = findings_among(workspace, queries.apis(workspace), failing) if failing else ()
+        self._findings = {test.test: finding.id for finding in among for test in finding.tests}
         self._name = name
 
     def lines(self) -> list[str]:
@@ -201,7 +210,7 @@ class InstanceView:
             "notes": list(self._call.notes),
             "document": self._document,
             "provenance": [{"source": each.source, "test": each.test, "calls": each.calls} for each in self._provenance],
-            "tests": [{"id": test.test, **_result_document(test)} for test in self._tests],
+            "tests": [{"id": test.test, **_result_document(test, self._findings.get(test.test))} for test in self._tests],
         }
 
 
@@ -210,7 +219,7 @@ def _seen(occurrence: Occurrence) -> str:
     return f"  {test}  {plural(occurrence.calls, 'call')}"
 
 
-def _result_document(result: StoredResult) -> Document:
+def _result_document(result: StoredResult, finding: str | None) -> Document:
     return {
         "compiler": result.compiler,
         "frontend": result.frontend,
@@ -219,7 +228,7 @@ def _result_document(result: StoredResult) -> Document:
         "verdict": result.verdict.value,
         "stage": result.stage.value if result.stage else None,
         "reason": result.reason,
-        "finding": result.fingerprint,
+        "finding": finding,
     }
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from opera.compilers.registry import has_script
 from opera.console import doing, one_line, option, say, terminal
 from opera.difftest.judge import headline
 from opera.run.status import OperatorFigures, StatusDocument
@@ -181,7 +182,8 @@ class CampaignProgress:
             self._say(f"new finding: {one_line(api)}: {result.verdict.value}{stage}{where}")
             self._say(f"  {one_line(headline(result.verdict, result.detail, result.compiler))}")
             self._say(f"  {one_line(call)}")
-            self._say(f"  reproduce: opera reproduce {result.fingerprint}{option(self._workspace)}")
+            command = "reproduce" if has_script(result.compiler, result.frontend) else "show"
+            self._say(f"  {command}: opera {command} {result.fingerprint}{option(self._workspace)}")
 
     def tick(self, busy: list[tuple[str, str, str]]) -> None:
         now = time.monotonic()

@@ -79,6 +79,23 @@ class Step:
 
 
 @dataclass(frozen=True)
+class Reproduction:
+    """The outcome of a script.
+
+    Attributes:
+        finding: The id under which the script was asked for.
+        script: The file, relative to the workspace.
+        reproduced: Whether the script showed the failure.
+        test: The failing test that the script shows; None if an older OPERA stored the outcome.
+    """
+
+    finding: str
+    script: str
+    reproduced: bool
+    test: str | None
+
+
+@dataclass(frozen=True)
 class Campaign:
     """One run of a prioritised corpus against one subject. *seconds* is the wall time of all its parts."""
 
@@ -92,6 +109,12 @@ class Campaign:
     complete: bool
     stopped_by: str | None
     started: str
+
+    @property
+    def build(self) -> str | None:
+        """The label of the compiler's build; None where none was given."""
+        label = self.versions.get("compiler", {}).get("build")
+        return None if label is None else str(label)
 
     @property
     def library(self) -> str:
@@ -200,6 +223,8 @@ class Campaigns:
                     ),
                 )
                 database.execute("INSERT OR IGNORE INTO campaign_tests VALUES (?, ?, ?)", (campaign, result.test, place))
+                if result.fingerprint is not None:
+                    database.execute("INSERT OR IGNORE INTO finding_ids (id, test) VALUES (?, ?)", (result.fingerprint, result.test))
 
     def adopt(self, campaign: str, tests: Iterable[tuple[int, str]]) -> None:
         """Counts tests that already have a result among those of *campaign*."""
@@ -264,15 +289,18 @@ class Campaigns:
         """The known facts of each machine that results come from."""
         return {key: json.loads(document) for key, document in self._database.execute("SELECT id, document FROM machines ORDER BY id")}
 
-    def keep_reproduction(self, finding: str, script: str, message: str, *, reproduced: bool) -> None:
-        """Stores the outcome of a finding's reproducer."""
+    def keep_reproduction(self, finding: str, test: str, script: str, message: str, *, reproduced: bool) -> None:
+        """Stores the outcome of the script that shows *test*, under the id of its finding."""
         with self._workspace.transaction() as database:
-            database.execute("INSERT OR REPLACE INTO reproductions VALUES (?, ?, ?, ?)", (finding, script, reproduced, message))
+            database.execute(
+                "INSERT OR REPLACE INTO reproductions (finding, script, reproduced, message, test) VALUES (?, ?, ?, ?, ?)",
+                (finding, script, reproduced, message, test),
+            )
 
-    def reproductions(self) -> dict[str, tuple[str, bool]]:
-        """Script, relative to the workspace, and whether it reproduced, by finding."""
-        rows = self._database.execute("SELECT finding, script, reproduced FROM reproductions")
-        return {finding: (script, bool(reproduced)) for finding, script, reproduced in rows}
+    def reproductions(self) -> list[Reproduction]:
+        """The outcomes of scripts, one for each finding whose script ran."""
+        rows = self._database.execute("SELECT finding, script, reproduced, test FROM reproductions ORDER BY finding")
+        return [Reproduction(finding, script, bool(reproduced), test) for finding, script, reproduced, test in rows]
 
     def artefact(self, key: str) -> dict[str, Any] | None:
         """What the materialiser answered for *key*, if it has been asked by this user: the answer names files that a library loads."""

@@ -35,7 +35,7 @@ _PLAIN = {
     "merges": "finding, other, reason, apart",
 }
 """Tables whose rows are the same wherever they come from."""
-_TAKEN = frozenset({*_PLAIN, "rankings", "ranked", "campaigns", "campaign_tests", "results"})
+_TAKEN = frozenset({*_PLAIN, "finding_ids", "rankings", "ranked", "campaigns", "campaign_tests", "results"})
 """Tables that are taken over. What workers have made, and how far an extraction has come, stays where it is."""
 
 _REFERENCES = (("occurrences", "instance", "instances"), ("ranked", "ranking", "rankings"), ("campaign_tests", "campaign", "campaigns"))
@@ -82,6 +82,7 @@ def combine(target: Workspace, source: Path, identify: Identify, into: Combined)
             with target.transaction():
                 for table, columns in _PLAIN.items():
                     database.execute(f"INSERT OR IGNORE INTO {table} ({columns}) SELECT {columns} FROM other.{table}")
+                _finding_ids(database)
                 _rankings(database)
                 _results(database, into)
                 for row in database.execute(f"SELECT {_CAMPAIGN} FROM other.campaigns ORDER BY id").fetchall():
@@ -124,6 +125,14 @@ def _take_files(values: tuple[object, ...], other: Workspace, target: Workspace)
     except ValueError as error:
         return BadRow("instances", key[:12], str(error))
     return None if found == key else BadRow("instances", key[:12], "it is another instance than its identity says")
+
+
+def _finding_ids(database: sqlite3.Connection) -> None:
+    """Takes ids of findings; an id that both have follows the test for which it was first given."""
+    database.execute(
+        "INSERT INTO finding_ids (id, test, since) SELECT id, test, since FROM other.finding_ids WHERE true ON CONFLICT (id) DO UPDATE"
+        " SET test = excluded.test, since = excluded.since WHERE (excluded.since, excluded.test) < (since, test)"
+    )
 
 
 def _rankings(database: sqlite3.Connection) -> None:

@@ -83,5 +83,21 @@ def _to_6(database: sqlite3.Connection, blobs: Path) -> None:
         )
 
 
-STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
+def _to_7(database: sqlite3.Connection, blobs: Path) -> None:
+    """Findings keep the id under which they were first reported; outcomes of scripts name the test that the script shows."""
+    database.execute("ALTER TABLE reproductions ADD COLUMN test TEXT")
+    database.execute(
+        "CREATE TABLE finding_ids (id TEXT PRIMARY KEY, test TEXT NOT NULL, since TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP) WITHOUT ROWID"
+    )
+    database.execute(
+        "INSERT INTO finding_ids (id, test, since) SELECT fingerprint, test, finished FROM (SELECT fingerprint, test, finished,"
+        " row_number() OVER (PARTITION BY fingerprint ORDER BY finished, test) AS place FROM results WHERE fingerprint IS NOT NULL)"
+        " WHERE place = 1"
+    )
+    database.execute(
+        "INSERT OR IGNORE INTO finding_ids (id, test) SELECT finding, test FROM reductions WHERE reason IS NULL ORDER BY number"
+    )
+
+
+STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7}
 """From which version each step starts."""

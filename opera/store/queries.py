@@ -62,7 +62,7 @@ def matching(workspace: Workspace, prefix: str, limit: int = 6) -> Matches:
         )
         return tuple(row[0] for row in rows)
 
-    findings = dict.fromkeys((*select("fingerprint", "results"), *select("finding", "reductions")))
+    findings = dict.fromkeys((*select("fingerprint", "results"), *select("finding", "reductions"), *select("id", "finding_ids")))
     return Matches(tuple(findings), select("test", "results"), select("id", "instances"))
 
 
@@ -246,11 +246,18 @@ def cost_of(workspace: Workspace, campaign: str, operators: int) -> Cost:
 
 @dataclass(frozen=True)
 class Scope:
-    """The selected results; None does not restrict. *campaign* is a prefix of an identity."""
+    """The selected results; None does not restrict.
+
+    Attributes:
+        campaign: Prefix of an identity.
+        compiler, frontend: The subject.
+        newest: Whether to select only the newest campaign of each subject.
+    """
 
     campaign: str | None = None
     compiler: str | None = None
     frontend: str | None = None
+    newest: bool = False
 
     @property
     def options(self) -> str:
@@ -267,4 +274,5 @@ def campaigns_in(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
         names = ", ".join(each.id for each in among[:8]) or "none"
         what = "several campaigns begin" if found else "no campaign begins"
         raise UserError(f"{what} with {scope.campaign!r}; choose one of: {names} (`opera ls` lists all campaigns)")
-    return [each for each in found if scope.compiler in (None, each.compiler) and scope.frontend in (None, each.frontend)]
+    chosen = [each for each in found if scope.compiler in (None, each.compiler) and scope.frontend in (None, each.frontend)]
+    return list({(each.compiler, each.frontend): each for each in chosen}.values()) if scope.newest else chosen

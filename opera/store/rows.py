@@ -239,6 +239,15 @@ class ReproductionRow(Row, frozen=True, array_like=True):
     script: Line
     reproduced: Flag
     message: Line
+    test: Hash | None
+
+
+class FindingIdRow(Row, frozen=True, array_like=True):
+    """An id of a finding."""
+
+    id: Digits
+    test: Hash
+    since: Line
 
 
 class ReductionRow(Row, frozen=True, array_like=True):
@@ -322,6 +331,7 @@ TABLES: Mapping[str, type[Row]] = {
     "machines": MachineRow,
     "results_elsewhere": ResultElsewhereRow,
     "reproductions": ReproductionRow,
+    "finding_ids": FindingIdRow,
     "reductions": ReductionRow,
     "assignments": AssignmentRow,
     "merges": MergeRow,

@@ -1,4 +1,4 @@
--- Schema of a workspace, version 5. PRAGMA user_version holds the version; every change adds a step to migrations.py.
+-- Schema of a workspace, version 7. PRAGMA user_version holds the version; every change adds a step to migrations.py.
 
 CREATE TABLE instances (
     id       TEXT PRIMARY KEY,      -- content hash
@@ -112,7 +112,14 @@ CREATE TABLE reproductions (        -- outcome of the newest reproducer of a fin
     finding    TEXT PRIMARY KEY,
     script     TEXT NOT NULL,       -- relative to the workspace
     reproduced INTEGER NOT NULL,
-    message    TEXT NOT NULL
+    message    TEXT NOT NULL,
+    test       TEXT                 -- the failing test that the script shows; NULL if version 6 or older wrote the row
+) WITHOUT ROWID;
+
+CREATE TABLE finding_ids (          -- ids under which findings were reported; an id names the finding that has its test
+    id    TEXT PRIMARY KEY,         -- a fingerprint, or the id of a part that triage split off
+    test  TEXT NOT NULL,
+    since TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
 ) WITHOUT ROWID;
 
 CREATE TABLE reductions (           -- outcome of reducing a failing test

@@ -11,7 +11,7 @@ converter = "SpaceToDepth._impl_v1"
 kind = "values"
 instances = ["5d75d80a9ec8"]
 summary = "values: expected 9.0, got 36.0"
-note = "reported upstream"          # any other key, and any comment, is yours
+note = "reported upstream"          # yours: reports give it as the reason; any other key, and any comment, is yours too
 """
 
 from __future__ import annotations
@@ -50,12 +50,14 @@ class _Entry(msgspec.Struct):
     kind: Line
     instances: list[Name]
     summary: Line = ""
+    note: object = ""
 
     def failure(self) -> KnownFailure:
         """The failure that the table names."""
         compiler, _, frontend = self.subject.partition("/")
+        note = self.note if isinstance(self.note, str) else ""  # the key was always the user's own, of any type
         texts = (self.verdict, self.stage, self.converter, self.kind)
-        return KnownFailure(self.fingerprint, compiler, frontend, *texts, frozenset(self.instances), self.summary)
+        return KnownFailure(self.fingerprint, compiler, frontend, *texts, frozenset(self.instances), self.summary, note)
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):

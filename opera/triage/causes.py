@@ -73,13 +73,11 @@ class Causes:
         done = [each for each in tried if each.reason is None]
         return (done or tried or [None])[-1]
 
-    def reasons(self, members: Sequence[str]) -> tuple[str, ...]:
-        """Why *members* are one: a line for each pair that was merged."""
-        inside = set(members)
+    def reasons(self, names: Mapping[str, str]) -> tuple[str, ...]:
+        """Why the keys of *names* are one: a line for each merged pair whose two names differ."""
+        pairs = [each for each in self.merges if not each.apart and each.finding in names and each.other in names]
         return tuple(
-            f"{each.finding} and {each.other}: {each.reason}"
-            for each in self.merges
-            if not each.apart and each.finding in inside and each.other in inside
+            f"{names[each.finding]} and {names[each.other]}: {each.reason}" for each in pairs if names[each.finding] != names[each.other]
         )
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from opera.compilers.registry import has_script
 from opera.console import one_line
 from opera.difftest.judge import headline
 from opera.instance import Instance
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace, queries
+from opera.store.campaigns import Reproduction
+from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of
 from opera.triage.causes import Causes
+from opera.triage.finding_ids import ids_of, new_id
 from opera.triage.reduction.trigger import trigger_of
 
 
@@ -22,7 +26,7 @@ class Finding:
     """Failing tests with one root cause, as far as it is known.
 
     Attributes:
-        id: The fingerprint; once it was reduced, a hash of the fingerprint and the trigger.
+        id: The id under which it was first reported: of the ids that name it, the oldest.
         compiler: Who is at fault: the compiler, the exporter that failed before it, or the library where all compilers disagree with it.
         frontend: Model format.
         route: Of the representative.
@@ -32,7 +36,9 @@ class Finding:
         representative: The failing test that was reduced, else the one with the smallest instance.
         tests: All failing tests, in the order of their identities.
         fingerprints: The fingerprints of the tests, the representative's fingerprint first.
-        members: Findings that were merged into this one, itself first.
+        members: The parts that were merged: what one reduction covers, or what none covers of a fingerprint; the first reduced first.
+        former_ids: The other ids that name it: findings that are now part of this one.
+        names: The id of each member: the oldest one that names it, else its own.
         reduction: The outcome of the representative's reduction; None if it was not tried.
         merged_because: Why the members are one.
         verified: Whether its reproducer reproduced it.
@@ -52,6 +58,8 @@ class Finding:
     tests: tuple[StoredResult, ...]
     fingerprints: tuple[str, ...]
     members: tuple[str, ...]
+    former_ids: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict[str, str])
     reduction: StoredReduction | None = None
     merged_because: tuple[str, ...] = ()
     verified: bool = False
@@ -78,6 +86,11 @@ class Finding:
     def is_elsewhere(self) -> bool:
         """Whether something before the compiler is at fault: an exporter, or the library, against which several compilers agree."""
         return self.compiler != self.representative.compiler
+
+    @property
+    def has_script(self) -> bool:
+        """Whether `opera reproduce` can write a script for it: the compiler's adapter has a template."""
+        return has_script(self.representative.compiler, self.representative.frontend)
 
     @property
     def trigger(self) -> str | None:
@@ -129,37 +142,66 @@ class Knowledge:
         sizes: Gives the sizes of instances by their hashes; the smallest represents a finding.
         instance_of: Gives an instance by its hash; None where it or its data are gone.
         causes: What triage has found out.
-        reproductions: Script and whether it reproduced, by finding.
+        reported: The ids of findings so far, the oldest first.
+        reproductions: The outcomes of scripts.
     """
 
     api_of: Callable[[str], str]
     sizes: Callable[[Iterable[str]], Mapping[str, int]]
     instance_of: Callable[[str], Instance | None]
     causes: Causes
-    reproductions: Mapping[str, tuple[str, bool]] = field(default_factory=dict[str, tuple[str, bool]])
+    reported: Sequence[ReportedId] = ()
+    reproductions: Sequence[Reproduction] = ()
 
 
-def group(results: Iterable[StoredResult], known: Knowledge) -> list[Finding]:
-    """The findings among *results*, those with a fingerprint; most severe and most frequent first."""
-    leaves = known.causes.split(results, known.instance_of)
+def group(results: Iterable[StoredResult], known: Knowledge, within: Collection[str] | None = None) -> list[Finding]:
+    """The findings among *results*, those with a fingerprint; most severe and most frequent first.
+
+    Args:
+        results: All failing tests of a workspace, so that ids and groups do not depend on what is selected.
+        known: The facts in addition.
+        within: The selected tests, of which a finding has at least one; None for all.
+    """
+    parts = known.causes.split(results, known.instance_of)
+    named = ids_of(parts, known.reported)
     members: dict[str, list[str]] = {}
-    for leaf, root in known.causes.roots(leaves).items():
-        members.setdefault(root, []).append(leaf)
-    findings = [_finding([root, *(leaf for leaf in names if leaf != root)], leaves, known) for root, names in members.items()]
+    roots = known.causes.roots(parts)
+    for part, root in roots.items():
+        members.setdefault(root, []).append(part)
+    ids: dict[str, list[str]] = {root: [] for root in members}
+    for each, part in named.items():
+        ids[roots[part]].append(each)
+    selected = parts if within is None else {part: [test for test in tests if test.test in within] for part, tests in parts.items()}
+    findings: list[Finding] = []
+    for root, joined in members.items():
+        if any(selected[part] for part in joined):
+            ordered = [root, *(part for part in joined if part != root)]
+            own = ids[root] or [new_id(root, parts[root], named)]
+            findings.append(_finding(ordered, selected, known, own, _names(ordered, own[0], named)))
     return sorted(findings, key=lambda each: (each.compiler, each.frontend, _SEVERITY.index(each.verdict), -len(each.tests), each.id))
+
+
+def _names(members: Sequence[str], identity: str, named: Mapping[str, str]) -> dict[str, str]:
+    """The id of each of *members*: one that names this member, else its own; the finding's where its own names another part."""
+    names: dict[str, str] = {}
+    for each, part in named.items():
+        names.setdefault(part, each)
+    return {part: names.get(part, identity if part in named else part) for part in members}
 
 
 _SEVERITY = [Verdict.ABORT, Verdict.INCONSISTENT, Verdict.CRASH, Verdict.HANG, Verdict.OOM]
 """A silent wrong result is worse than an exception, and a dead process worse than both."""
 
 
-def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]], known: Knowledge) -> Finding:
-    tests = [test for leaf in members for test in leaves[leaf]]
+def _finding(
+    members: Sequence[str], parts: Mapping[str, Sequence[StoredResult]], known: Knowledge, ids: Sequence[str], names: Mapping[str, str]
+) -> Finding:
+    tests = [test for part in members for test in parts[part]]
     reduction = known.causes.of(members[0])
-    first = _representative(leaves[members[0]], reduction, known)
-    script, verified = known.reproductions.get(members[0], (None, False))
+    first = _representative(next(parts[part] for part in members if parts[part]), reduction, known)
+    reproduction = _reproduction([*ids, *members], {test.test for test in tests}, known)
     return Finding(
-        id=members[0],
+        id=ids[0],
         compiler=_culprit(first, reduction),
         frontend=first.frontend,
         route=first.route,
@@ -172,11 +214,19 @@ def _finding(members: Sequence[str], leaves: Mapping[str, Sequence[StoredResult]
         tests=tuple(sorted(tests, key=lambda test: test.test)),
         fingerprints=tuple(dict.fromkeys(str(test.fingerprint) for test in (first, *tests))),
         members=tuple(members),
+        former_ids=tuple(ids[1:]),
+        names=names,
         reduction=reduction,
-        merged_because=known.causes.reasons(members),
-        verified=verified,
-        reproducer=script,
+        merged_because=known.causes.reasons(names),
+        verified=reproduction is not None and reproduction.reproduced,
+        reproducer=None if reproduction is None else reproduction.script,
     )
+
+
+def _reproduction(ids: Sequence[str], tests: Collection[str], known: Knowledge) -> Reproduction | None:
+    """The outcome of a script of one of *tests*; of several, the one under the first of *ids*."""
+    found = [each for each in known.reproductions if (each.finding in ids if each.test is None else each.test in tests)]
+    return min(found, key=lambda each: (ids.index(each.finding) if each.finding in ids else len(ids), not each.reproduced), default=None)
 
 
 def _culprit(first: StoredResult, reduction: StoredReduction | None) -> str:
@@ -227,5 +277,14 @@ def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = Non
         sizes=corpus.sizes,
         instance_of=instance_of,
         causes=causes_of(workspace),
+        reported=FindingIds(workspace).all(),
         reproductions=Campaigns(workspace).reproductions(),
     )
+
+
+def findings_in(
+    workspace: Workspace, api_of: Callable[[str], str] | None = None, within: Iterable[StoredResult] | None = None
+) -> list[Finding]:
+    """The findings of the workspace, or those that have one of the tests *within*, with these tests only."""
+    selected = None if within is None else {each.test for each in within}
+    return group(Campaigns(workspace).results(failures=True), knowledge_of(workspace, api_of), selected)

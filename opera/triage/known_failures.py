@@ -34,6 +34,7 @@ class KnownFailure:
         kind: Exception type, signal, or kind of difference.
         instances: The first digits of the failing instances' hashes.
         summary: One line of one of the tests.
+        note: The remark of a person in a baseline.
     """
 
     fingerprint: str
@@ -45,6 +46,7 @@ class KnownFailure:
     kind: str
     instances: frozenset[str]
     summary: str = ""
+    note: str = ""
 
     @property
     def subject(self) -> str:
@@ -141,7 +143,7 @@ def results_in(workspace: Workspace, scope: Scope) -> list[StoredResult]:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison. *versions* are the compiler's, as text."""
+    """One side of a comparison. *versions*: the compiler's version and build, as text."""
 
     name: str
     versions: str
@@ -176,5 +178,6 @@ def side(text: str, workspace: Path) -> Side:
             there = ", ".join(f"{each.id} ({each.compiler}/{each.frontend})" for each in found) or "none"
             raise UserError(f"{text} does not have exactly one campaign ({there}); name one as {quoted(f'{folder or workspace}:ID')}")
         versions = dict(found[0].versions.get("compiler", {}))
-        label = ", ".join(f"{name} {value}" for name, value in list(versions.items())[:1])
+        shown = [*list(versions.items())[:1], *([("build", found[0].build)] if found[0].build else [])]
+        label = ", ".join(f"{name} {value}" for name, value in shown)
         return Side(f"{found[0].id} ({found[0].compiler}/{found[0].frontend})", label, tuple(campaigns.results(found[0].id)))

@@ -18,10 +18,11 @@ from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, encode_instance
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
+from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration, Guards
 from opera.triage.causes import finding_id
-from opera.triage.findings import Knowledge, knowledge_of, smallest_first
+from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
 from opera.triage.merge import candidates_of, merges
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.triage.reduction.trigger import trigger_of
@@ -290,11 +291,13 @@ class Triage:
                 self._store.keep(asked)
 
     def merge(self) -> None:
-        """Computes again which findings of the workspace have one root cause."""
+        """Computes again which findings of the workspace have one root cause, and gives an id to those that have none yet."""
         doing("merging findings")
         known = self._knowledge()
         leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
         self._store.replace_merges(merges(candidates_of(leaves, known.causes)))
+        found = findings_in(self._workspace)
+        FindingIds(self._workspace).keep(ReportedId(each.id, each.representative.test) for each in found)
 
     def _knowledge(self) -> Knowledge:
         return knowledge_of(self._workspace)

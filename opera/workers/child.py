@@ -1,6 +1,6 @@
 """The child's half of a worker: sets the process up, loads one role, and serves tasks until the driver goes away.
 
-Messages to the child:   {"setup": "module:attribute", "options": {...}, "path": [...]}, then any number of
+Messages to the child:   {"setup": "module:attribute", "options": {...}, "path": [...], "first": [...]}, then any number of
                          {"task": {...}, "number": n, "fork": bool}, or {"quit": true}
 Messages to the driver:  {"is": "ready", "info": {...}} or {"is": "broken", "failure": {...}} once; per task
                          {"is": "forked", "task": n, "pid": pid} where asked for, then
@@ -127,7 +127,7 @@ def _detach() -> None:
 
 
 def _load(setup: Message) -> Handler:
-    sys.path += setup.get("path", [])
+    sys.path[:] = [*setup.get("first", []), *sys.path, *setup.get("path", [])]
     module, _, attribute = str(setup["setup"]).partition(":")
     role: Any = getattr(importlib.import_module(module), attribute)
     return role(setup.get("options", {}))

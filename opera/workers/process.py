@@ -54,6 +54,7 @@ class WorkerSpec:
         python: Its interpreter.
         path: Folders to put last on its module search path.
         environment: Added to the pinned environment.
+        search_first: Folders to put first on its module search path.
     """
 
     label: str
@@ -62,6 +63,7 @@ class WorkerSpec:
     python: str
     path: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    search_first: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -188,7 +190,14 @@ class Worker:
             fcntl.fcntl(self._write_fd, fcntl.F_SETPIPE_SZ, PIPE_SIZE)
         self._outbox = bytearray()
         self._seat.take(self.pid)  # before it learns what to import: thread pools are made for the cores that they see
-        self._send({"setup": self.spec.setup, "options": dict(self.spec.options), "path": list(self.spec.path)})
+        self._send(
+            {
+                "setup": self.spec.setup,
+                "options": dict(self.spec.options),
+                "path": list(self.spec.path),
+                "first": list(self.spec.search_first),
+            }
+        )
 
     @property
     def pid(self) -> int:

@@ -49,7 +49,7 @@ def passed_on(whole: Mapping[str, str] | None = None) -> dict[str, str]:
     whole = os.environ if whole is None else whole
     asked = [name.strip() for name in whole.get(MORE, "").split(",") if name.strip()]
     wanted = _any_of(asked)
-    return {name: value for name, value in whole.items() if wanted.match(name) or (_KNOWN.match(name) and not _is_secret(name, value))}
+    return {name: value for name, value in whole.items() if wanted.match(name) or (_KNOWN.match(name) and not is_secret(name, value))}
 
 
 def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
@@ -59,7 +59,8 @@ def _any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 _KNOWN = _any_of(_PASSED)
 
 
-def _is_secret(name: str, value: str) -> bool:
+def is_secret(name: str, value: str) -> bool:
+    """Whether the variable *name* may hold a secret, by its name or its value."""
     return _SECRET.search(name) is not None or _WITH_PASSWORD.search(value) is not None
 
 

@@ -244,6 +244,7 @@ def posts_document(posts: Mapping[WorkerKind, WorkerConfig], limits: Limits, cac
                     "python": post.spec.python,
                     "path": list(post.spec.path),
                     "environment": dict(post.spec.environment),
+                    "first": list(post.spec.search_first),
                     "forkable": post.forkable,
                     "recycle": post.recycle,
                 }
@@ -266,6 +267,7 @@ def _post(document: Message, cache: str, here: str) -> WorkerConfig:
         python=document["python"],
         path=tuple(document["path"]),
         environment=moved(document["environment"]),
+        search_first=tuple(document["first"]),
     )
     return replace(WorkerConfig(spec), forkable=document["forkable"], recycle=document["recycle"])
 

@@ -120,7 +120,7 @@ def test_the_library_is_at_fault_where_all_others_agree_against_it(workspace: Pa
         wrong = findings[operator]["id"]
         with open_workspace(tmp_path / "copy", write=True) as space:
             store = Reductions(space)
-            (reduction,) = [each for each in store.all() if each.finding == wrong]
+            (reduction,) = [each for each in store.all() if each.test == findings[operator]["representative"]]
             store.keep(replace(reduction, detail={**reduction.detail, "arbiters": arbiters}))
         (finding,) = [each for each in opera(tmp_path / "copy", "report")["findings"] if each["id"] == wrong]
         assert finding["compiler"] == culprit

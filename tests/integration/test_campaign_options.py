@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fake.harness import Event, Lab, essence, instance
+from fake.harness import SITE, Event, Lab, essence, instance
 
 from opera.instance import Argument, Constraint, Kind, Tensor
 from opera.store import Corpus
@@ -354,7 +355,7 @@ def test_without_json_a_table_is_printed_with_the_command_that_shows_the_finding
     outcome = lab.finish(lab.start("--compiler", "fake", "--frontend", "fake"))
     assert outcome.code == 1
     assert "crash" in outcome.stdout
-    assert re.search(r"new finding: fake.raise: crash at \w+.*\n  .*\n  fake\.raise\(.*\)\n  reproduce: opera reproduce ", outcome.stderr)
+    assert re.search(r"new finding: fake.raise: crash at \w+.*\n  .*\n  fake\.raise\(.*\)\n  show: opera show ", outcome.stderr)
     assert f"opera report --campaign {_campaign(lab)} --workspace {lab.workspace}" in outcome.stdout
 
 
@@ -389,3 +390,55 @@ def test_more_seeds_run_again_what_is_drawn_and_nothing_else(lab: Lab) -> None:
     assert seeds == [("drawn", 7), ("drawn", 8), ("drawn", 9), ("kept", 7)]
     more = lab.run("--seed", "7", "--seeds", "4")
     assert (more.json["executed"], len(lab.stored())) == (5, 5)
+
+
+# The compiler's own search path and variables.
+
+
+def test_a_folder_of_opera_toml_comes_first_and_makes_another_campaign(lab: Lab) -> None:
+    lab.add(instance("pass"))
+    first = lab.run().json
+    build = lab.folder / "build"
+    shutil.copytree(SITE / "opera_fake", build / "opera_fake")
+    adapter = build / "opera_fake" / "adapter.py"
+    text = adapter.read_text(encoding="utf-8")
+    adapter.write_text(text.replace('{"fake": "1.0", "level"', '{"fake": os.environ["FAKE_BUILD"], "level"'), encoding="utf-8")
+    (lab.folder / "opera.toml").write_text('[compiler.fake]\npath = ["build"]\nenv = {FAKE_BUILD = "mine"}\n', encoding="utf-8")
+    second = lab.run().json
+    assert second["versions"]["compiler"]["fake"] == "mine"
+    (lab.folder / "opera.toml").write_text('[compiler.fake]\npath = ["build"]\nenv = {FAKE_BUILD = "mine", X = "1"}\n', encoding="utf-8")
+    third = lab.run().json
+    assert len({each["campaign"] for each in (first, second, third)}) == 3
+    assert "opera.toml" not in first["versions"]["compiler"]
+
+
+def test_a_folder_that_is_gone_is_named_with_the_file_that_names_it(lab: Lab) -> None:
+    lab.add(instance("pass"))
+    (lab.folder / "opera.toml").write_text('[compiler.fake]\npath = ["gone"]\n', encoding="utf-8")
+    outcome = lab.run()
+    assert outcome.code == 3
+    assert f"the folder {lab.folder / 'gone'} does not exist; correct `path` of fake in {lab.folder / 'opera.toml'}" in outcome.stderr
+
+
+def test_a_build_is_shown_by_ls_compare_and_the_page(lab: Lab) -> None:
+    lab.add(instance("pass"))
+    ids = [lab.run("--build", name).json["campaign"] for name in ("monday", "tuesday")]
+    listed = lab.finish(lab.start("ls", module="opera")).stdout
+    assert [[word for word in line.split() if word in ("build", "monday", "tuesday")] for line in listed.splitlines()[-4:]] == [
+        ["build"], [], ["monday"], ["tuesday"],
+    ]  # fmt: skip
+    assert [each["build"] for each in lab.finish(lab.start("ls", "--json", module="opera")).json["campaigns"]] == ["monday", "tuesday"]
+    compared = lab.finish(lab.start("compare", *ids, module="opera")).stdout
+    assert "build monday" in compared.splitlines()[0]
+    assert "build tuesday" in compared.splitlines()[1]
+    page = lab.finish(lab.start("report", "--html", "-", module="opera")).stdout
+    assert page.count('<span class="dim">build monday</span>') == 1
+
+
+def test_a_new_finding_is_printed_with_a_command_that_works(lab: Lab) -> None:
+    lab.add(instance("crashes", "raise"))
+    said = lab.run().stderr
+    (finding,) = lab.finish(lab.start("report", "--json", module="opera")).json["findings"]
+    assert f"  show: opera show {finding['id']} --workspace {lab.workspace}\n" in said  # this adapter has no template for a script
+    assert "opera reproduce" not in said
+    assert lab.finish(lab.start("show", finding["id"], module="opera")).code == 0

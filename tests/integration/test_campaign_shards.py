@@ -8,11 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import reporting
 from fake.harness import Lab, Outcome, essence, instance
 
 from opera.difftest.settings import Shard
 from opera.errors import UserError
-from opera.store import Campaigns
+from opera.instance import Occurrence
+from opera.oracles.verdict import Stage, Verdict
+from opera.store import Campaigns, Corpus
+from opera.store.combine import Combined, combine
 from opera.store.database import open_workspace
 from opera.workers.machine import machine_of
 
@@ -247,3 +251,24 @@ def test_top_without_a_campaign_says_what_starts_one(lab: Lab) -> None:
     outcome = top(lab, "abc")
     assert outcome.code == 2
     assert "choose one of: none" in outcome.stderr
+
+
+def test_combined_workspaces_agree_on_the_ids_of_findings_in_any_order(tmp_path: Path) -> None:
+    failing = [
+        reporting.result(name, reporting.relu(1), "tvm", Verdict.CRASH, Stage.LOAD, detail=reporting.failure("no")) for name in ("a1", "b2")
+    ]
+    fingerprint = str(failing[0].fingerprint)
+    for name, result, since in (("one", failing[0], "2000-01-02 00:00:00"), ("other", failing[1], "2000-01-01 00:00:00")):
+        with open_workspace(tmp_path / name, write=True) as space:
+            Corpus(space).add([(reporting.relu(1), Occurrence("node-tests", "test"))])
+            Campaigns(space).begin("a" * 12, "tvm", "onnx", {}, {})
+            Campaigns(space).write("a" * 12, [(0, result)])
+            space.database.execute("UPDATE finding_ids SET since = ?", (since,))
+            space.database.commit()
+    found: list[list[tuple[str, str]]] = []
+    for order in (("one", "other"), ("other", "one")):
+        with open_workspace(tmp_path / "-".join(order), write=True) as target:
+            for each in order:
+                combine(target, tmp_path / each, lambda settings, _: ("a" * 12, settings, None), Combined())
+            found.append(target.database.execute("SELECT id, test FROM finding_ids").fetchall())
+    assert found == [[(fingerprint, failing[1].test)]] * 2

@@ -151,3 +151,25 @@ def test_comparing_with_a_lower_level_says_what_is_fixed_and_new(tmp_path: Path)
     assert [len(backwards.json[name]) for name in ("new", "fixed", "same")] == [1, 0, 1]
     assert backwards.code == 1
     assert opera(one, "compare", "ffff", "ffff").code == 2
+
+
+def test_a_run_writes_its_reports_with_known_failures_apart(lab: Lab) -> None:
+    file = str(lab.folder / "known.toml")
+    opera(lab, "baseline", "update", file)
+    lab.add(instance("dies", "abort"))
+    forms = ("html", "junit", "sarif", "markdown")
+    written = {form: lab.folder / f"report.{form}" for form in forms}
+    outcome = lab.run("--baseline", file, *(word for form in forms for word in (f"--{form}", str(written[form]))))
+    assert outcome.code == 1
+    assert [len(written["junit"].read_text(encoding="utf-8").split(f"<{tag} ")) - 1 for tag in ("failure", "skipped")] == [1, 2]
+    assert "<summary>2 known findings</summary>" in written["markdown"].read_text(encoding="utf-8")
+    assert written["sarif"].read_text(encoding="utf-8").count('"accepted"') == 2
+    assert "known: in known.toml" in written["html"].read_text(encoding="utf-8")
+
+
+def test_update_says_what_the_file_has_now(lab: Lab) -> None:
+    file = str(lab.folder / "known.toml")
+    assert opera(lab, "baseline", "update", file).stdout.endswith(
+        f"{file}: 0 known, 2 new, 0 changed, 0 gone, 0 not tested\nwrote 2 failures\n"
+    )
+    assert opera(lab, "baseline", "check", file).stdout == f"{file}: 2 known, 0 new, 0 changed, 0 gone, 0 not tested\n"

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from fake.harness import marked
 
+from opera.config import Config
 from opera.oracles.verdict import Verdict
 from opera.report import reproducer
 from opera.store import StoredResult
@@ -29,7 +30,7 @@ def test_a_compiler_that_a_script_has_started_ends_with_the_script(
     note, script = tmp_path / "pid", tmp_path / "script.py"
     started = "child = subprocess.Popen(['sleep', '300'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)"
     script.write_text(f"import subprocess\n{started}\nopen({str(note)!r}, 'w').write(str(child.pid))\n{rest}\n")
-    assert reproducer.attempt(script, sys.executable, HUNG).reproduced == reproduced
+    assert reproducer.attempt(script, Config({}), HUNG).reproduced == reproduced
     assert ends(int(note.read_text()))
 
 
@@ -42,7 +43,7 @@ LEAKED = StoredResult("t", "i", "fake", "fake", "file", "runtime", 0, Verdict.OO
 def ran(tmp_path: Path, text: str, result: StoredResult = CRASHED) -> reproducer.Attempt:
     script = tmp_path / "script.py"
     script.write_text(text)
-    return reproducer.attempt(script, sys.executable, result, tmp_path / "scratch")
+    return reproducer.attempt(script, Config({}), result, tmp_path / "scratch")
 
 
 @pytest.mark.parametrize("result", [HUNG, CRASHED])
@@ -106,8 +107,8 @@ def test_a_script_dies_with_the_command_that_runs_it(tmp_path: Path, how: signal
     )
     code = (
         "import sys; from pathlib import Path; from opera.report import reproducer; from opera.interruption import interruptible;"
-        "from opera.oracles.verdict import Verdict; from opera.store import StoredResult\n"
-        "with interruptible(): reproducer.attempt(Path(sys.argv[1]), sys.executable,"
+        "from opera.config import Config; from opera.oracles.verdict import Verdict; from opera.store import StoredResult\n"
+        "with interruptible(): reproducer.attempt(Path(sys.argv[1]), Config({}),"
         " StoredResult('t', 'i', 'fake', 'fake', 'file', 'runtime', 0, Verdict.HANG), Path(sys.argv[2]))"
     )
     command = subprocess.Popen([sys.executable, "-c", code, str(script), str(tmp_path / "scratch")], stderr=subprocess.DEVNULL)

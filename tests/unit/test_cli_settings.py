@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import sqlite3
 import sys
 from pathlib import Path
@@ -13,8 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opera.cli import command
 from opera.cli.options import Duration, Size, guarded
-from opera.config import load_config
+from opera.config import load_config, write_python
 from opera.corpus.selection import check_keyword, selector
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
@@ -142,6 +144,44 @@ def test_an_environment_variable_counts_more_than_the_file(tmp_path: Path, monke
     assert (setting.value, setting.origin) == ("elsewhere", "OPERA_COMPILER_MY_COMPILER_PYTHON")
 
 
+def test_a_compiler_has_folders_and_variables_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "build").mkdir()
+    text = '[compiler.tvm]\npath = ["build"]\n[compiler.tvm.env]\nTVM_LIBRARY_PATH = "lib"\n[compiler.iree]\npython = "x"\n'
+    config = load_config(written(tmp_path, text))
+    assert config.search_first("tvm") == (str(tmp_path / "build"),)
+    assert config.environment("tvm") == {"TVM_LIBRARY_PATH": "lib"}
+    assert config.python("compiler", "tvm") == sys.executable
+    assert (config.search_first("iree"), config.environment("iree"), config.digest("iree")) == ((), {}, None)
+    digest = config.digest("tvm")
+    monkeypatch.setenv("OPERA_COMPILER_TVM_PATH", str(tmp_path))
+    assert load_config(tmp_path).search_first("tvm") == (str(tmp_path),)
+    assert len({digest, load_config(tmp_path).digest("tvm"), None}) == 3
+
+
+def test_config_shows_them_with_their_origin_and_hides_what_may_be_a_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "build").mkdir()
+    written(tmp_path, '[compiler.tvm]\npath = ["build"]\nenv = {TVM_LOG = "1", HF_TOKEN = "abcdef"}\n')
+    monkeypatch.chdir(tmp_path)
+    assert guarded(command, ["config", "show", "--json"]) == 0
+    shown = {each["name"]: (each["value"], each["origin"]) for each in json.loads(capsys.readouterr().out)["settings"]}
+    file = str(tmp_path / "opera.toml")
+    assert shown["compiler.tvm.path"] == (str(tmp_path / "build"), file)
+    assert shown["compiler.tvm.env.TVM_LOG"] == ("1", file)
+    assert shown["compiler.tvm.env.HF_TOKEN"] == ("(hidden)", file)
+    assert shown["compiler.tvm.python"] == (sys.executable, "default")
+    assert "compiler.iree.path" not in shown
+
+
+def test_the_interpreter_is_written_next_to_other_keys_and_taken_out_alone(tmp_path: Path) -> None:
+    file = written(tmp_path, '[compiler.tvm]\npath = ["build"]  # mine\n') / "opera.toml"
+    write_python(file, {("compiler", "tvm"): "/env/bin/python"})
+    assert file.read_text() == '[compiler.tvm]\npython = "/env/bin/python"\npath = ["build"]  # mine\n'
+    write_python(file, {("compiler", "tvm"): None})
+    assert file.read_text() == '[compiler.tvm]\npath = ["build"]  # mine\n'
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -149,10 +189,19 @@ def test_an_environment_variable_counts_more_than_the_file(tmp_path: Path, monke
         ("\udcff", "not valid TOML"),
         ("[compilers.tvm]\npython = 'x'\n", r"unknown section \[compilers\]"),
         ("compiler = 3\n", "needs a name"),
-        ("[compiler]\ntvm = 3\n", "exactly one key"),
-        ("[compiler.tvm]\npython = 3\n", "exactly one key"),
-        ("[compiler.tvm]\n", "exactly one key"),
-        ("[compiler.tvm]\npython = 'x'\nlevel = 'y'\n", "exactly one key"),
+        ("[compiler]\ntvm = 3\n", "has no key"),
+        ("[compiler.tvm]\npython = 3\n", "needs a text"),
+        ("[compiler.tvm]\n", "has no key"),
+        ("[compiler.tvm]\npython = 'x'\nlevel = 'y'\n", "unknown key 'level'"),
+        ("[library.onnx]\npath = ['x']\n", "unknown key 'path'"),
+        ("[compiler.tvm]\npath = 'x'\n", "list of folders"),
+        ("[compiler.tvm]\npath = ['x', 3]\n", "list of folders"),
+        ("[compiler.tvm]\npath = ['x:y']\n", "list of folders"),
+        ("[compiler.tvm]\nenv = ['x']\n", "table of texts"),
+        ("[compiler.tvm]\nenv = {X = 3}\n", "table of texts"),
+        ("[compiler.tvm]\nenv = {'a=b' = 'c'}\n", "table of texts"),
+        ("[compiler.tvm]\nenv = {PYTHONPATH = 'x'}\n", "use `path`"),
+        ("[compiler.tvm]\nenv = {OPERA_PASS_ENV = '*'}\n", "OPERA sets itself"),
     ],
 )
 def test_a_malformed_file_is_the_users_error_and_is_named(tmp_path: Path, text: str, says: str) -> None:

@@ -165,6 +165,7 @@ DROP TABLE IF EXISTS assignments;
 DROP TABLE IF EXISTS merges;
 ALTER TABLE results DROP COLUMN machine;
 ALTER TABLE results DROP COLUMN exporter;
+DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test;
 DROP TABLE IF EXISTS machines;
 DROP TABLE IF EXISTS results_elsewhere;
 PRAGMA user_version = 1;

@@ -102,7 +102,10 @@ BASELINE = {
         }
     ]
 }  # fmt: skip
-CONFIG = {"library": {"pytorch": {"python": "envs/bin/python"}}, "compiler": {"tvm": {"python": "/opt/bin/python"}}}
+CONFIG = {
+    "library": {"pytorch": {"python": "envs/bin/python"}},
+    "compiler": {"tvm": {"python": "/opt/bin/python", "path": ["build", "/opt/lib"], "env": {"TVM_LOG": "1", "X": ""}}},
+}
 CONSTRAINTS = {
     "title": "torch.add", "inputs": {"optional": ["a"]},
     "constraints": {"x": {"dtype": ["float32", "int"], "ndim": [">=1", "2"], "shape": ["[batch,&n,3]"], "range": ["[0,1)", "(-inf,3.5]"],

@@ -304,7 +304,8 @@ def test_a_workspace_that_kept_the_exporter_in_the_detail_says_the_same(tmp_path
         space.database.execute("UPDATE results SET detail = json_set(detail, '$.exporter', exporter) WHERE exporter IS NOT NULL")
         space.database.executescript(
             "ALTER TABLE results RENAME COLUMN exporter TO other; ALTER TABLE results_elsewhere DROP COLUMN exporter;"
-            "UPDATE results SET other = NULL; PRAGMA user_version = 5"
+            "UPDATE results SET other = NULL; DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test;"
+            "PRAGMA user_version = 5"
         )
     with open_workspace(tmp_path, write=False) as space:
         assert [replace(each, detail=dict(each.detail)) for each in Campaigns(space).results()] == [exported, other]
