@@ -140,6 +140,11 @@ def check_outputs(as_json: bool, *paths: Path | None) -> None:
         raise UserError(f"{both} cannot all go to standard output; name a file")
 
 
+def terminal_width() -> int:
+    """Columns of the terminal; 120 where the output is not one."""
+    return shutil.get_terminal_size((120, 24)).columns
+
+
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic: int | None = None) -> None:
     """Prints *rows* under *header*, in aligned columns without colours; numbers are right-aligned.
 
@@ -152,7 +157,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic
     widths = [max(len(row[place]) for row in lines) for place in range(len(header))]
     if elastic is not None:
         others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
-        widths[elastic] = max(20, min(widths[elastic], shutil.get_terminal_size((120, 24)).columns - others))
+        widths[elastic] = max(20, min(widths[elastic], terminal_width() - others))
     numeric = [bool(rows) and all(_is_number(row[place]) for row in lines[1:]) for place in range(len(header))]
     lines.insert(1, ["-" * width for width in widths])
     for number, row in enumerate(lines):

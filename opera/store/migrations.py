@@ -83,5 +83,13 @@ def _to_6(database: sqlite3.Connection, blobs: Path) -> None:
         )
 
 
-STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
+def _to_7(database: sqlite3.Connection, blobs: Path) -> None:
+    """Dropped calls by API; an earlier extraction did not keep them."""
+    database.execute(
+        "CREATE TABLE drops (library TEXT NOT NULL, source TEXT NOT NULL, api TEXT NOT NULL, reason TEXT NOT NULL, calls INTEGER NOT NULL,"
+        " PRIMARY KEY (library, source, api, reason)) WITHOUT ROWID"
+    )
+
+
+STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7}
 """From which version each step starts."""

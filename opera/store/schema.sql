@@ -1,4 +1,4 @@
--- Schema of a workspace, version 5. PRAGMA user_version holds the version; every change adds a step to migrations.py.
+-- Schema of a workspace, version 7. PRAGMA user_version holds the version; every change adds a step to migrations.py.
 
 CREATE TABLE instances (
     id       TEXT PRIMARY KEY,      -- content hash
@@ -30,6 +30,15 @@ CREATE TABLE extractions (          -- the newest extraction of each source
     dropped  TEXT NOT NULL,         -- JSON: reason to calls
     seconds  REAL NOT NULL,
     PRIMARY KEY (library, source)
+) WITHOUT ROWID;
+
+CREATE TABLE drops (                -- the calls that the newest extraction of each source dropped, without noise
+    library  TEXT NOT NULL,
+    source   TEXT NOT NULL,
+    api      TEXT NOT NULL,
+    reason   TEXT NOT NULL,
+    calls    INTEGER NOT NULL,
+    PRIMARY KEY (library, source, api, reason)
 ) WITHOUT ROWID;
 
 CREATE TABLE rankings (
