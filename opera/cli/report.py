@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
 from opera.cli.options import common
+from opera.config import load_config
 from opera.console import check_outputs, plural, print_json, say, write
 from opera.errors import Exit
 from opera.report import ci
 from opera.report.html import write_html
 from opera.report.overview import overview
+from opera.report.scripts import ModelSources, write_script
 from opera.report.terminal import document, print_overview
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
@@ -34,6 +37,7 @@ _ROWS = 30
 )
 @click.option("--sarif", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write SARIF 2.1.0 to this file.")
 @click.option("--markdown", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Write a Markdown summary to this file.")
+@click.option("--no-scripts", is_flag=True, help="Write the HTML page without scripts that `opera reproduce` has not written yet.")
 @click.option("--all", "everything", is_flag=True, help=f"Print all findings, not only the first {_ROWS} of each subject.")
 @common
 def command(
@@ -44,6 +48,7 @@ def command(
     junit: Path | None,
     sarif: Path | None,
     markdown: Path | None,
+    no_scripts: bool,
     everything: bool,
     workspace: Path,
     seed: int,
@@ -56,8 +61,11 @@ def command(
     check_outputs(as_json, html, junit, sarif, markdown)
     with open_workspace(workspace, write=False) as space:
         view = overview(space, Scope(campaign, compiler, frontend))
-        if html is not None:
+        if html is not None and no_scripts:
             write_html(html, space, str(workspace), view)
+        elif html is not None:
+            with ModelSources(space, load_config()) as sources:
+                write_html(html, space, str(workspace), view, partial(write_script, space, sources))
     for path, form in ((junit, ci.junit), (sarif, ci.sarif), (markdown, ci.markdown)):
         if path is not None:
             write(path, form(view, str(workspace)))

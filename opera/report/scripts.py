@@ -113,7 +113,7 @@ def write_script(workspace: Workspace, sources: ModelSources, finding: Finding, 
         try:
             case = reduced(finding) if is_reduced else original(workspace, finding.representative)
             if case is not None:
-                return WrittenScript(render(sources, case, versions), "this script has not run yet")
+                return WrittenScript(render(sources, case, versions), "The script has not run yet; opera reproduce runs it.")
         except (EnvironmentBroken, UserError) as error:
             why = one_line(str(error).partition(";")[0])
     return WrittenScript("", why)
