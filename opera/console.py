@@ -12,7 +12,7 @@ import shlex
 import shutil
 import sys
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,13 +124,18 @@ def print_json(document: Mapping[str, object]) -> None:
     _put(json.dumps(document, indent=2) + "\n", err=False)
 
 
-def write(path: Path, text: str) -> None:
-    """Writes *text* to *path*, whole or not at all; to standard output where that is `-`."""
+def write(path: Path, text: str | Callable[[], str]) -> None:
+    """Writes *text* to *path*, whole or not at all; to standard output where that is `-`.
+
+    Args:
+        path: The file.
+        text: The text, or a function that takes its time to make it: it is called once the file can be written.
+    """
     if path == STDOUT:
-        print_text(text)
+        print_text(text if isinstance(text, str) else text())
         return
     with replacing(path) as file:
-        file.write(text.encode("utf-8", "replace"))
+        file.write((text if isinstance(text, str) else text()).encode("utf-8", "replace"))
 
 
 def check_outputs(as_json: bool, *paths: Path | None) -> None:

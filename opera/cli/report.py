@@ -20,6 +20,8 @@ from opera.store.database import open_workspace
 from opera.store.queries import Scope
 
 _ROWS = 30
+_MANY = 30
+"""Findings whose scripts take so long that a person is told what is going on."""
 
 
 @click.command("report")
@@ -64,6 +66,10 @@ def command(
         if html is not None and no_scripts:
             write_html(html, space, str(workspace), view)
         elif html is not None:
+            say(
+                f"writing scripts of {plural(len(view.findings), 'finding')}; --no-scripts leaves them out",
+                quiet=len(view.findings) < _MANY,
+            )
             with ModelSources(space, load_config()) as sources:
                 write_html(html, space, str(workspace), view, partial(write_script, space, sources))
     for path, form in ((junit, ci.junit), (sarif, ci.sarif), (markdown, ci.markdown)):

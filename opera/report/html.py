@@ -129,7 +129,7 @@ def write_html(path: Path, workspace: Workspace, name: str, view: Overview, scri
         view: What to write.
         script_of: Writes the scripts that the workspace does not have; None leaves them out.
     """
-    write(path, render(workspace, name, view, script_of))
+    write(path, lambda: render(workspace, name, view, script_of))
 
 
 def render(workspace: Workspace, name: str, view: Overview, script_of: ScriptOf | None = None) -> str:
