@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 
 import click
 
@@ -154,11 +155,15 @@ def _print(table: Matrix) -> None:
     print_table(["operator", *(table.label(column) for column in shown)], rows, elastic=0)
     if len(shown) < len(table.columns):
         out = table.columns[len(shown) :]
-        echo(f"too wide for this terminal, left out: {', '.join(column.name for column in out)}")
+        names = ", ".join(column.name for column in out)
+        for line in wrap(f"too wide for this terminal, left out: {names}", terminal_width(), subsequent_indent="  "):
+            echo(line)
         echo(f"show one with --compiler {out[0].compiler}, or write all with --csv FILE")
     echo()
     for column in table.columns:
-        echo(f"{table.label(column)}: {', '.join(f'{count:,} {kind.value}' for kind, count in table.totals(column).items())}")
+        totals = ", ".join(f"{count:,} {kind.value}" for kind, count in table.totals(column).items())
+        for line in wrap(f"{table.label(column)}: {totals}", terminal_width(), subsequent_indent="  "):
+            echo(line)
     echo()
 
 
