@@ -94,7 +94,7 @@ class PageHead:
 
 @dataclass(frozen=True)
 class ShownMatrix:
-    """The table of a library's operators, as many as fit: those with the worst outcome are kept. *linked* pairs have findings."""
+    """The table of a library's operators; *left_out* of them do not fit, and failing operators are kept first."""
 
     table: Matrix
     left_out: int
