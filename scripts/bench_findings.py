@@ -2,7 +2,7 @@
 
 python scripts/bench_findings.py --workspace W [--results 100000] [--failures 50000] [--browser chromium]
 
-Takes a real workspace, and copies the results of its campaign with the most failures under other seeds until there are as many as asked for.
+Copies the results of a real workspace's campaign with the most failures under other seeds, until there are as many as asked for.
 Opens the page in a headless browser; take off the time of an empty page.
 """
 

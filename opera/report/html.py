@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from opera import __version__
 from opera.console import block, one_line, option, plural, write
@@ -236,8 +236,6 @@ def _shown(tables: Sequence[Matrix]) -> Iterator[ShownMatrix]:
     """The tables, cut to what the page has room for; failing operators come before others in what is kept."""
     room = _CELLS
     for table in tables:
-        if not table.columns and not table.operators:
-            continue
         most = max(1, room // max(1, len(table.columns)))
         kept = frozenset(sorted(table.operators, key=lambda api: not table.state(api).is_bad)[:most])
         room -= len(kept) * len(table.columns)
@@ -311,9 +309,14 @@ def _row(finding: Finding) -> dict[str, object]:
         "finding": finding,
         "title": titles.title(finding),
         "seen": titles.seen(finding),
-        "operators": json.dumps(finding.operators[:_SHOWN_OPERATORS]),
-        "subjects": json.dumps(finding.met_by),
+        "operators": _json([api for api in finding.operators if len(api) <= _NAME][:_SHOWN_OPERATORS]),
+        "subjects": _json(finding.met_by),
     }
+
+
+def _json(names: Sequence[str]) -> Markup:
+    """Plain ASCII for an attribute, never cut: the page reads it."""
+    return escape(json.dumps(names))
 
 
 def _fitting(template: Template, contexts: Sequence[dict[str, object]], room: int) -> list[Markup]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -198,6 +199,20 @@ def test_the_table_of_operators_is_cut_and_says_so(space: Workspace, monkeypatch
     section = page(space).partition('<section id="operators"')[2].partition("</section>")[0]
     assert "ai.onnx.Relu" in section
     assert "1 more operator not shown, because the page is full: <code>opera matrix --csv FILE --workspace ws</code>" in section
+
+
+def test_names_for_filters_are_whole_whatever_they_are(space: Workspace) -> None:
+    names = [f'ai.onnx.{place:03}\u202e"<\x1b[31m{"é" * 150}' for place in range(250)]
+    foreign = [Instance("onnx", name, Kind.NODE) for name in (*names, "x" * 900)]
+    Corpus(space).add((each, Occurrence("node-tests", "test")) for each in foreign)
+    failed = [
+        result(f"e{place:03}", each, "tvm", Verdict.CRASH, Stage.LOAD, converter="X", detail=failure("m"))
+        for place, each in enumerate(foreign)
+    ]
+    Campaigns(space).write("aaaaaaaaaaaa", [(100 + place, each) for place, each in enumerate(failed)])
+    rows = [attributes for tag, attributes in Tags(page(space)).found if "data-operators" in attributes]
+    known = [json.loads(each["data-operators"] or "") for each in rows]
+    assert names[:200] in known
 
 
 class Session:
