@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 import unicodedata
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -129,13 +129,18 @@ def print_json(document: Mapping[str, object]) -> None:
     _put(json.dumps(document, indent=2) + "\n", err=False)
 
 
-def write(path: Path, text: str) -> None:
-    """Writes *text* to *path*, whole or not at all; to standard output where that is `-`."""
+def write(path: Path, text: str | Callable[[], str]) -> None:
+    """Writes *text* to *path*, whole or not at all; to standard output where that is `-`.
+
+    Args:
+        path: The file.
+        text: The text, or a function that takes its time to make it: it is called once the file can be written.
+    """
     if path == STDOUT:
-        print_text(text)
+        print_text(text if isinstance(text, str) else text())
         return
     with replacing(path) as file:
-        file.write(text.encode("utf-8", "replace"))
+        file.write((text if isinstance(text, str) else text()).encode("utf-8", "replace"))
 
 
 def check_outputs(as_json: bool, *paths: Path | None) -> None:
@@ -143,6 +148,11 @@ def check_outputs(as_json: bool, *paths: Path | None) -> None:
     if as_json + sum(path == STDOUT for path in paths) > 1:
         both = "the document of --json and a file named -" if as_json else "several files named -"
         raise UserError(f"{both} cannot all go to standard output; name a file")
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; 120 where the output is not one."""
+    return shutil.get_terminal_size((120, 24)).columns
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic: int | None = None) -> None:
@@ -157,7 +167,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic
     widths = [max(len(row[place]) for row in lines) for place in range(len(header))]
     if elastic is not None:
         others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
-        widths[elastic] = max(20, min(widths[elastic], shutil.get_terminal_size((120, 24)).columns - others))
+        widths[elastic] = max(20, min(widths[elastic], terminal_width() - others))
     numeric = [bool(rows) and all(_is_number(row[place]) for row in lines[1:]) for place in range(len(header))]
     lines.insert(1, ["-" * width for width in widths])
     for number, row in enumerate(lines):

@@ -20,6 +20,7 @@ from opera.oracles.verdict import Verdict
 from opera.report.issue import IssueFacts, call_of, provenance_of, text_of
 from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
+from opera.report.scripts import ModelSources
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.workers.supervision import working_folder
@@ -83,7 +84,8 @@ def _tried(space: Workspace, config: Config, name: str, cases: list[ScriptCase],
     for place, each in enumerate(facts):
         try:
             versions = each.campaign.versions if each.campaign else _NO_VERSIONS
-            script = render(space, config, each.case, versions)
+            with ModelSources(space, config) as sources:
+                script = render(sources, each.case, versions)
         except (EnvironmentBroken, UserError) as error:
             facts[place] = replace(each, why_none=one_line(str(error).partition(";")[0]))
             continue

@@ -1,24 +1,29 @@
-"""`opera matrix`: a table of operators and subjects, with the worst verdict of each pair."""
+"""`opera matrix`: tables of operators and subjects, with the worst verdict of each pair."""
 
 from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import wrap
 
 import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER, LIBRARY
 from opera.cli.options import common
-from opera.console import check_outputs, echo, one_line, print_json, print_table, write
+from opera.console import check_outputs, echo, one_line, plural, print_json, print_table, terminal_width, write
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
-from opera.report.matrix import Cell, Matrix, Support, matrix
+from opera.report.matrix import Cell, Column, Matrix, Support, matrices
 from opera.store.database import open_workspace
+from opera.store.queries import Scope
 from opera.untrusted import JsonObject
 
 SCHEMA = "matrix/1"
+_LEAST = 20
+"""Columns of the terminal that the names of operators need."""
 
 
 @click.command("matrix", cls=HeadedCommand)
@@ -44,29 +49,32 @@ def command(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Print a table of operators and subjects: the worst verdict and the share of instances that pass.
+    """Print a table of operators and subjects for each library: the worst verdict, and how many instances pass.
 
-    If an instance was tested with several versions, the newest result counts. In CSV, a cell that a spreadsheet would read as a formula
-    begins with an apostrophe.
+    The tables have all operators that extraction has seen, also untested ones. If an instance was tested with several versions, the newest
+    result counts. In CSV, a cell that a spreadsheet would read as a formula begins with an apostrophe.
     """
     check_outputs(as_json, target)
     with open_workspace(workspace, write=False) as space:
-        table = matrix(space, selector(keyword), compiler, library)
+        tables = matrices(space, selector(keyword), Scope(compiler=compiler), library)
     if failing:
-        bad = {api for (api, _), cell in table.cells.items() if cell.support in (Support.CRASH, Support.INCONSISTENT)}
-        table = Matrix(table.columns, tuple(api for api in table.operators if api in bad), table.cells)
-    if not table.operators:
+        tables = [table.only(lambda api, table=table: table.state(api).is_bad) for table in tables]
+    tables = [table for table in tables if table.operators]
+    if not any(table.columns for table in tables):
         raise NothingSelected("no operator with a result is selected; run a campaign first, or widen -k")
     if target is not None:
-        write(target, _csv(table))
+        write(target, _csv(tables))
     if as_json:
-        print_json(_document(table))
+        print_json(_document(tables))
     elif target is None:
-        _print(table)
+        for table in tables:
+            _print(table)
+        echo("a cell: worst outcome of the operator's instances, how many of them pass")
     return Exit.CLEAN
 
 
-def _document(table: Matrix) -> JsonObject:
+def _document(tables: Sequence[Matrix]) -> JsonObject:
+    pairs = [(table, api, column, table.cells[api, column]) for table in tables for api in table.operators for column in table.columns]
     return {
         "schema": SCHEMA,
         "subjects": [
@@ -74,35 +82,61 @@ def _document(table: Matrix) -> JsonObject:
                 "compiler": column.compiler,
                 "frontend": column.frontend,
                 "route": column.route,
+                "library": table.library,
                 "operators": {kind.value: count for kind, count in table.totals(column).items()},
             }
+            for table in tables
             for column in table.columns
+        ],
+        "operators": [
+            {"operator": api, "library": each.library, "state": each.state(api).value} for each in tables for api in each.operators
         ],
         "cells": [
             {
-                "operator": api,
-                "compiler": column.compiler,
-                "frontend": column.frontend,
-                "route": column.route,
+                **_place(table, api, column),
                 "support": cell.support.value,
                 "instances": cell.instances,
-                "counts": {kind.value: cell.counts[kind] for kind in Support if cell.counts.get(kind)},
+                "inconclusive": cell.inconclusive,
+                "counts": {kind.value: cell.counts[kind] for kind in Support if kind.is_result and cell.counts.get(kind)},
             }
-            for api in table.operators
-            for column in table.columns
-            if (cell := table.cells.get((api, column))) is not None
+            for table, api, column, cell in pairs
+            if cell.support.is_result
+        ],
+        "inconclusive": [
+            {**_place(table, api, column), "counts": {kind.value: cell.counts[kind] for kind in Support if cell.counts.get(kind)}}
+            for table, api, column, cell in pairs
+            if cell.inconclusive and not cell.instances
         ],
     }
 
 
-def _csv(table: Matrix) -> str:
+def _place(table: Matrix, api: str, column: Column) -> dict[str, str]:
+    return {
+        "operator": api,
+        "library": table.library,
+        "compiler": column.compiler,
+        "frontend": column.frontend,
+        "route": column.route,
+    }
+
+
+def _csv(tables: Sequence[Matrix]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["operator", *(_inert(column.name) for column in table.columns)])
-    for api in table.operators:
-        cells = [table.cells.get((api, column)) for column in table.columns]
-        writer.writerow([_inert(api), *("" if cell is None else cell.support.value for cell in cells)])
+    columns = list(dict.fromkeys(column for table in tables for column in table.columns))
+    names = [_inert(column.name) for column in columns]
+    writer.writerow(["operator", "library", "state", *(title for name in names for title in (name, f"{name} passed", f"{name} tested"))])
+    for table in tables:
+        for api in table.operators:
+            cells = [table.cells.get((api, column)) for column in columns]
+            values = [value for cell in cells for value in _values(cell)]
+            writer.writerow([_inert(api), _inert(table.library), table.state(api).value, *values])
     return text.getvalue()
+
+
+def _values(cell: Cell | None) -> tuple[str, str, str]:
+    """Outcome, passed and tested instances; empty for a subject that does not run the library."""
+    return ("", "", "") if cell is None else (cell.support.value, str(cell.passed), str(cell.instances))
 
 
 def _inert(text: str) -> str:
@@ -112,18 +146,42 @@ def _inert(text: str) -> str:
 
 
 def _print(table: Matrix) -> None:
-    rows = [[api, *(_cell(table.cells.get((api, column))) for column in table.columns)] for api in table.operators]
-    print_table(["operator", *(column.name for column in table.columns)], rows)
+    echo(f"{table.library}: {plural(len(table.operators), 'operator')}")
+    if not table.columns:
+        echo("  never tested")
+        echo()
+        return
+    cells = {column: [_cell(table.cells[api, column]) for api in table.operators] for column in table.columns}
+    shown = _fitting({column: max(map(len, [table.label(column), *texts])) for column, texts in cells.items()})
+    rows = [[api, *(cells[column][place] for column in shown)] for place, api in enumerate(table.operators)]
+    print_table(["operator", *(table.label(column) for column in shown)], rows, elastic=0)
+    if len(shown) < len(table.columns):
+        out = table.columns[len(shown) :]
+        names = ", ".join(column.name for column in out)
+        for line in wrap(f"too wide for this terminal, left out: {names}", terminal_width(), subsequent_indent="  "):
+            echo(line)
+        echo(f"show one with --compiler {out[0].compiler}, or write all with --csv FILE")
     echo()
-    kinds = list(Support)
-    totals = [[column.name, *(str(table.totals(column).get(kind, 0)) for kind in kinds)] for column in table.columns]
-    print_table(["operators of", *(kind.value for kind in kinds)], totals)
-    echo("a cell has the worst outcome of the operator's instances, and the share of instances that pass")
+    for column in table.columns:
+        totals = ", ".join(f"{count:,} {kind.value}" for kind, count in table.totals(column).items())
+        for line in wrap(f"{table.label(column)}: {totals}", terminal_width(), subsequent_indent="  "):
+            echo(line)
+    echo()
 
 
-def _cell(cell: Cell | None) -> str:
-    if cell is None:
-        return ""
-    if cell.support in (Support.PASS, Support.UNSUPPORTED) and len(cell.counts) == 1:
-        return cell.support.value
-    return f"{cell.support.value} {cell.share(Support.PASS):.0%}"
+def _fitting(widths: dict[Column, int]) -> list[Column]:
+    """The first columns, those that fit into the terminal next to the names of operators; at least one."""
+    room = terminal_width() - _LEAST
+    shown: list[Column] = []
+    for column, width in widths.items():
+        room -= width + 2
+        if room < 0 and shown:
+            break
+        shown.append(column)
+    return shown
+
+
+def _cell(cell: Cell) -> str:
+    kind = cell.support
+    alone = not kind.is_result or kind is Support.UNSUPPORTED or cell.passed == cell.instances
+    return kind.value if alone else f"{kind.value} {cell.passed}/{cell.instances}"

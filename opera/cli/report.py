@@ -38,6 +38,7 @@ _ROWS = 30
     help="Tell the findings that this file lists apart, as known. Without it, --new selects the newest campaign of each subject, and known"
     " findings are those that the workspace had before.",
 )
+@click.option("--no-scripts", is_flag=True, help="Write the HTML page without scripts that `opera reproduce` has not written yet.")
 @click.option("--all", "everything", is_flag=True, help=f"Print all findings, not only the first {_ROWS} of each subject.")
 @common
 def command(
@@ -47,6 +48,7 @@ def command(
     files: ReportFiles,
     new: bool,
     baseline: Path | None,
+    no_scripts: bool,
     everything: bool,
     workspace: Path,
     seed: int,
@@ -64,7 +66,7 @@ def command(
             view = with_known(view, known)
         if new:
             view = only_new(view)
-        files.write(space, str(workspace), view)
+        files.write(space, str(workspace), view, scripts=not no_scripts)
     if as_json:
         print_json(document(view))
     elif not files.paths:

@@ -17,6 +17,7 @@ from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
 from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
+from opera.report.scripts import ModelSources
 from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
 
@@ -50,7 +51,8 @@ def command(identity: str, output: Path | None, no_run: bool, workspace: Path, s
         script.parent.mkdir(parents=True, exist_ok=True)
         scripts: list[tuple[str, Attempt | None]] = []
         for case in cases:
-            text = render(space, config, case, _versions(space, case))
+            with ModelSources(space, config) as sources:
+                text = render(sources, case, _versions(space, case))
             script.write_text(text, encoding="utf-8")
             scripts.append((text, None if no_run else _attempt(space, config, script, case.result)))
             if scripts[-1][1] is None or scripts[-1][1].reproduced:

@@ -154,7 +154,7 @@ def _stored(space: Workspace, library: str, items: Iterator[Item], finished: _Fi
         for each in summaries:
             if each.calls or not each.failed_shards:  # else the figures of the last run that got further stay
                 found = (each.calls, each.distinct, each.operators, dict(each.dropped), each.seconds)
-                corpus.record_extraction(Extraction(library, each.source, each.version, *found))
+                corpus.record_extraction(Extraction(library, each.source, each.version, *found), each.drops)
             finished.of(each.source).finish()
             yield each
 

@@ -194,6 +194,7 @@ class _Extraction:
             distinct=len(tally.digests),
             operators=len(tally.operators),
             dropped=dict(tally.dropped.most_common()),
+            drops=dict(tally.drops),
             failed_shards=tuple(tally.failures),
             seconds=seconds,
             version=self._version,
@@ -215,7 +216,7 @@ class _Extraction:
                 yield Again(key.hex(), Occurrence(self._source.name, line.test, line.calls))
         elif isinstance(line, Dropped):
             self._file.calls += line.calls
-            self._file.dropped[line.dropped] += line.calls
+            self._file.drop(line.dropped, line.api, line.calls)
         elif isinstance(line, Tested):
             self._file.test(line.outcome, line.test, line.message)
 

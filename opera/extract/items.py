@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -91,6 +92,7 @@ class SourceSummary:
         distinct: Number of distinct instances, those that another source had as well included.
         operators: Number of distinct APIs among them.
         dropped: Calls that could not be recorded, by reason code.
+        drops: The same by API and reason, without calls that are not worth a test.
         failed_shards: Hosts that died.
         seconds: Wall time.
         version: Of the library.
@@ -110,6 +112,7 @@ class SourceSummary:
     files: int = 0
     kept: int = 0
     tests: Tests | None = None
+    drops: Mapping[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,9 @@ class Progress:
 Item = Recorded | Again | FileEnded | SourceSummary
 
 
+_API = re.compile(r"[A-Za-z0-9_.]{1,400}")
+_NOISE = "noise:"
+"""How the reason for a call begins that no test is worth: the corpus says so."""
 ERRORS = 20
 """How many errors of a suite are kept with their message."""
 
@@ -149,6 +155,7 @@ class SourceTally:
         digests: Identities of the distinct instances.
         operators: Their APIs.
         dropped: Calls that could not be recorded, by reason.
+        drops: The same by API and reason, without noise.
         outcomes: Tests by outcome.
         errors: Tests and files that could not be run, with the message.
         failures: Hosts that died.
@@ -158,6 +165,7 @@ class SourceTally:
     digests: set[bytes] = field(default_factory=set[bytes])
     operators: set[str] = field(default_factory=set[str])
     dropped: Counter[str] = field(default_factory=Counter[str])
+    drops: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     outcomes: Counter[str] = field(default_factory=Counter[str])
     errors: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     failures: list[FailedShard] = field(default_factory=list[FailedShard])
@@ -168,9 +176,16 @@ class SourceTally:
         self.digests |= other.digests
         self.operators |= other.operators
         self.dropped += other.dropped
+        self.drops += other.drops
         self.outcomes += other.outcomes
         self.errors = [*self.errors, *other.errors][:ERRORS]
         self.failures += other.failures
+
+    def drop(self, reason: str, api: str, calls: int) -> None:
+        """Counts calls of *api* that were not recorded."""
+        self.dropped[reason] += calls
+        if _API.fullmatch(api) and not reason.startswith(_NOISE):
+            self.drops[api, reason] += calls
 
     def test(self, outcome: str, test: str, message: str) -> None:
         """Counts a test that has ended."""
@@ -188,6 +203,7 @@ class SourceTally:
             "calls": self.calls,
             "operators": sorted(self.operators),
             "dropped": dict(self.dropped),
+            "drops": [[api, reason, calls] for (api, reason), calls in self.drops.items()],
             "outcomes": dict(self.outcomes),
             "errors": [list(error) for error in self.errors],
             "failures": [[each.shard, each.cause, each.entry, each.log] for each in self.failures],
@@ -202,6 +218,7 @@ class SourceTally:
             digests=set(digests),
             operators=set(found.operators),
             dropped=Counter(found.dropped),
+            drops=Counter({(api, reason): calls for api, reason, calls in found.drops}),
             outcomes=Counter(found.outcomes),
             errors=list(found.errors),
             failures=[FailedShard(shard, cause, entry, False, log) for shard, cause, entry, log in found.failures],
@@ -217,3 +234,4 @@ class _Facts(msgspec.Struct):
     outcomes: dict[str, Count]
     errors: list[tuple[str, str]]
     failures: list[tuple[str, str, str, str]]
+    drops: list[tuple[str, str, Count]] = []

@@ -43,10 +43,11 @@ class Repeated(msgspec.Struct, frozen=True):
 
 
 class Dropped(msgspec.Struct, frozen=True):
-    """Calls that were not recorded, and why."""
+    """Calls of *api* that were not recorded, and why."""
 
     dropped: Text
     calls: Count
+    api: Text = ""
 
 
 class Tested(msgspec.Struct, frozen=True):

@@ -14,8 +14,6 @@ _WIDTH, _HEIGHT = 860, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 54, 190, 12, 34
 _CURVES = 8
 _POINTS = 300
-_OPERATORS = 400
-_COLUMNS = 16
 _LABEL_HEIGHT = 15
 
 
@@ -72,33 +70,6 @@ class Trend:
     left_out: int
 
 
-@dataclass(frozen=True)
-class HeatmapCell:
-    """Tests of an operator on a subject; *shade* in percent of the full colour. No tests when zero."""
-
-    tests: int
-    failing: int
-    shade: int
-
-
-@dataclass(frozen=True)
-class HeatRow:
-    """An operator over all subjects."""
-
-    api: str
-    cells: tuple[HeatmapCell, ...]
-
-
-@dataclass(frozen=True)
-class HeatMap:
-    """Operators with failing tests, those with the most first. *clean* operators have none; *left_out* did not fit."""
-
-    subjects: tuple[str, ...]
-    rows: tuple[HeatRow, ...]
-    clean: int
-    left_out: int
-
-
 def bars(view: Overview) -> list[Bar]:
     """One bar per subject, findings of exporters counted where they were met."""
     met = Counter(subject for each in view.findings for subject in each.met_by)
@@ -142,27 +113,6 @@ def trend(view: Overview) -> Trend | None:
     across = tuple(Tick(x(value), f"{value:,}") for value in _ticks(most_tests))
     up = tuple(Tick(y(value), f"{value:,}") for value in _ticks(most_found))
     return Trend(_WIDTH, _HEIGHT, _LEFT, right, bottom, lines, across, up, len(drawn) - len(kept))
-
-
-def heat_map(view: Overview) -> HeatMap:
-    """Operators by subjects."""
-    failing = Counter[str]()
-    for tally in view.operators:
-        failing[tally.api] += tally.failing
-    order = sorted(failing, key=lambda api: (-failing[api], api))
-    subjects = [subject.name for subject in sorted(view.subjects, key=lambda subject: (-subject.tests, subject.name))[:_COLUMNS]]
-    at = {
-        (tally.api, tally.subject): HeatmapCell(tally.tests, tally.failing, _shade(tally.failing, tally.tests)) for tally in view.operators
-    }
-    bad = [api for api in order if failing[api]]
-    columns = tuple(sorted(subjects))
-    none = HeatmapCell(0, 0, 0)
-    rows = tuple(HeatRow(api, tuple(at.get((api, subject), none) for subject in columns)) for api in bad[:_OPERATORS])
-    return HeatMap(columns, rows, len(order) - len(bad), len(bad) - len(rows))
-
-
-def _shade(failing: int, tests: int) -> int:
-    return 0 if failing == 0 else 12 + round(58 * failing / tests)
 
 
 def _label(curve: Curve, among: Sequence[Curve]) -> str:

@@ -18,11 +18,13 @@ from opera.store.corpus import OTHER_TESTS
 from opera.triage.findings import Finding
 from opera.untrusted import Malformed, read_file
 
+LIBRARY, COMPILER = "library", "compiler"
+"""The rows of a difference with what each side gives."""
 _DIFFERENCE = (
     ("kind", "what differs"),
     ("output", "output"),
-    ("expected", "library"),
-    ("actual", "compiler"),
+    ("expected", LIBRARY),
+    ("actual", COMPILER),
     ("distance", "largest distance"),
     ("allowed", "allowed there"),
     ("share", "share of elements"),
@@ -277,4 +279,4 @@ def version_rows(campaign: Campaign | None) -> tuple[NamedText, ...]:
         return (NamedText("versions", "the workspace has no campaign of this test"),)
     sides = [campaign.versions.get(side) for side in ("library", "compiler")]
     named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
-    return tuple(NamedText(one_line(name), one_line(str(value))) for side in named for name, value in side.items())
+    return tuple(dict.fromkeys(NamedText(one_line(name), one_line(str(value))) for side in named for name, value in side.items()))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from opera.console import check_outputs, plural, say, write
+from opera.config import load_config
+from opera.console import check_outputs, doing, plural, say, write
 from opera.report import ci
 from opera.report.html import write_html
 from opera.report.overview import Overview
+from opera.report.scripts import ModelSources, write_script
 from opera.store import Workspace
 
 
@@ -30,15 +33,20 @@ class ReportFiles:
         """Raises UserError where more than one document would go to standard output."""
         check_outputs(as_json, *self.paths)
 
-    def write(self, workspace: Workspace, name: str, view: Overview) -> None:
+    def write(self, workspace: Workspace, name: str, view: Overview, *, scripts: bool) -> None:
         """Writes *view* in each form.
 
         Args:
             workspace: Open; only read.
             name: How the user calls the workspace.
             view: The report.
+            scripts: Whether the page gets the scripts that the workspace does not have yet; a worker of each library writes them.
         """
-        if self.html is not None:
+        if self.html is not None and scripts:
+            doing(f"writing the scripts of {plural(len(view.findings), 'finding')}; --no-scripts leaves them out")
+            with ModelSources(workspace, load_config()) as sources:
+                write_html(self.html, workspace, name, view, partial(write_script, workspace, sources))
+        elif self.html is not None:
             write_html(self.html, workspace, name, view)
         for path, form in ((self.junit, ci.junit), (self.sarif, ci.sarif), (self.markdown, ci.markdown)):
             if path is not None:

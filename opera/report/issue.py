@@ -21,6 +21,7 @@ from opera.report import details
 from opera.report.details import NamedText
 from opera.report.reproducer import Attempt, ScriptCase
 from opera.report.text import code, fenced, inline
+from opera.report.titles import symptom_of
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
@@ -223,11 +224,7 @@ def _operator(facts: IssueFacts) -> str:
 
 def _short(facts: IssueFacts) -> str:
     result = facts.result
-    if result.verdict is Verdict.INCONSISTENT:
-        wrong = {"values": "wrong result", "nan": "wrong NaN", "inf": "wrong infinity"}
-        kind = str(_difference(result).get("kind"))
-        return wrong.get(kind, f"wrong {inline(kind, 40)}")
-    return inline(facts.summary, 100)
+    return inline(symptom_of(result.verdict, result.detail) if result.verdict is Verdict.INCONSISTENT else facts.summary, 100)
 
 
 def _warning(facts: IssueFacts) -> str:

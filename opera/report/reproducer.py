@@ -7,7 +7,7 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,7 @@ from opera.compilers.registry import choose_route, known_adapter, noise_of, plug
 from opera.config import Config
 from opera.console import doing
 from opera.difftest.judge import headline
-from opera.difftest.messages import ModelSource, WriteSource, from_json, to_json
-from opera.difftest.specs import library_spec
+from opera.difftest.messages import ModelSource
 from opera.errors import EnvironmentBroken, UserError
 from opera.oracles.fingerprint import summary, template
 from opera.oracles.tolerance import tolerance_of
@@ -27,9 +26,8 @@ from opera.report.script import objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
 from opera.workers import clock
-from opera.workers.process import PINNED_ENVIRONMENT, Done, Limits, signal_name
+from opera.workers.process import PINNED_ENVIRONMENT, Limits, signal_name
 from opera.workers.program import LOOK_SECONDS, Program, passed_on
-from opera.workers.session import ask
 from opera.workers.supervision import working_folder
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
@@ -86,6 +84,10 @@ class ScriptCase:
     note: str = ""
 
 
+SourceOf = Callable[[ScriptCase, Route], ModelSource]
+"""Gives the source of the model that a script shows."""
+
+
 def original(workspace: Workspace, result: StoredResult) -> ScriptCase:
     """The case of a failing test as the campaign ran it.
 
@@ -108,12 +110,11 @@ def reduced(finding: Finding) -> ScriptCase | None:
     return ScriptCase(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
 
 
-def render(workspace: Workspace, config: Config, case: ScriptCase, versions: Mapping[str, Any]) -> str:
+def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -> str:
     """The script for one failing test.
 
     Args:
-        workspace: Holds the blobs of its instance.
-        config: Says which interpreter has the library.
+        source_of: Gives the source of the library's model.
         case: What to show.
         versions: Of library and compiler, as the test's campaign recorded them.
 
@@ -126,7 +127,7 @@ def render(workspace: Workspace, config: Config, case: ScriptCase, versions: Map
     adapter = plugin(result.compiler).load()
     route = choose_route(adapter, result.frontend, result.route)
     body = _compiler_template(adapter, result)
-    source = _library_source(workspace, config, case, route)
+    source = source_of(case, route)
     import jinja2
 
     environment = jinja2.Environment(
@@ -207,18 +208,6 @@ def _flat(versions: Mapping[str, Any]) -> list[tuple[str, str]]:
     for side in ("library", "compiler"):
         pairs.update({name: str(version) for name, version in dict(versions.get(side, {})).items()})
     return list(pairs.items())
-
-
-def _library_source(workspace: Workspace, config: Config, case: ScriptCase, route: Route) -> ModelSource:
-    result = case.result
-    spec = library_spec(config, route.library, workspace.cache, dict(route.environment))
-    request = WriteSource(case.document, case.key, result.seed, result.form)
-    with working_folder("reproduce", workspace.folder / "scratch") as scratch:
-        event = ask(spec, _LIMITS, scratch, to_json(request))
-    source = from_json(event.result) if isinstance(event, Done) else None
-    if not isinstance(source, ModelSource):
-        raise EnvironmentBroken(f"{route.library} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
-    return source
 
 
 def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | None = None) -> Attempt:

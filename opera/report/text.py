@@ -8,6 +8,14 @@ from typing import Any, cast
 from opera.console import block, clean, cut, one_line
 
 _HARMLESS = re.compile(r"(?!.*(?:www\.|GH-|://|__))[A-Za-z0-9(][A-Za-z0-9 .,:;()'\"=+/_%-]*", re.IGNORECASE)
+_SIGNATURE = re.compile(
+    r"(?:\b[\w:]{1,200}[*& ]{1,4})?\b(?:\w{1,200}::){1,12}(~?\w{1,200})\([^()]{0,2000}(?:\)|\Z)(?: const\b)?(?: \[with [^\]]{0,2000}\])?"
+)
+
+
+def without_signatures(text: str) -> str:
+    """*text* with `name(…)` in place of C++ functions that are spelled out with their namespaces and types."""
+    return _SIGNATURE.sub(r"\1(…)", text[:8_000])
 
 
 def tail(text: str, limit: int = 3_000) -> str:

@@ -28,6 +28,7 @@ _PLAIN = {
     "instances": "id, library, api, operator, outcome, document, shapes",
     "occurrences": "instance, source, test, calls, run",
     "extractions": "library, source, version, calls, distinct_instances, operators, dropped, seconds",
+    "drops": "library, source, api, reason, calls",
     "machines": "id, document",
     "results_elsewhere": _ELSEWHERE,
     "reductions": "fingerprint, test, finding, reason, instance, trigger, detail",

@@ -114,8 +114,8 @@ class Corpus:
             test = OTHER_TESTS
         self._database.execute(_ADD_OCCURRENCE, (key, occurrence.source, test, occurrence.calls, self._run))
 
-    def record_extraction(self, extraction: Extraction) -> None:
-        """Keeps the figures of the newest extraction of a source."""
+    def record_extraction(self, extraction: Extraction, drops: Mapping[tuple[str, str], int] | None = None) -> None:
+        """Keeps the figures of the newest extraction of a source; *drops* are its dropped calls by API and reason."""
         with self._workspace.transaction() as database:
             database.execute(
                 "INSERT OR REPLACE INTO extractions VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -130,6 +130,10 @@ class Corpus:
                     extraction.seconds,
                 ),
             )
+            place = (extraction.library, extraction.source)
+            database.execute("DELETE FROM drops WHERE library = ? AND source = ?", place)
+            rows = ((*place, api, reason, calls) for (api, reason), calls in (drops or {}).items())
+            database.executemany("INSERT INTO drops (library, source, api, reason, calls) VALUES (?, ?, ?, ?, ?)", rows)
 
     def source_counts(self, library: str, source: str) -> tuple[int, int]:
         """Distinct instances and APIs that *source* of *library* has given so far."""

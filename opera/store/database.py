@@ -19,7 +19,7 @@ from opera.store.rows import TABLES, check_schema, checked_rows
 from opera.untrusted import MOST_BYTES, Malformed, read_file
 from opera.workers.folders import own_folder
 
-VERSION = 7
+VERSION = 8
 DATABASE = "opera.db"
 _CHECKED = "checked"
 """A file with the number of the database that was made or checked here."""

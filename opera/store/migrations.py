@@ -99,5 +99,13 @@ def _to_7(database: sqlite3.Connection, blobs: Path) -> None:
     )
 
 
-STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7}
+def _to_8(database: sqlite3.Connection, blobs: Path) -> None:
+    """Dropped calls by API; an earlier extraction did not keep them."""
+    database.execute(
+        "CREATE TABLE drops (library TEXT NOT NULL, source TEXT NOT NULL, api TEXT NOT NULL, reason TEXT NOT NULL, calls INTEGER NOT NULL,"
+        " PRIMARY KEY (library, source, api, reason)) WITHOUT ROWID"
+    )
+
+
+STEPS: Mapping[int, Step] = {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7, 7: _to_8}
 """From which version each step starts."""

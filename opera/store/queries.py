@@ -27,6 +27,7 @@ class Matches:
 class NewestResult:
     """The outcome of an instance's newest test on a subject, by one route and input form."""
 
+    library: str
     api: str
     compiler: str
     frontend: str
@@ -36,16 +37,27 @@ class NewestResult:
     exporter: str | None
 
 
-def newest_results(workspace: Workspace, compiler: str | None = None, library: str | None = None) -> Iterator[NewestResult]:
-    """The newest result of every instance, subject, route and input form, of one compiler and one library where given."""
+def newest_results(workspace: Workspace, scope: Scope, library: str | None = None) -> Iterator[NewestResult]:
+    """The newest result in *scope* of every instance, subject, route and input form, of one library where given."""
+    columns = "library, api, compiler, frontend, route, instance, verdict, exporter"
     rows = workspace.database.execute(
-        "SELECT api, compiler, frontend, route, instance, verdict, exporter FROM (SELECT api, compiler, frontend, route, instance, verdict,"
-        " exporter, row_number() OVER (PARTITION BY instance, compiler, frontend, route, form"
+        f"SELECT {columns} FROM (SELECT {columns}, row_number() OVER (PARTITION BY instance, compiler, frontend, route, form"
         " ORDER BY finished DESC, test) AS age FROM results JOIN instances ON id = instance"
-        " WHERE (?1 IS NULL OR compiler = ?1) AND (?2 IS NULL OR library = ?2)) WHERE age = 1",
-        (compiler, library),
+        " WHERE (?1 IS NULL OR compiler = ?1) AND (?2 IS NULL OR frontend = ?2) AND (?3 IS NULL OR library = ?3) AND (?4 IS NULL OR"
+        " test IN (SELECT test FROM campaign_tests WHERE substr(campaign, 1, length(?4)) = ?4))) WHERE age = 1",
+        (scope.compiler, scope.frontend, library, scope.campaign),
     )
     return (NewestResult(*row) for row in rows)
+
+
+def operators(workspace: Workspace) -> list[tuple[str, str, int]]:
+    """Library, API and number of instances of each operator, in alphabetical order."""
+    return workspace.database.execute("SELECT library, api, count(*) FROM instances GROUP BY library, api ORDER BY library, api").fetchall()
+
+
+def drops(workspace: Workspace) -> list[tuple[str, str, int]]:
+    """Library, API and number of the calls that the newest extractions dropped, noise apart."""
+    return workspace.database.execute("SELECT library, api, sum(calls) FROM drops GROUP BY library, api ORDER BY library, api").fetchall()
 
 
 def apis(workspace: Workspace) -> dict[str, str]:

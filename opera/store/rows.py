@@ -139,6 +139,16 @@ class ExtractionRow(Row, frozen=True, array_like=True):
         from_json(self.dropped, dict[str, Count])
 
 
+class DropRow(Row, frozen=True, array_like=True):
+    """Calls of an API that a source dropped for one reason."""
+
+    library: Name
+    source: Name
+    api: Name
+    reason: Line
+    calls: Count
+
+
 class RankingRow(Row, frozen=True, array_like=True):
     """An order of instances."""
 
@@ -323,6 +333,7 @@ TABLES: Mapping[str, type[Row]] = {
     "instances": InstanceRow,
     "occurrences": OccurrenceRow,
     "extractions": ExtractionRow,
+    "drops": DropRow,
     "rankings": RankingRow,
     "ranked": RankedRow,
     "artefacts": ArtefactRow,

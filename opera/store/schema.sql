@@ -32,6 +32,15 @@ CREATE TABLE extractions (          -- the newest extraction of each source
     PRIMARY KEY (library, source)
 ) WITHOUT ROWID;
 
+CREATE TABLE drops (                -- the calls that the newest extraction of each source dropped, without noise
+    library  TEXT NOT NULL,
+    source   TEXT NOT NULL,
+    api      TEXT NOT NULL,
+    reason   TEXT NOT NULL,
+    calls    INTEGER NOT NULL,
+    PRIMARY KEY (library, source, api, reason)
+) WITHOUT ROWID;
+
 CREATE TABLE rankings (
     id       INTEGER PRIMARY KEY,
     frontend TEXT NOT NULL,

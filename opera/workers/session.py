@@ -8,7 +8,6 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from opera.errors import EnvironmentBroken
 from opera.workers.process import Broken, Done, Event, Limits, Lost, Raised, Ready, Worker, WorkerSpec
 from opera.workers.protocol import Message
 from opera.workers.supervision import supervised
@@ -64,16 +63,3 @@ def session(spec: WorkerSpec, limits: Limits, scratch: Path, stop: threading.Eve
         yield opened
     finally:
         opened.close()
-
-
-def ask(spec: WorkerSpec, limits: Limits, scratch: Path, task: Message) -> Done | Raised | Lost:
-    """Starts a worker, hands it *task*, and returns what came of it; the worker is gone afterwards.
-
-    Raises:
-        EnvironmentBroken: the worker cannot be set up.
-    """
-    with session(spec, limits, scratch) as opened:
-        event = opened.start()
-        if isinstance(event, Broken):
-            raise EnvironmentBroken(f"{spec.label} cannot be used here: {event.failure['message'][:300]}; `opera doctor` shows more")
-        return event if isinstance(event, Lost) else opened.ask(task)

@@ -130,8 +130,8 @@ def test_the_library_is_at_fault_where_all_others_agree_against_it(workspace: Pa
 def test_the_page_shows_trigger_and_reduced_instance(workspace: Path, tmp_path: Path) -> None:
     listed = opera(workspace, "report", "--html", str(tmp_path / "report.html"))["findings"]
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page.count("<h4>Fails with</h4>") == sum(finding["trigger"] is not None for finding in listed) > 0
-    assert "<h4>Reduced</h4>" in page
+    assert page.count("<p>Fails with <span") == sum(finding["trigger"] is not None for finding in listed) > 0
+    assert "<h4>Reduced call</h4>" in page
 
 
 def test_reproducers_are_short_and_fail(workspace: Path, findings: dict[str, Any]) -> None:

@@ -12,7 +12,6 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from opera.config import Config
 from opera.difftest import messages
 from opera.errors import UserError
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Tensor
@@ -42,18 +41,16 @@ def node(*names: str) -> Instance:
     return Instance("onnx", "ai.onnx.Sum", Kind.NODE, (), call, (("opset", 13), ("outputs", [True])))
 
 
-def rendered(monkeypatch: pytest.MonkeyPatch, source: PythonSource, result: StoredResult = RESULT, note: str = "", **versions: str) -> str:
+def rendered(source: PythonSource, result: StoredResult = RESULT, note: str = "", **versions: str) -> str:
     answer = messages.ModelSource(list(source.imports), source.text, source.expected)
-    monkeypatch.setattr(reproducer, "_library_source", lambda *_: answer)
     case = reproducer.ScriptCase(result, {"context": [["opset", 13]]}, "key", note)
-    workspace: Any = None
-    return reproducer.render(workspace, Config({}), case, {"library": versions})
+    return reproducer.render(lambda *_: answer, case, {"library": versions})
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name], ids=repr)
-def test_an_onnx_input_of_any_name_reproduces_as_any_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_onnx_input_of_any_name_reproduces_as_any_other(name: str) -> None:
     model = OnnxTemplate().build(node(name, "other"), "key", 0)
-    script = rendered(monkeypatch, model.source("runtime"))
+    script = rendered(model.source("runtime"))
     names: dict[str, Any] = {}
     exec(
         script.replace("import onnxruntime as ort\n", "").partition("session = ")[0],
@@ -64,11 +61,11 @@ def test_an_onnx_input_of_any_name_reproduces_as_any_other(name: str, monkeypatc
 
 
 @pytest.mark.parametrize("text", NAMES, ids=repr)
-def test_what_a_script_says_of_itself_is_its_docstring_and_nothing_else(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_script_says_of_itself_is_its_docstring_and_nothing_else(text: str) -> None:
     source = OnnxTemplate().build(node("a", "b"), "key", 0).source("runtime")
     detail = {"failure": {"type": text or "E", "message": text}}
     result = replace(RESULT, converter=f"{text}{CODE}", detail=detail)
-    script = rendered(monkeypatch, source, result, f"{text}\n{CODE}", **{f"onnx{text}": f"1{text}\n{CODE}"})
+    script = rendered(source, result, f"{text}\n{CODE}", **{f"onnx{text}": f"1{text}\n{CODE}"})
     first, *rest = ast.parse(script).body
     assert isinstance(first, ast.Expr)
     assert isinstance(first.value, ast.Constant)
@@ -97,11 +94,11 @@ def test_a_script_that_does_not_say_what_it_shows_is_not_written(script: str) ->
     assert objection(script, "a", "", "pytorch") is not None
 
 
-def test_the_user_is_told_that_no_script_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_is_told_that_no_script_was_written() -> None:
     with pytest.raises(
         UserError, match=r"no script was written for test, because the script names __import__; `opera show test` has the facts"
     ):
-        rendered(monkeypatch, PythonSource((), "model = inputs = __import__('os')", "expected = []"))
+        rendered(PythonSource((), "model = inputs = __import__('os')", "expected = []"))
 
 
 HOSTILE = f'a"); {CODE}; ("'

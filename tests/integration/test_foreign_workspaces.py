@@ -20,8 +20,9 @@ from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Tensor, digest
 from opera.prioritize import kept_features
 from opera.run import campaign as leftovers
-from opera.store import Campaigns, Corpus, Workspace, signing
+from opera.store import Campaigns, Corpus, Workspace, queries, signing
 from opera.store.combine import Combined, combine
+from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
 from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.reduction.trigger import trigger_of
@@ -79,6 +80,17 @@ def test_combining_and_importing_change_nothing_there(theirs: Path, ours: Worksp
     assert [f"instances {digest(node('Abs', 13, X=LARGE))[:12]}: " in line and "damaged" in line for line in into.left_out] == [True]
     assert [type(each) is Problem for each in found].count(True) == 1
     assert Corpus(ours).counts("onnx") == (1, 1)
+
+
+def test_operators_that_were_dropped_there_are_known_here_too(theirs: Path, ours: Workspace) -> None:
+    with open_workspace(theirs, write=True) as space:
+        extraction = Extraction("onnx", "node-tests", "1", 5, 2, 2, {"too-large": 3}, 0.1)
+        Corpus(space).record_extraction(extraction, {("ai.onnx.Scan", "too-large"): 3})
+    change(theirs, "INSERT INTO drops VALUES ('onnx', 'node-tests', 'ai.onnx.Loop', 'excluded', -1)")
+    into = Combined()
+    combine(ours, theirs, no_parts, into)
+    assert queries.drops(ours) == [("onnx", "ai.onnx.Scan", 3)]
+    assert ["drops" in line for line in into.left_out] == [True]
 
 
 def test_an_instance_under_another_identity_is_left_out(theirs: Path, ours: Workspace) -> None:

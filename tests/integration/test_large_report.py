@@ -1,12 +1,10 @@
-"""A report of very many results is small enough to open, and is there soon."""
+"""A report of very many results is small enough to open; `scripts/bench_findings.py` measures how soon it is there."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from reporting import Tags, failure, fill, relu
 
 from opera.cli import command
@@ -17,7 +15,6 @@ from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 
 
-@pytest.mark.alone
 def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> None:
     with open_workspace(tmp_path / "ws", write=True) as space:
         fill(space)
@@ -35,11 +32,11 @@ def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> 
                 yield place, StoredResult(f"f{place:063x}", keys[place % len(keys)], "tvm", "onnx", "onnx", "runtime", 0, *outcome)
 
         Campaigns(space).write("aaaaaaaaaaaa", results())
-    began = time.monotonic()
     assert guarded(command, ["report", "--html", str(tmp_path / "page.html"), "--workspace", str(tmp_path / "ws")]) == 0
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert len(text.encode()) < 10_000_000
-    assert time.monotonic() - began < 60
-    assert "more findings do not fit on this page" in text
-    assert "The details do not fit on this page" in text
+    assert "more findings not shown, because the page is full" in text
+    assert "Details not shown, because the page is full" in text
+    assert "Script not shown, because the page is full" in text
+    assert "node = helper.make_node(&#34;Relu&#34;" in text
     Tags(text)

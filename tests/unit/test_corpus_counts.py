@@ -160,6 +160,7 @@ DROP TABLE occurrences;
 ALTER TABLE older RENAME TO occurrences;
 DROP TABLE extraction_progress;
 ALTER TABLE rankings RENAME COLUMN frontend TO library;
+DROP TABLE drops;
 DROP TABLE IF EXISTS reductions;
 DROP TABLE IF EXISTS assignments;
 DROP TABLE IF EXISTS merges;

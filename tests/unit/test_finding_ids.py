@@ -202,7 +202,7 @@ def test_a_workspace_of_before_opens_and_knows_the_ids_that_it_has_shown(workspa
     Campaigns(workspace).keep_reproduction("1" * 16, FIRST.test, "reproducers/x.py", "same", reproduced=True)
     workspace.close()
     database = sqlite3.connect("ws/opera.db")
-    database.executescript("DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test; PRAGMA user_version = 6;")
+    database.executescript("DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test; DROP TABLE drops; PRAGMA user_version = 6;")
     database.execute("UPDATE results SET finished = '2001-01-01 00:00:01' WHERE test = ?", (FIRST.test,))
     database.execute("UPDATE results SET finished = '2001-01-01 00:00:02' WHERE test = ?", (SECOND.test,))
     database.commit()

@@ -54,7 +54,7 @@ def document(*arguments: str) -> dict[str, Any]:
 
 
 def page(*arguments: str) -> str:
-    code, out, err = opera("report", "--html", "page.html", *arguments)
+    code, out, err = opera("report", "--html", "page.html", "--no-scripts", *arguments)
     assert code == 0, err
     assert out == ""
     return Path("page.html").read_text(encoding="utf-8")

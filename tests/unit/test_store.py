@@ -14,6 +14,7 @@ from fake.harness import instance
 
 from opera.cli.options import explain
 from opera.errors import EnvironmentBroken, UserError
+from opera.extract.items import SourceTally
 from opera.instance import Argument, Instance, Kind, Occurrence, Outcome, Tensor, digest
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
@@ -233,6 +234,17 @@ def test_the_figures_of_an_extraction_are_kept_once_per_source(space: Workspace)
     assert space.database.execute("SELECT calls, dropped FROM extractions").fetchall() == [(2, '{"noise": 3}')]
 
 
+def test_the_newest_extraction_of_a_source_says_which_operators_it_dropped(space: Workspace) -> None:
+    for reason in ("too-large", "excluded"):
+        tally = SourceTally()
+        for dropped, api in ((reason, "fake.f"), ("noise:printing", "fake.print"), (reason, "an <odd> name")):
+            tally.drop(dropped, api, 2)
+        kept = SourceTally.of_facts(tally.facts(), frozenset())
+        Corpus(space).record_extraction(Extraction("fake", "s", "1", 6, 1, 1, kept.dropped, 0.5), kept.drops)
+    assert kept.dropped == {"excluded": 4, "noise:printing": 2}
+    assert space.database.execute("SELECT * FROM drops").fetchall() == [("fake", "s", "fake.f", "excluded", 2)]
+
+
 # Campaigns.
 
 
@@ -304,7 +316,7 @@ def test_a_workspace_that_kept_the_exporter_in_the_detail_says_the_same(tmp_path
         space.database.execute("UPDATE results SET detail = json_set(detail, '$.exporter', exporter) WHERE exporter IS NOT NULL")
         space.database.executescript(
             "ALTER TABLE results RENAME COLUMN exporter TO other; ALTER TABLE results_elsewhere DROP COLUMN exporter;"
-            "UPDATE results SET other = NULL; DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test;"
+            "UPDATE results SET other = NULL; DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test; DROP TABLE drops;"
             "PRAGMA user_version = 5"
         )
     with open_workspace(tmp_path, write=False) as space:

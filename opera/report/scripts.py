@@ -1,0 +1,119 @@
+"""Writes the scripts of many findings for a report: the worker of each library starts once, when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from opera.compilers.adapter import Route
+from opera.config import Config
+from opera.console import one_line
+from opera.difftest.messages import ModelSource, WriteSource, from_json, to_json
+from opera.difftest.specs import library_spec
+from opera.errors import EnvironmentBroken, UserError
+from opera.report.reproducer import ScriptCase, original, reduced, render
+from opera.store import Campaign, Workspace
+from opera.triage.findings import Finding
+from opera.workers.process import Broken, Done, Limits, Lost
+from opera.workers.session import WorkerSession
+from opera.workers.supervision import working_folder
+
+_NO_VERSIONS: Mapping[str, Any] = {}
+
+
+class ModelSources:
+    """Asks libraries for the source code of models. To be used as a context manager.
+
+    Args:
+        workspace: Holds the blobs of the instances.
+        config: Says which interpreter has which library.
+    """
+
+    def __init__(self, workspace: Workspace, config: Config) -> None:
+        self._workspace = workspace
+        self._config = config
+        self._sessions: dict[tuple[str, tuple[tuple[str, str], ...]], WorkerSession | EnvironmentBroken] = {}
+        self._stack = ExitStack()
+        self._scratch: Path | None = None
+
+    def __enter__(self) -> ModelSources:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.close()
+
+    def __call__(self, case: ScriptCase, route: Route) -> ModelSource:
+        """The source of the model of *case*.
+
+        Raises:
+            EnvironmentBroken: the library does not work here, or cannot build the model again.
+        """
+        result = case.result
+        session = self._session(route)
+        event = session.ask(to_json(WriteSource(case.document, case.key, result.seed, result.form)))
+        if isinstance(event, Lost):
+            session.close()
+            del self._sessions[route.library, route.environment]
+        source = from_json(event.result) if isinstance(event, Done) else None
+        if not isinstance(source, ModelSource):
+            raise EnvironmentBroken(f"{route.library} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
+        return source
+
+    def _session(self, route: Route) -> WorkerSession:
+        key = route.library, route.environment
+        if key not in self._sessions:
+            self._sessions[key] = self._start(route)
+        session = self._sessions[key]
+        if isinstance(session, EnvironmentBroken):
+            raise session
+        return session
+
+    def _start(self, route: Route) -> WorkerSession | EnvironmentBroken:
+        if self._scratch is None:
+            self._scratch = self._stack.enter_context(working_folder("reproduce", self._workspace.folder / "scratch"))
+        spec = library_spec(self._config, route.library, self._workspace.cache, dict(route.environment))
+        session = WorkerSession(spec, Limits(), self._scratch)
+        self._stack.callback(session.close)
+        event = session.start()
+        if isinstance(event, Broken):
+            message = event.failure["message"][:300]
+            return EnvironmentBroken(f"{route.library} cannot be used here: {message}; `opera doctor` shows more")
+        if isinstance(event, Lost):
+            return EnvironmentBroken(f"{route.library} cannot be used here: its process ended; `opera doctor` shows more")
+        return session
+
+
+@dataclass(frozen=True)
+class WrittenScript:
+    """The script of a finding; empty where none can be written, and then *note* says why."""
+
+    text: str
+    note: str
+
+
+NO_SCRIPT = WrittenScript("", "")
+
+
+def write_script(workspace: Workspace, sources: ModelSources, finding: Finding, campaign: Campaign | None) -> WrittenScript:
+    """The script for the reduced instance of *finding*, else for its smallest failing test. It is not run.
+
+    Args:
+        workspace: Holds the instances.
+        sources: Open.
+        finding: What the script shows.
+        campaign: One that the failing test belongs to.
+    """
+    versions = _NO_VERSIONS if campaign is None else campaign.versions
+    why = ""
+    for is_reduced in (True, False):
+        try:
+            case = reduced(finding) if is_reduced else original(workspace, finding.representative)
+            if case is not None:
+                return WrittenScript(render(sources, case, versions), "The script has not run yet; opera reproduce runs it.")
+        except (EnvironmentBroken, UserError) as error:
+            why = one_line(str(error).partition(";")[0])
+    return WrittenScript("", why)
