@@ -149,6 +149,8 @@ def site_page(path: str) -> str:
         return HOME[path]
     if path.startswith(f"{FINDINGS}/"):
         return f"findings/{Path(path).parent.name}.md"
+    if path.endswith(".ipynb"):
+        return str(Path(path).with_suffix(".md"))
     if (ROOT / path / "README.md").is_file():
         return site_page(f"{path}/README.md")
     return f"repository/{path}" if path.endswith(".md") else f"repository/{path}.md"

@@ -64,6 +64,7 @@ def test_a_compiler_has_a_page_with_its_routes_rules_filters_and_findings(pages:
         ("design.md", "[`a`](../opera/run/plan.py)", "[`a`](repository/opera/run/plan.py.md)"),
         ("reference/python-api.md", "[a](../../data/campaigns)", "[a](../repository/data/campaigns/README.md)"),
         ("reference/python-api.md", "[a](../../notebooks)", "[a](../notebooks/index.md)"),
+        ("reference/python-api.md", "[a](../../notebooks/growth.ipynb)", "[a](../notebooks/growth.md)"),
         ("reference/python-api.md", "[a](../../CHANGELOG.md)", "[a](../project/changelog.md)"),
         ("findings/index.md", "[a](../labelled/README.md)", "[a](../repository/data/labelled/README.md)"),
         ("design.md", "`[a](../x.py)` [b](https://example.org/x) [c](#words)", "`[a](../x.py)` [b](https://example.org/x) [c](#words)"),
