@@ -170,7 +170,7 @@ def command(
     if files.paths and summary.executed and summary.stopped_by != "interrupt":
         with open_workspace(workspace, write=False) as space:
             view = overview(space, Scope(summary.campaign))
-            files.write(space, str(workspace), view if known is None else with_known(view, known))
+            files.write(space, str(workspace), view if known is None else with_known(view, known), scripts=True)
     if as_json:
         print_json({"schema": SCHEMA, **asdict(summary), "seconds": round(summary.seconds, 3)})
     elif STDOUT not in files.paths:

@@ -1,0 +1,321 @@
+"""Adds pages to the site of mkdocs.yml, which runs this module as a hook: pages of the repository outside `docs/`, and pages made of data.
+
+| page of the site | made of |
+|---|---|
+| `index.md`, `project/` | README.md, CONTRIBUTING.md, SECURITY.md, CHANGELOG.md |
+| `compilers/` | what each adapter declares, its findings, and the filters that hold for its results |
+| `findings/` | data/findings: one page for each folder |
+| `notebooks/` | the notebooks with their stored outputs |
+| `repository/` | every other file that a page links to |
+
+Links lead from file to file in the repository. On the site they lead to the pages of these files.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+import tomllib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from opera.compilers.adapter import Adapter, Route
+from opera.compilers.registry import plugins
+from opera.report.text import code, fenced, inline
+
+ROOT = Path(__file__).parents[1]
+DOCS = "docs/"
+FINDINGS = "data/findings"
+HOME = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "SECURITY.md": "project/security.md",
+    "CHANGELOG.md": "project/changelog.md",
+    f"{FINDINGS}/README.md": "findings/index.md",
+    "notebooks": "notebooks/index.md",
+}
+"""Pages of files that have a place of their own on the site."""
+LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml"}
+_LINK = re.compile(r"(?P<code>^```.*?^```|`[^`\n]*`)|(?P<text>\[[^\]]*\]\()(?P<link>[^()\s]+)\)", re.MULTILINE | re.DOTALL)
+_REQUEST = re.compile(
+    r"<(?:script|img|link|iframe|source|object)\b[^>]*?\b(?:src|href|data)=[\"']?(?:https?:)?//[^\"'\s>]+|url\([\"']?(?:https?:)?//[^)]+"
+)
+_SOURCES: dict[str, str] = {}
+"""The file of the repository that a page of the site is made of, by the page."""
+
+
+# The four functions that mkdocs calls.
+
+
+def on_config(config: MkDocsConfig) -> None:
+    """Completes the lists of the navigation that follow from files and adapters."""
+    added = {
+        "Decisions": [f"decisions/{path.name}" for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))],
+        "Compilers": [*({name: f"compilers/{name}.md"} for name in plugins()), "compilers/filters.md"],
+        "Notebooks": [f"notebooks/{path.stem}.md" for path in notebooks()],
+    }
+    assert config.nav is not None
+    for entry in config.nav:
+        for title, pages in entry.items():
+            if title in added:
+                pages.extend(added[title])
+
+
+def on_files(files: Files, config: MkDocsConfig) -> None:
+    """Adds the pages."""
+    _SOURCES.clear()
+    _SOURCES.update({file.src_uri: DOCS + file.src_uri for file in files.documentation_pages()})
+    pages = {page: (ROOT / path).read_text(encoding="utf-8") for path, page in HOME.items() if path.endswith(".md")}
+    _SOURCES.update({page: path for path, page in HOME.items() if page in pages})
+    pages["findings/index.md"] += "\n" + findings_table(findings(), "{}/reproducer.py")
+    for finding in findings():
+        pages[f"findings/{finding['folder']}.md"] = finding_page(finding)
+    pages["compilers/index.md"] = compilers_page()
+    for name, plugin in plugins().items():
+        pages[f"compilers/{name}.md"] = compiler_page(plugin.load())
+    pages["compilers/filters.md"] = filters_page()
+    pages["notebooks/index.md"] = "# Notebooks\n\n" + "".join(f"- [{path.stem}]({path.stem}.md)\n" for path in notebooks())
+    for path in notebooks():
+        text, figures = notebook_page(path)
+        pages[f"notebooks/{path.stem}.md"] = text
+        for name, picture in figures.items():
+            files.append(File.generated(config, f"notebooks/{name}", content=picture))
+    texts = [(file.src_uri, file.content_string) for file in files.documentation_pages()] + list(pages.items())
+    for path in sorted({path for page, text in texts for path in linked(page, text)} - set(_SOURCES.values())):
+        page = site_page(path)
+        if page not in pages:
+            pages[page] = source_page(path)
+            _SOURCES[page] = path
+    for page, text in pages.items():
+        files.append(File.generated(config, page, content=text))
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Makes the links of a page of the repository lead to pages of the site."""
+    return with_site_links(page.file.src_uri, markdown)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """Fails if a page would load anything from another site."""
+    for path in Path(config.site_dir).rglob("*"):
+        if path.suffix in (".html", ".css", ".svg"):
+            requests = [each for each in _REQUEST.findall(path.read_text(encoding="utf-8")) if 'rel="canonical"' not in each]
+            if requests:
+                raise PluginError(f"{path.relative_to(config.site_dir)} loads {requests[0]!r} from another site")
+
+
+# Links.
+
+
+def with_site_links(page: str, markdown: str) -> str:
+    """*markdown*, the text of *page*, with links to pages of the site."""
+    source = _SOURCES.get(page)
+    if source is None:
+        return markdown
+
+    def lead(match: re.Match[str]) -> str:
+        link = match["link"]
+        if link is None or re.match(r"[a-z]+:|#", link):
+            return match[0]
+        path, hash_, anchor = link.partition("#")
+        there = site_page(_resolved(source, path))
+        return f"{match['text']}{posixpath.relpath(there, posixpath.dirname(page) or '.')}{hash_}{anchor})"
+
+    return _LINK.sub(lead, markdown)
+
+
+def linked(page: str, markdown: str) -> Iterator[str]:
+    """The files outside of `docs/` that *page* links to."""
+    source = _SOURCES.get(page)
+    for match in _LINK.finditer(markdown) if source else ():
+        if source and match["link"] and not re.match(r"[a-z]+:|#", match["link"]):
+            path = _resolved(source, match["link"].partition("#")[0])
+            if not path.startswith(DOCS):
+                yield path
+
+
+def site_page(path: str) -> str:
+    """The page of the site that shows the file or folder *path* of the repository."""
+    if path.startswith(DOCS):
+        return path.removeprefix(DOCS)
+    if path in HOME:
+        return HOME[path]
+    if path.startswith(f"{FINDINGS}/"):
+        return f"findings/{Path(path).parent.name}.md"
+    if path.endswith(".ipynb"):
+        return str(Path(path).with_suffix(".md"))
+    if (ROOT / path / "README.md").is_file():
+        return site_page(f"{path}/README.md")
+    return f"repository/{path}" if path.endswith(".md") else f"repository/{path}.md"
+
+
+def _resolved(source: str, link: str) -> str:
+    return posixpath.normpath(posixpath.join(posixpath.dirname(source), link))
+
+
+# Pages.
+
+
+def source_page(path: str) -> str:
+    """A file of the repository, or the list of a folder's files."""
+    file = ROOT / path
+    if (file / "README.md").is_file():
+        file = file / "README.md"
+    if file.is_dir():
+        names = sorted(each.name for each in file.iterdir() if not each.name.startswith(("_", ".")))
+        return f"# {path}\n\n" + "".join(f"- {code(name)}\n" for name in names)
+    text = file.read_text(encoding="utf-8")
+    if file.suffix == ".md":
+        return text
+    return f"---\nsearch:\n  exclude: true\n---\n\n# {path}\n\n{fenced(text.rstrip(), LANGUAGES.get(file.suffix, 'text'))}\n"
+
+
+def notebooks() -> list[Path]:
+    """The notebooks in alphabetical order."""
+    return sorted((ROOT / "notebooks").glob("*.ipynb"))
+
+
+def notebook_page(path: Path) -> tuple[str, dict[str, str]]:
+    """A notebook as Markdown, its code folded, and its figures by their names."""
+    parts: list[str] = []
+    figures: dict[str, str] = {}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(text)
+            continue
+        parts.append('??? note "code"\n\n' + re.sub(r"^", "    ", fenced(text, "python"), flags=re.MULTILINE))
+        for output in cell["outputs"]:
+            data: dict[str, Sequence[str]] = output.get("data", {"text/plain": output.get("text", "")})
+            if "image/svg+xml" in data:
+                name = f"{path.stem}-{len(figures) + 1}.svg"
+                figures[name] = "".join(data["image/svg+xml"])
+                parts.append(f"![figure {len(figures)} of {path.stem}]({name})")
+            else:
+                parts.append(fenced("".join(data["text/plain"]).rstrip()))
+    return "\n\n".join(parts) + "\n", figures
+
+
+def findings(compiler: str | None = None) -> list[dict[str, Any]]:
+    """What `data/findings` says of each finding, of one compiler or of all; `folder` is the name of its folder."""
+    files = sorted((ROOT / FINDINGS).glob("*/finding.json"))
+    read = [{**json.loads(file.read_text(encoding="utf-8")), "folder": file.parent.name} for file in files]
+    return [each for each in read if compiler in (None, each["compiler"])]
+
+
+def findings_table(found: Sequence[dict[str, Any]], link: str) -> str:
+    """A table of findings; *link* leads from the page to that of a finding, whose folder takes the place of `{}`."""
+    rows = [
+        f"| [{inline(each['converter'] or each['operators'][0])}]({link.format(each['folder'])}) | {each['compiler']} x {each['frontend']}"
+        f" | {each['verdict']} | {_cell(each['trigger'] or each['summary'])} |"
+        for each in found
+    ]
+    return "\n".join(["| converter | subject | verdict | fails with |", "|---|---|---|---|", *rows]) + "\n"
+
+
+def finding_page(finding: dict[str, Any]) -> str:
+    """One finding: its facts, and its script."""
+    name = finding["compiler"]
+    compiler = f"[{name}](../compilers/{name}.md)" if name in plugins() else name
+    facts = {
+        "subject": f"{compiler} x {finding['frontend']}, route {code(finding['route'])}",
+        "operators": ", ".join(code(each) for each in finding["operators"]),
+        "converter": _cell(finding["converter"]),
+        "verdict": f"{finding['verdict']} at stage {code(finding['stage'])}",
+        "fails with": _cell(finding["trigger"]),
+        "evidence": _cell(finding["summary"]),
+        "cause": _cell(finding["why"]),
+        "seen with": _cell(finding["seen_with"]),
+        "status": inline(finding["status"]),
+    }
+    head, *rows = [f"| {label} | {text} |" for label, text in facts.items() if text]
+    script = (ROOT / FINDINGS / finding["folder"] / "reproducer.py").read_text(encoding="utf-8")
+    title = f"{name}: {finding['operators'][0].rpartition('.')[2]}"
+    table = "\n".join([head, "|---|---|", *rows])
+    return f"# {inline(title)}\n\n{table}\n\n## Script\n\n{fenced(script.rstrip(), 'python')}\n"
+
+
+def compilers_page() -> str:
+    """The list of compilers."""
+    rows = [
+        f"| [{name}]({name}.md) | {', '.join(dict.fromkeys(route.frontend for route in plugin.load().routes))} | {len(findings(name))} |"
+        for name, plugin in plugins().items()
+    ]
+    table = "\n".join(["| compiler | frontends | findings |", "|---|---|---|", *rows])
+    return f"# Compilers\n\nEach page has what the adapter declares, and the findings of `data/findings`.\n\n{table}\n"
+
+
+def compiler_page(adapter: type[Adapter]) -> str:
+    """What an adapter declares, the findings of its compiler, and the filters that hold for its results."""
+    name = adapter.name
+    parts = [
+        f"# {name}",
+        inline((adapter.__doc__ or "").split("\n")[0], 400),
+        f"Packages: {', '.join(code(each) for each in adapter.packages)}. Install: {code(f'pip install opera-dl[{name}]')}."
+        + (f" Levels: {', '.join(code(each) for each in adapter.levels)}, the default first." if adapter.levels else ""),
+        "## Routes",
+        "\n".join(["| frontend | route | library | compiler loads |", "|---|---|---|---|", *map(_route_row, adapter.routes)]),
+    ]
+    if adapter.computes_as:
+        pairs = ", ".join(f"{code(dtype)} as {code(other)}" for dtype, other in adapter.computes_as.items())
+        parts += ["## Precision", f"The compiler computes {pairs}. A difference that this explains is `undefined`, and no finding."]
+    rules = [
+        f"| {code(rule.reason)} | {', '.join(map(code, rule.stages))} | {code(rule.pattern or ', '.join(rule.types), 400)} |"
+        for rule in adapter.unsupported
+    ]
+    parts += [
+        "## Unsupported",
+        "A failure counts as `unsupported` if one of these rules holds. OPERA counts such tests, and never reports them.",
+        "\n".join(["| reason | stages | message, or else exception |", "|---|---|---|", *rules]),
+        "## Findings",
+    ]
+    found = findings(name)
+    if found:
+        parts += [
+            f"{len(found)} folders of `data/findings`, each a bug with a script that shows it.",
+            findings_table(found, "../findings/{}.md"),
+        ]
+    else:
+        parts.append("`data/findings` has none.")
+    reasons = ", ".join(dict.fromkeys(f"[{code(row['reason'])}](filters.md#{row['reason']})" for row in filters(adapter.routes)))
+    parts += [
+        "## Filters",
+        f"A filter excuses a result that no specification fixes. These hold for the libraries of the routes: {reasons}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _route_row(route: Route) -> str:
+    loaded = code(route.artefact) if route.artefact else "the live module"
+    return f"| {code(route.frontend)} | {code(route.name)} | {code(route.library)} | {loaded} |"
+
+
+def filters(routes: Sequence[Route] = ()) -> list[dict[str, Any]]:
+    """The filters of `data/facts/filters.toml`: those that hold for the libraries of *routes*, or all."""
+    libraries = {route.library for route in routes}
+    rows = tomllib.loads((ROOT / "data" / "facts" / "filters.toml").read_text(encoding="utf-8"))["filter"]
+    return [row for row in rows if not (routes and row.get("libraries")) or libraries & set(row["libraries"])]
+
+
+def filters_page() -> str:
+    """All filters, by their reason."""
+    parts = ["# Filters", "A filter excuses a result that no specification fixes. The list is `data/facts/filters.toml`."]
+    by_reason: dict[str, list[dict[str, Any]]] = {}
+    for row in filters():
+        by_reason.setdefault(row["reason"], []).append(row)
+    for reason, rows in by_reason.items():
+        lines = [f"| {code(row['operators'])} | {', '.join(row.get('libraries', ['all']))} | {_cell(row['why'])} |" for row in rows]
+        parts += [f"## {reason}", "\n".join(["| operators | libraries | why |", "|---|---|---|", *lines])]
+    return "\n\n".join(parts) + "\n"
+
+
+def _cell(text: str | None) -> str:
+    """*text* in a cell of a table."""
+    return inline(text or "", 400)
