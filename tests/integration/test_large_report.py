@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from reporting import Tags, failure, fill, relu
@@ -18,7 +19,7 @@ from opera.store.database import open_workspace
 def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> None:
     with open_workspace(tmp_path / "ws", write=True) as space:
         fill(space)
-        corpus = [relu(size) for size in range(10, 2_010)]
+        corpus = [replace(relu(size), context=(("opset", 21), ("outputs", [True]))) for size in range(10, 2_010)]
         Corpus(space).add((each, Occurrence("node-tests", f"test_relu_{place}")) for place, each in enumerate(corpus))
         keys = [digest(each) for each in corpus]
         detail = failure("<" * 3_000)
@@ -37,6 +38,5 @@ def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> 
     assert len(text.encode()) < 10_000_000
     assert "more findings not shown, because the page is full" in text
     assert "Details not shown, because the page is full" in text
-    assert "Script not shown, because the page is full" in text
     assert "node = helper.make_node(&#34;Relu&#34;" in text
     Tags(text)

@@ -27,6 +27,10 @@ POOL = Instance(
     "onnx", "ai.onnx.MaxPool", Kind.NODE, init=(Argument("ceil_mode", 1), Argument("kernel_shape", [1])),
     call=(Argument("X", Tensor((1, 1, 2), "float32")),),
 )  # fmt: skip
+SHAPE = {"difference": {"kind": "shape", "output": 0, "expected": "[1, 1, 1]", "actual": "[1, 1, 2]"}}
+FAILED = result("c1", POOL, "tvm", Verdict.INCONSISTENT, Stage.COMPARE, converter="MaxPool", detail=SHAPE)
+FOUND = str(FAILED.fingerprint)
+"""The finding of the pool: it keeps its first id when it is reduced."""
 FINDINGS = 31
 SHOWN = "[...document.querySelectorAll('#list > details')].filter(e => !e.hidden).map(e => e.querySelector('b').textContent)"
 
@@ -37,20 +41,17 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     with open_workspace(folder / "ws", write=True) as space:
         fill(space)
         Corpus(space).add([(POOL, Occurrence("node-tests", "test_maxpool"))])
-        shape = {"difference": {"kind": "shape", "output": 0, "expected": "[1, 1, 1]", "actual": "[1, 1, 2]"}}
-        pool = result("c1", POOL, "tvm", Verdict.INCONSISTENT, Stage.COMPARE, converter="MaxPool", detail=shape)
         abort = {"lost": {"cause": "signal", "detail": "SIGSEGV"}}
         gone = result("c2", relu(2), "openvino", Verdict.ABORT, Stage.RUN, converter="Relu", detail=abort)
         many = [
             result(f"d{place:03}", relu(1), "tvm", Verdict.CRASH, Stage.LOAD, converter=f"Op{letter}", detail=failure(f"no {letter}"))
             for place, letter in enumerate(ascii_lowercase)
         ]
-        Campaigns(space).write("aaaaaaaaaaaa", [(50 + place, each) for place, each in enumerate([pool, gone, *many])])
+        Campaigns(space).write("aaaaaaaaaaaa", [(50 + place, each) for place, each in enumerate([FAILED, gone, *many])])
         trigger = {"properties": [["positive", "ceil_mode", None]], "api": "ai.onnx.MaxPool", "tensors": ["X"]}
-        assert pool.fingerprint is not None
-        reduction = StoredReduction(pool.fingerprint, pool.test, "abcdef0123456789", None, encode_instance(POOL), None, {"form": "runtime"})
+        reduction = StoredReduction(FOUND, FAILED.test, "abcdef0123456789", None, encode_instance(POOL), None, {"form": "runtime"})
         Reductions(space).keep(replace(reduction, trigger=trigger))
-        Reductions(space).assign([pool.test], "abcdef0123456789")
+        Reductions(space).assign([FAILED.test], "abcdef0123456789")
         text = render(space, "ws", overview(space, Scope()), lambda finding, campaign: WrittenScript(SCRIPT, "not run"))
     (folder / "page.html").write_text(text, encoding="utf-8")
     return (folder / "page.html").as_uri()
@@ -117,17 +118,17 @@ def test_chips_filter_and_their_counts_follow_the_other_filters(browser: Browser
 
 
 def test_an_open_finding_and_the_order_stand_in_the_address(browser: Browser, address: str) -> None:
-    browser.run("document.querySelector('#f-abcdef0123456789 > summary').focus()")
+    browser.run(f"document.querySelector('#f-{FOUND} > summary').focus()")
     browser.press("Enter")
-    browser.wait("location.hash.includes('finding=abcdef0123456789')")
+    browser.wait(f"location.hash.includes('finding={FOUND}')")
     browser.run("const s = document.getElementById('sort'); s.value = 'operator'; s.dispatchEvent(new Event('change', {bubbles: true}))")
     found = hash_of(browser)
     browser.go(address + found)
-    assert browser.run("document.getElementById('f-abcdef0123456789').open")
-    assert browser.run("document.getElementById('f-abcdef0123456789').getBoundingClientRect().top < innerHeight")
+    assert browser.run(f"document.getElementById('f-{FOUND}').open")
+    assert browser.run(f"document.getElementById('f-{FOUND}').getBoundingClientRect().top < innerHeight")
     operators = browser.run("[...document.querySelectorAll('#list > details')].map(e => JSON.parse(e.dataset.operators)[0])")
     assert operators == sorted(operators)
-    browser.go(address + "#f-abcdef0123456789")
+    browser.go(address + f"#f-{FOUND}")
     assert browser.run("document.querySelectorAll('#list > details[open]').length") == 1
 
 
@@ -156,14 +157,14 @@ def test_the_table_of_operators_can_be_searched(browser: Browser, address: str) 
 
 
 def test_scripts_and_commands_are_copied_as_they_are(browser: Browser, address: str) -> None:
-    browser.go(address + "#findings?finding=abcdef0123456789")
-    for block, text in (("div.code", SCRIPT), (".command .code", "opera issue abcdef0123456789 --workspace ws")):
-        browser.click(f"#f-abcdef0123456789 {block} .copy")
+    browser.go(address + f"#findings?finding={FOUND}")
+    for block, text in (("div.code", SCRIPT), (".command .code", f"opera issue {FOUND} --workspace ws")):
+        browser.click(f"#f-{FOUND} {block} .copy")
         browser.wait("document.getElementById('said').textContent === 'Copied'")
         assert browser.run("navigator.clipboard.readText()") == text
 
 
-@pytest.mark.parametrize("tab", ["findings?finding=abcdef0123456789", "operators", "tests", "campaigns"])
+@pytest.mark.parametrize("tab", [f"findings?finding={FOUND}", "operators", "tests", "campaigns"])
 def test_nothing_is_wider_than_a_phone(browser: Browser, address: str, tab: str) -> None:
     browser.resize(360, 740, phone=True)
     browser.go(f"{address}#{tab}")
