@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from itertools import groupby
 
 from opera.console import echo, one_line, option, plural, print_table
+from opera.report import titles
 from opera.report.overview import Finding, Overview
 from opera.untrusted import JsonObject
 
 SCHEMA = "report/1"
 _ID = 8
-_FEW = 12
 
 
 def document(view: Overview) -> JsonObject:
@@ -105,21 +106,9 @@ def _print_findings(title: str, found: list[Finding], digits: int, limit: int | 
     shown = found if limit is None else found[:limit]
     met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_elsewhere else ""
     echo(f"{title}: {len(found)}{met}")
-    tried = any(each.reproducer is not None for each in shown)
-    rows = [
-        [
-            each.id[:digits],
-            each.verdict.value,
-            each.stage.value if each.stage else "",
-            one_line(each.converter or "", 32),
-            f"{len(each.tests):,}",
-            *([_verified(each)] if tried else []),
-            _with_culprit(each),
-        ]
-        for each in shown
-    ]
-    header = ["id", "verdict", "stage", "converter", "tests", *(["verified"] if tried else []), "summary"]
-    print_table(header, rows, elastic=len(header) - 1)
+    for each in shown:
+        facts = [titles.title(each), *([] if len(each.tests) == 1 else [plural(len(each.tests), "test")]), *_script(each)]
+        _print_lines(each.id[:digits], ", ".join(facts), titles.seen(each))
     if len(shown) < len(found):
         echo(f"… {len(found) - len(shown):,} more; --all lists them")
     echo()
@@ -133,22 +122,27 @@ def _print_known(view: Overview, digits: int, limit: int | None) -> None:
         return
     shown = view.known_findings[:limit]
     echo(f"known findings: {len(view.known)}")
-    rows = [[each.id[:digits], each.heading, each.verdict.value, one_line(each.converter or "", 32), view.known[each.id]] for each in shown]
-    print_table(["id", "subject", "verdict", "converter", "known"], rows, elastic=4)
+    for each in shown:
+        _print_lines(each.id[:digits], f"{each.heading}: {titles.title(each)}", f"known: {view.known[each.id]}")
     if len(shown) < len(view.known):
         echo(f"… {len(view.known) - len(shown):,} more; --all lists them")
     echo()
 
 
-def _with_culprit(finding: Finding) -> str:
+def _print_lines(identity: str, first: str, second: str) -> None:
+    """A finding in two lines, which fit the terminal."""
+    room = max(shutil.get_terminal_size((120, 24)).columns - len(identity) - 2, 40)
+    echo(f"{identity}  {one_line(first, room)}")
+    echo(f"{'':{len(identity)}}  {one_line(second, room)}")
+
+
+def _script(finding: Finding) -> list[str]:
+    """What is known of the finding's script, and of the optimiser's part."""
     lowest = finding.lowest_level
-    return f"optimiser: {finding.summary}" if lowest is not None and lowest.vanishes else finding.summary
-
-
-def _verified(finding: Finding) -> str:
+    culprit = ["the optimiser's"] if lowest is not None and lowest.vanishes else []
     if finding.reproducer is None:
-        return ""
-    return "yes" if finding.verified else "no"
+        return culprit
+    return [*culprit, "script verified" if finding.verified else "script shows no failure"]
 
 
 def _print_filtered(view: Overview) -> None:
@@ -165,10 +159,8 @@ def _print_next(view: Overview, digits: int, where: str) -> None:
     if not found:
         echo("no new findings" if view.known or view.left_out else "no findings")
         return
-    ids = [each.id[:digits] for each in found if each.has_script]
-    shown = ids if len(ids) <= _FEW else ids[:1]
-    for place, each in enumerate(shown):
-        title = "" if place else "reproduce:" if len(ids) <= _FEW else "reproduce a finding by its id:"
-        echo(f"{title:<31}opera reproduce {each}{where}")
+    first = next((each.id[:digits] for each in found if each.has_script), None)
+    if first is not None:
+        echo(f"reproduce a finding:           opera reproduce {first}{where}")
     echo(f"all facts of the finding:      opera show {found[0].id[:digits]}{where}")
     echo(f"all findings as one page:      opera report --html report.html{view.scope.options}{where}")

@@ -52,6 +52,11 @@ def log_folder(workspace: Workspace) -> Path:
 def clear(workspace: Workspace) -> None:
     """Ends what earlier commands have left. The workspace is locked, so that nothing writes to it meanwhile."""
     supervision.clear(workspace.scratch)
+    clear_parts(workspace)
+
+
+def clear_parts(workspace: Workspace) -> None:
+    """Removes files that a killed process has not finished. Nothing may write to the workspace meanwhile."""
     for folder in (workspace.cache, workspace.blobs):
         if not folder.is_symlink():
             for part in _files(folder, f"{PART}*"):
@@ -200,6 +205,7 @@ def run_campaign(
         finally:
             stop.ending = True
             workers.pool.close()
+            clear_parts(workspace)  # of workers that were killed while they stored a model
             watch.ended()
 
 

@@ -120,3 +120,13 @@ def test_what_a_killed_driver_left_in_the_scratch_folder_is_removed_by_the_next(
     (leftover / "file").write_text("x")
     assert lab.run().code == 0
     assert lab.scratch() == []
+
+
+def test_a_file_that_a_killed_worker_has_not_finished_is_gone_when_the_campaign_ends(lab: Lab) -> None:
+    lab.add(*(instance(f"slow-{number}", "slow") for number in range(8)))
+    process = lab.start("--compiler", "fake", "--frontend", "fake", "-j", "1", "--json")
+    lab.wait_for(lambda: any(event.what == "compile" for event in lab.journal()))
+    part = lab.workspace / "cache" / ".part-abcdefgh"
+    part.write_bytes(b"half of a model")
+    assert lab.finish(process).code == 0
+    assert not part.exists()

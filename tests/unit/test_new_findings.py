@@ -48,7 +48,7 @@ def test_a_finding_of_the_baseline_is_known_with_the_note_of_its_table(workspace
     before, _, after = out.partition("known findings: 1\n")
     assert "new findings of tvm/onnx: 1\n" in before
     assert found["Relu"]["id"][:8] not in before
-    assert f"{found['Relu']['id'][:8]}  tvm/onnx  crash    Relu       reported | upstream\n" in after
+    assert f"{found['Relu']['id'][:8]}  tvm/onnx: Relu: crash at load\n          known: reported | upstream\n" in after
 
 
 def test_new_lists_only_what_the_baseline_does_not_have(workspace: Workspace) -> None:
