@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -20,12 +21,14 @@ from opera.pipeline import Pipeline
 from opera.report.files import ReportFiles
 from opera.report.novelty import with_known
 from opera.report.overview import overview
+from opera.report.terminal import print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
 from opera.store import Campaigns
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
 from opera.triage.baseline import Baseline
+from opera.triage.findings import Finding
 from opera.triage.known_failures import failures_of, match
 from opera.workers.cores import usable_cores
 from opera.workers.pool_protocol import Cluster
@@ -167,14 +170,18 @@ def command(
         with open_workspace(workspace, write=False) as space:
             failures = failures_of(Campaigns(space).results(summary.campaign, failures=True))
         summary = replace(summary, new_findings=len(match(known.failures, failures).new))
-    if files.paths and summary.executed and summary.stopped_by != "interrupt":
+    new: tuple[Finding, ...] = ()
+    if summary.executed and (files.paths or (quiet and summary.new_findings)):
         with open_workspace(workspace, write=False) as space:
             view = overview(space, Scope(summary.campaign))
-            files.write(space, str(workspace), view if known is None else with_known(view, known), scripts=True)
+            marked = with_known(view, known)
+            new = marked.new_findings if quiet else ()
+            if files.paths and summary.stopped_by != "interrupt":
+                files.write(space, str(workspace), view if known is None else marked, scripts=True)
     if as_json:
         print_json({"schema": SCHEMA, **asdict(summary), "seconds": round(summary.seconds, 3)})
     elif STDOUT not in files.paths:
-        _print(settings, summary, str(workspace))
+        _print(settings, summary, str(workspace), new)
     if summary.stopped_by == "interrupt":
         raise KeyboardInterrupt
     if summary.executed == 0:
@@ -182,12 +189,15 @@ def command(
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
 
 
-def _print(settings: Settings, summary: Summary, workspace: str) -> None:
+def _print(settings: Settings, summary: Summary, workspace: str, new: Sequence[Finding]) -> None:
+    """The table of verdicts; *new* findings were not printed before."""
     rows = [[verdict.value, f"{count:,}", verdict.meaning] for verdict in Verdict if (count := summary.verdicts.get(verdict.value, 0))]
     print_table(["verdict", "tests", "meaning"], rows)
     state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
     stopped = f"{' within the' if summary.complete else ', stopped by'} {summary.stopped_by}" if summary.stopped_by else ""
     echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
     echo(f"findings: {summary.findings}, new: {summary.new_findings}")
+    for finding in new:
+        print_finding(finding)
     if summary.findings:
         echo(f"see them: opera report --campaign {summary.campaign}{option(workspace)}")

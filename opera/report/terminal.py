@@ -107,11 +107,16 @@ def _print_findings(title: str, found: list[Finding], digits: int, limit: int | 
     met = f", met through {', '.join(sorted({name for each in found for name in each.met_by}))}" if found[0].is_elsewhere else ""
     echo(f"{title}: {len(found)}{met}")
     for each in shown:
-        facts = [titles.title(each), *([] if len(each.tests) == 1 else [plural(len(each.tests), "test")]), *_script(each)]
-        _print_lines(each.id[:digits], ", ".join(facts), titles.seen(each))
+        print_finding(each, digits)
     if len(shown) < len(found):
         echo(f"… {len(found) - len(shown):,} more; --all lists them")
     echo()
+
+
+def print_finding(finding: Finding, digits: int = _ID) -> None:
+    """Prints a finding in two lines: what fails and when, and what was seen."""
+    facts = [titles.title(finding), *([] if len(finding.tests) == 1 else [plural(len(finding.tests), "test")]), *_script(finding)]
+    _print_lines(finding.id[:digits], ", ".join(facts), titles.seen(finding))
 
 
 def _print_known(view: Overview, digits: int, limit: int | None) -> None:

@@ -371,6 +371,17 @@ def test_quiet_prints_no_progress(lab: Lab) -> None:
     assert json.loads(outcome.stdout)["findings"] == 1
 
 
+def test_quiet_names_what_is_new_at_the_end(lab: Lab) -> None:
+    lab.add(instance("raise", "raise"))
+    quiet = ("--compiler", "fake", "--frontend", "fake", "-q")
+    first = lab.finish(lab.start(*quiet))
+    assert first.stderr == ""
+    assert re.search(r"^findings: 1, new: 1\n[0-9a-f]{8}  fake.raise: crash at \w+\n {10}ValueError: ", first.stdout, re.MULTILINE)
+    lab.add(instance("pass"))
+    second = lab.finish(lab.start(*quiet, "--seed", "1"))
+    assert second.stdout.count("fake.raise: crash") == second.stdout.count("new: 1")
+
+
 def test_the_corpus_stays_as_it_was(lab: Lab) -> None:
     instances = [instance("pass"), instance("abort", "abort")]
     lab.add(*instances)
