@@ -23,7 +23,7 @@ DISABLE = ("OPERA_TEST_DISABLE_CACHE", "TVM_TEST_DISABLE_CACHE")
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class ParameterGroup:
     """Rows of values that vary together.
 
     Attributes:
@@ -36,10 +36,10 @@ class Group:
 
 
 @dataclass(frozen=True, eq=False)
-class Column:
+class ParameterColumn:
     """Marks the fixture of one column of a group."""
 
-    group: Group
+    group: ParameterGroup
     index: int
 
 
@@ -65,7 +65,7 @@ def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None =
         values, ids = tuple(by_dict.values()), list(by_dict)
     if not values:
         raise TypeError("parameter needs at least one value")
-    return _column(Group(tuple(each if _has_marks(each) else (each,) for each in values), ids), 0)
+    return _column(ParameterGroup(tuple(each if _has_marks(each) else (each,) for each in values), ids), 0)
 
 
 def parameters(*rows: Sequence[Any], ids: Any = None) -> tuple[Any, ...]:
@@ -87,7 +87,7 @@ def parameters(*rows: Sequence[Any], ids: Any = None) -> tuple[Any, ...]:
     if len(set(widths)) > 1:
         odd = next(place for place, width in enumerate(widths) if width != widths[0])
         raise TypeError(f"row {odd} of parameters has {widths[odd]} values, and row 0 has {widths[0]}; give every row as many")
-    group = Group(rows, ids)
+    group = ParameterGroup(rows, ids)
     return tuple(_column(group, index) for index in range(widths[0]))
 
 
@@ -114,7 +114,7 @@ def _has_marks(row: Any) -> bool:
     return hasattr(row, "marks") and hasattr(row, "values")
 
 
-class Chosen:
+class ChosenValue:
     """The function of a fixture whose value `pytest.Metafunc.parametrize` chooses; in a class, it is no method of an instance."""
 
     def __init__(self, kind: object) -> None:
@@ -122,7 +122,7 @@ class Chosen:
         self.__signature__ = inspect.Signature([inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD)])
         setattr(self, MARK, kind)
 
-    def __get__(self, instance: object, owner: type | None = None) -> Chosen:
+    def __get__(self, instance: object, owner: type | None = None) -> ChosenValue:
         return self
 
     def __call__(self, request: pytest.FixtureRequest) -> Any:
@@ -130,9 +130,9 @@ class Chosen:
         return request.param
 
 
-def _column(group: Group, index: int) -> Any:
+def _column(group: ParameterGroup, index: int) -> Any:
     # of the widest scope, so that fixtures of any scope may depend on it; the plug-in narrows it for each test
-    return pytest.fixture(scope="session")(Chosen(Column(group, index)))
+    return pytest.fixture(scope="session")(ChosenValue(ParameterColumn(group, index)))
 
 
 def fixture(function: Callable[..., Any] | None = None, *, cache_return_value: bool = False) -> Any:
@@ -150,7 +150,7 @@ def fixture(function: Callable[..., Any] | None = None, *, cache_return_value: b
     return pytest.fixture(_cached(function) if cache_return_value else function)
 
 
-class Cache:
+class FixtureCache:
     """The values of one cached fixture, by its arguments.
 
     Attributes:
@@ -169,7 +169,7 @@ def _cached(function: Callable[..., Any]) -> Callable[..., Any]:
         raise TypeError(f"the cached fixture {name!r} yields or awaits; cache a function that returns its value")
     if "request" in inspect.signature(function).parameters:
         raise TypeError(f"the cached fixture {name!r} takes 'request', which differs for each test; take the parameters by name")
-    cache = Cache(name)
+    cache = FixtureCache(name)
 
     @functools.wraps(function)
     def compute(*instance: Any, **arguments: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from . import hooks, targets
-from .fixtures import Cache, Chosen, Column, is_disabled, kind_of_fixture, part_of_row
+from .fixtures import ChosenValue, FixtureCache, ParameterColumn, is_disabled, kind_of_fixture, part_of_row
 from .internals import functions_of, parameters_of, widest_user
 
 TARGET = "target"
@@ -38,7 +38,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     targets.end(config)
 
 
-target = pytest.fixture(name=TARGET, scope="session")(Chosen(_OURS))
+target = pytest.fixture(name=TARGET, scope="session")(ChosenValue(_OURS))
 """Each chosen target in turn."""
 
 
@@ -53,13 +53,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrises a test by the targets and by the groups of parameters that it takes."""
     definition = metafunc.definition
     explicit = _explicit(definition)
-    groups: dict[int, list[tuple[str, Column]]] = {}
+    groups: dict[int, list[tuple[str, ParameterColumn]]] = {}
     for name in metafunc.fixturenames:
         if name in explicit:
             continue
         functions = functions_of(definition, name)
         kind = kind_of_fixture(functions[-1]) if functions else None
-        if isinstance(kind, Column):
+        if isinstance(kind, ParameterColumn):
             groups.setdefault(id(kind.group), []).append((name, kind))
         elif kind is _OURS:
             try:
@@ -103,7 +103,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     modules = {id(item.module): item.module for item in items if isinstance(item, pytest.Function)}
     for module in modules.values():
         for name, value in list(vars(module).items()):
-            if isinstance(kind_of_fixture(value), (Column, Cache)):
+            if isinstance(kind_of_fixture(value), (ParameterColumn, FixtureCache)):
                 delattr(module, name)
 
 
@@ -136,7 +136,7 @@ class _Users:
         self._spread = spread
         self._caches = {item.nodeid: _caches_of(item) for item in items}
         self._left: dict[int, set[str]] = {}
-        self._all: dict[int, Cache] = {}
+        self._all: dict[int, FixtureCache] = {}
         for nodeid, caches in self._caches.items():
             for cache in caches:
                 self._all[id(cache)] = cache
@@ -163,10 +163,10 @@ def _is_elsewhere(item: pytest.Item, following: pytest.Item | None) -> bool:
     return following is None or following.path != item.path
 
 
-def _caches_of(item: pytest.Item) -> list[Cache]:
+def _caches_of(item: pytest.Item) -> list[FixtureCache]:
     names = getattr(item, "fixturenames", ())
     kinds = (kind_of_fixture(function) for name in names for function in functions_of(item, name))
-    return [kind for kind in kinds if isinstance(kind, Cache)]
+    return [kind for kind in kinds if isinstance(kind, FixtureCache)]
 
 
 _USERS = pytest.StashKey[_Users]()

@@ -43,10 +43,8 @@ QUICK = [
     ("openvino", "tensorflow", "saved-model"),
     ("litert", "keras", "saved-model"),
     ("xla", "keras", "tf-function"),
-    ("tvm", "keras", "exported-program"),
-    ("onnxruntime", "keras", "onnx"),
 ]
-"""One subject of each compiler for a quick run. The others share both halves of their routes with these or with `opera doctor`'s canary."""
+"""Subjects for a quick run: one of each compiler that has only such subjects, and one of OpenVINO."""
 MOST_OF_EACH = 8
 """Instances of each operator."""
 

@@ -23,6 +23,8 @@ CHANGE = """
 class _Refused(OnnxOpConverter):
     @classmethod
     def _impl_v1(cls, bb, inputs, attr, params):
+        import os
+
         raise ValueError("this build refuses " + os.environ["MY_BUILD"])
 
 

@@ -115,7 +115,7 @@ def test_the_table_says_shares_and_causes(lab: Lab) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (("-k", "nothing"), 4, "no instance is selected"), (("--source", "nowhere"), 2, "the workspace has fake"),
+        (("-k", "nothing"), 4, "no API has 'nothing' in its name"), (("--source", "nowhere"), 2, "the workspace has fake"),
         (("-k", "and and"), 2, "not an expression"),
     ],
 )  # fmt: skip
