@@ -144,7 +144,7 @@ def _print_lines(identity: str, first: str, second: str) -> None:
 def _script(finding: Finding) -> list[str]:
     """What is known of the finding's script, and of the optimiser's part."""
     lowest = finding.lowest_level
-    culprit = ["the optimiser's"] if lowest is not None and lowest.vanishes else []
+    culprit = ["vanishes at the lowest optimisation level"] if lowest is not None and lowest.vanishes else []
     if finding.reproducer is None:
         return culprit
     return [*culprit, "script verified" if finding.verified else "script shows no failure"]
