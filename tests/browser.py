@@ -103,7 +103,7 @@ class Browser:
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
 
     def go(self, address: str) -> None:
-        """Opens *address* anew, and waits until it is loaded."""
+        """Loads *address*, also if it is open already, and waits until it is there."""
         self.ask("Page.navigate", url="about:blank")
         self.wait("location.href === 'about:blank'")
         self.ask("Page.navigate", url=address)

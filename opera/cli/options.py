@@ -123,9 +123,9 @@ _NO_PLACE = (errno.ENAMETOOLONG, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errn
 
 
 def found_workspace() -> Path:
-    """The nearest workspace, from the current folder upwards; `.opera` here if there is none.
+    """The nearest workspace, from the current folder upwards; without one, `.opera` in the current folder.
 
-    A workspace here counts whoever made it; one above counts only if no other user could have written it.
+    OPERA uses a workspace of the current folder in any case, and one above only if no other user could have written it.
     """
     from opera.config import nearest
 

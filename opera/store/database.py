@@ -90,7 +90,7 @@ def open_workspace(folder: Path, *, write: bool, make: bool = True, foreign: boo
     Args:
         folder: The workspace.
         write: Whether this process will write to it; then no other may.
-        make: Whether to make a workspace to write to if there is none.
+        make: Whether *write* makes a missing workspace.
         foreign: Whether it is another one than the command works on: nothing in it is changed, not even to bring it to this version.
         checked: Whether rows that are not sound are an error; otherwise the caller reads it by `opera.store.rows.checked_rows`.
 

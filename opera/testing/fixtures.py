@@ -230,7 +230,7 @@ _BUILTIN = (type(None), bool, int, float, complex, str, bytes, bytearray, range,
 
 
 def _check_copyable(value: Any, name: str, seen: tuple[int, ...] = ()) -> None:
-    """Refuses values whose class does not say how it is copied: a copy of an open file or a connection is none.
+    """Refuses values whose class does not say how it is copied, such as open files and connections.
 
     Raises:
         TypeError: *value*, or something in it, uses the default `object.__reduce__`.
