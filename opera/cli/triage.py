@@ -16,6 +16,7 @@ from opera.cli.options import JOBS, Count, Duration, common
 from opera.config import load_config
 from opera.console import echo, one_line, plural, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
+from opera.report.details import cost_of
 from opera.report.lookup import finding_of, renamed, resolve
 from opera.store import Workspace
 from opera.store.database import open_workspace
@@ -87,10 +88,8 @@ def _tell(stored: StoredReduction, api: str) -> None:
         say(f"  {stored.fingerprint[:8]}  {one_line(api)}: not reduced: {one_line(stored.reason)}")
         return
     assert stored.trigger is not None
-    probes, seconds = stored.detail.get("probes", 0), stored.detail.get("seconds", 0.0)
-    before, after = stored.detail.get("complexity", (0.0, 0.0))
-    figures = f"{probes} probes, {seconds:.1f} s, complexity {before:.0f} to {after:.0f}"
-    say(f"  {stored.fingerprint[:8]}  {one_line(api)}: fails with {one_line(trigger_of(stored.trigger).text(), 160)} ({figures})")
+    condition = one_line(trigger_of(stored.trigger).text(), 160)
+    say(f"  {stored.fingerprint[:8]}  {one_line(api)}: fails with {condition} ({cost_of(stored)})")
 
 
 def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str, str] | None) -> None:

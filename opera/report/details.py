@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from opera.compilers.registry import noise_of
-from opera.console import block, one_line, option
+from opera.console import block, one_line, option, plural
 from opera.corpus.calls import CallText, call_text, stored_call
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
@@ -15,6 +15,7 @@ from opera.report.overview import UNKNOWN_API
 from opera.report.text import tail
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
+from opera.store.reductions import StoredReduction
 from opera.triage.findings import Finding
 from opera.untrusted import Malformed, read_file
 
@@ -249,10 +250,13 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
         return ()
     if reduction.document is None:
         return (f"not reduced: {one_line(reduction.reason or '')}",)
-    probes, seconds = reduction.detail.get("probes", 0), reduction.detail.get("seconds", 0.0)
-    before, after = reduction.detail.get("complexity", (0.0, 0.0))
-    how = f"{probes} probes in {seconds:.1f} s, complexity {before:.0f} to {after:.0f}"
-    return (*call_text(reduction.instance()).splitlines(), how)
+    return (*call_text(reduction.instance()).splitlines(), cost_of(reduction))
+
+
+def cost_of(reduction: StoredReduction) -> str:
+    """`reduced in 3.2 s with 66 runs`."""
+    seconds, runs = reduction.detail.get("seconds", 0.0), reduction.detail.get("probes", 0)
+    return f"reduced in {seconds:.1f} s with {plural(runs, 'run')}"
 
 
 def symptom_rows(finding: Finding) -> tuple[NamedText, ...]:

@@ -31,7 +31,7 @@ class ParameterGroup:
         ids: As `pytest.fixture` takes them.
     """
 
-    rows: tuple[Any, ...]
+    rows: tuple[object, ...]
     ids: Any
 
 
@@ -48,7 +48,7 @@ def kind_of_fixture(function: object) -> object:
     return getattr(function, MARK, None)
 
 
-def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None = None) -> Any:
+def parameter(*values: object, ids: Any = None, by_dict: Mapping[str, object] | None = None) -> Any:
     """A fixture with these values: a test that takes it runs once for each.
 
     Args:
@@ -68,7 +68,7 @@ def parameter(*values: Any, ids: Any = None, by_dict: Mapping[str, Any] | None =
     return _column(ParameterGroup(tuple(each if _has_marks(each) else (each,) for each in values), ids), 0)
 
 
-def parameters(*rows: Sequence[Any], ids: Any = None) -> tuple[Any, ...]:
+def parameters(*rows: Sequence[object], ids: Any = None) -> tuple[Any, ...]:
     """Several fixtures that vary together: a test that takes any of them runs once for each row.
 
     Args:
@@ -91,7 +91,7 @@ def parameters(*rows: Sequence[Any], ids: Any = None) -> tuple[Any, ...]:
     return tuple(_column(group, index) for index in range(widths[0]))
 
 
-def values_of(row: Any) -> tuple[Any, ...]:
+def values_of(row: Any) -> tuple[object, ...]:
     """The values of a row: of a `pytest.param`, or of any other sequence.
 
     Raises:
@@ -100,17 +100,17 @@ def values_of(row: Any) -> tuple[Any, ...]:
     values = row.values if _has_marks(row) else row
     if not isinstance(values, (tuple, list)):
         raise TypeError(f"{row!r} is not a row of parameters; write a tuple with one value for each fixture")
-    return tuple(cast("Sequence[Any]", values))
+    return tuple(cast("Sequence[object]", values))
 
 
-def part_of_row(row: Any, columns: Sequence[int]) -> Any:
+def part_of_row(row: Any, columns: Sequence[int]) -> object:
     """*row* with these columns only, and with its marks."""
     values = values_of(row)
     chosen = [values[index] for index in columns]
     return pytest.param(*chosen, marks=row.marks, id=row.id) if _has_marks(row) else tuple(chosen)
 
 
-def _has_marks(row: Any) -> bool:
+def _has_marks(row: object) -> bool:
     return hasattr(row, "marks") and hasattr(row, "values")
 
 
@@ -160,7 +160,7 @@ class FixtureCache:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.values: dict[object, Any] = {}
+        self.values: dict[object, object] = {}
 
 
 def _cached(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -229,7 +229,7 @@ def _key(fixture_name: str, argument: str, value: object) -> object:
 _BUILTIN = (type(None), bool, int, float, complex, str, bytes, bytearray, range, slice, type(Ellipsis), types.FunctionType, type)
 
 
-def _check_copyable(value: Any, name: str, seen: tuple[int, ...] = ()) -> None:
+def _check_copyable(value: object, name: str, seen: tuple[int, ...] = ()) -> None:
     """Refuses values whose class does not say how it is copied, such as open files and connections.
 
     Raises:

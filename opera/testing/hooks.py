@@ -5,13 +5,13 @@ A conftest below counts for the tests in its folder; the nearest conftest that a
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
+
+from .targets import Target
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_opera_targets(config: pytest.Config) -> list[Any] | None:
+def pytest_opera_targets(config: pytest.Config) -> list[Target] | None:
     """All targets that tests can name, e.g. `["llvm", "cuda"]`.
 
     A target is a text whose first word is its kind, a dictionary with the key `kind`, or any object whose text begins with its kind.
@@ -19,10 +19,10 @@ def pytest_opera_targets(config: pytest.Config) -> list[Any] | None:
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_opera_device(target: Any) -> Any:
+def pytest_opera_device(target: Target) -> object:
     """The device of *target*, as tests get it for `dev`."""
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_opera_requirement(target: Any) -> str | None:
+def pytest_opera_requirement(target: Target) -> str | None:
     """Why tests of *target* cannot run here, e.g. `"no CUDA device"`; None where they can. Such tests are skipped with that reason."""

@@ -43,7 +43,7 @@ target = pytest.fixture(name=TARGET, scope="session")(ChosenValue(_OURS))
 
 
 @pytest.fixture
-def dev(request: pytest.FixtureRequest, target: Any) -> Any:
+def dev(request: pytest.FixtureRequest, target: targets.Target) -> object:
     """The device of the test's target."""
     return targets.device_of(request.node.ihook, target)
 
@@ -75,7 +75,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize(names, rows, indirect=True, ids=group.ids, scope=widest_user(definition, metafunc.fixturenames, names))
 
 
-def _explicit(node: Any) -> set[str]:
+def _explicit(node: pytest.Function) -> set[str]:
     """Names that `pytest.mark.parametrize` gives values to."""
     found: set[str] = set()
     for mark in node.iter_markers("parametrize"):
@@ -84,7 +84,7 @@ def _explicit(node: Any) -> set[str]:
     return found
 
 
-def _targets_of(node: Any) -> list[Any]:
+def _targets_of(node: pytest.Function) -> list[targets.Target]:
     """The targets of a test that takes the plug-in's `target`; warns of names in its decorators that nobody knows."""
     only = node.get_closest_marker(targets.ONLY)
     chosen = list(only.args) if only is not None else targets.chosen(node.config, node.ihook)
@@ -119,7 +119,7 @@ def _prepared(item: pytest.Item) -> bool:
     kind = targets.kind_of(value)
     if any(targets.kind_of(each) == kind for mark in item.iter_markers(targets.EXCLUDED) for each in mark.args):
         return False
-    reason = targets.requirement_of(item.ihook, value[0] if isinstance(value, (tuple, list)) and value else value)
+    reason = targets.requirement_of(item.ihook, targets.single(value))
     if reason is not None:
         item.add_marker(pytest.mark.skip(reason=reason))
     for mark in item.iter_markers(targets.FAILING):

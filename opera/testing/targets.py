@@ -8,11 +8,16 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import pytest
 
-F = TypeVar("F", bound=Callable[..., Any])
+if TYPE_CHECKING:
+    from pluggy import HookRelay
+
+F = TypeVar("F", bound=Callable[..., object])
+Target = object
+"""What a test is run for: a text or a mapping, as a project's conftest says."""
 
 VARIABLES = ("OPERA_TEST_TARGETS", "TVM_TEST_TARGETS")
 """Environment variables that choose targets; the first that is set counts."""
@@ -32,13 +37,13 @@ def end(config: pytest.Config) -> None:
         _running.remove(config)
 
 
-def exclude_targets(*targets: Any) -> Callable[[F], F]:
+def exclude_targets(*targets: Target) -> Callable[[F], F]:
     """Leaves a test out for targets of these kinds; the report does not mention them."""
     return _decorator(EXCLUDED, targets)
 
 
 def known_failing_targets(
-    *targets: Any,
+    *targets: Target,
     reason: str | None = None,
     raises: type[BaseException] | tuple[type[BaseException], ...] | None = None,
     strict: bool | None = None,
@@ -54,21 +59,21 @@ def known_failing_targets(
     return _decorator(FAILING, targets, reason=reason, raises=raises, strict=strict)
 
 
-def parametrize_targets(*targets: Any) -> Any:
+def parametrize_targets(*targets: Target) -> Any:
     """Runs a test for exactly these targets, whatever the environment chooses. Bare, it changes nothing."""
     if len(targets) == 1 and inspect.isroutine(targets[0]):
         return targets[0]
     return _decorator(ONLY, targets)
 
 
-def _decorator(name: str, targets: tuple[Any, ...], **settings: Any) -> Callable[[F], F]:
+def _decorator(name: str, targets: tuple[Target, ...], **settings: object) -> Callable[[F], F]:
     if not targets or any(inspect.isroutine(each) or inspect.isclass(each) for each in targets):
         raise TypeError(f"{name} needs the names of targets; write @{name}('llvm')")
     mark: Callable[[F], F] = getattr(pytest.mark, name).with_args(*targets, **settings)
     return mark
 
 
-def enabled_targets() -> list[tuple[Any, Any]]:
+def enabled_targets() -> list[tuple[Target, object]]:
     """The chosen targets that can run here, each with its device. For use while pytest runs.
 
     Raises:
@@ -78,13 +83,13 @@ def enabled_targets() -> list[tuple[Any, Any]]:
     return [(target, device_of(hook, target)) for target in chosen(_config(), hook) if requirement_of(hook, target) is None]
 
 
-def device_enabled(target: Any) -> bool:
+def device_enabled(target: Target) -> bool:
     """Whether tests of *target*, or of targets of its kind, run here."""
     hook = _config().hook
     return any(kind_of(each) == kind_of(target) and requirement_of(hook, each) is None for each in chosen(_config(), hook))
 
 
-def requirements(target: Any) -> list[pytest.MarkDecorator]:
+def requirements(target: Target) -> list[pytest.MarkDecorator]:
     """Marks that skip a test, or one `pytest.param`, where *target* cannot run."""
     reason = requirement_of(_config().hook, target)
     return [] if reason is None else [pytest.mark.skip(reason=reason)]
@@ -105,27 +110,31 @@ def _config() -> pytest.Config:
     return _running[-1]
 
 
-def kind_of(target: Any) -> str:
+def single(value: object) -> Target:
+    """The target in *value*: its first part where a test takes a tuple that begins with the target."""
+    return cast("Sequence[Target]", value)[0] if isinstance(value, (tuple, list)) and value else cast("object", value)
+
+
+def kind_of(target: Target) -> str:
     """The kind of a target: its first word, its key `kind`, or the first word of its text; of a tuple, that of its first part."""
-    if isinstance(target, (tuple, list)) and target:
-        return kind_of(cast("Sequence[Any]", target)[0])
-    kind: object = cast("Mapping[str, Any]", target).get("kind") if isinstance(target, Mapping) else cast("object", target)
+    alone = single(target)
+    kind = cast("Mapping[str, object]", alone).get("kind") if isinstance(alone, Mapping) else alone
     words = str(kind).split()
     return words[0] if words else ""
 
 
-def name_of(target: Any) -> str:
+def name_of(target: Target) -> str:
     """How the report names a target."""
     return json.dumps(target, sort_keys=True) if isinstance(target, Mapping) else str(target)
 
 
-def parse(text: str) -> list[Any]:
+def parse(text: str) -> list[Target]:
     """The targets of an environment variable: separated by semicolons, each a text or a JSON object.
 
     Raises:
         ValueError: an object is not JSON.
     """
-    found: list[Any] = []
+    found: list[Target] = []
     rest = text.strip()
     while rest:
         if rest.startswith("{"):
@@ -142,7 +151,7 @@ def parse(text: str) -> list[Any]:
     return found
 
 
-def known(config: pytest.Config, hook: Any) -> list[Any]:
+def known(config: pytest.Config, hook: HookRelay) -> list[Target]:
     """The targets that the nearest conftest knows.
 
     Raises:
@@ -153,10 +162,10 @@ def known(config: pytest.Config, hook: Any) -> list[Any]:
         return []
     if isinstance(found, (str, Mapping)) or not isinstance(found, Iterable):
         raise pytest.UsageError(f"pytest_opera_targets gave {found!r}; return a list of targets")
-    return list(cast("Iterable[Any]", found))
+    return list(cast("Iterable[Target]", found))
 
 
-def chosen(config: pytest.Config, hook: Any) -> list[Any]:
+def chosen(config: pytest.Config, hook: HookRelay) -> list[Target]:
     """The targets to test: those that the environment names, or else all known ones.
 
     Raises:
@@ -187,13 +196,13 @@ def suggestion(kind: str, kinds: Sequence[str]) -> str:
     return f" (did you mean {close[0]!r}?)" if close else f"; known are {', '.join(dict.fromkeys(kinds))}"
 
 
-def requirement_of(hook: Any, target: Any) -> str | None:
+def requirement_of(hook: HookRelay, target: Target) -> str | None:
     """Why *target* cannot run here; None where it can."""
     reason = _asked(hook.pytest_opera_requirement, "pytest_opera_requirement", target=target)
     return None if reason is None else str(reason)
 
 
-def device_of(hook: Any, target: Any) -> Any:
+def device_of(hook: HookRelay, target: Target) -> object:
     """The device of *target*.
 
     Raises:
@@ -205,7 +214,7 @@ def device_of(hook: Any, target: Any) -> Any:
     return device
 
 
-def _asked(hook: Callable[..., Any], name: str, **arguments: Any) -> Any:
+def _asked(hook: Callable[..., object], name: str, **arguments: object) -> object:
     try:
         return hook(**arguments)
     except Exception as error:
