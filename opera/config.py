@@ -196,7 +196,7 @@ def _header(line: str) -> tuple[str, ...] | None:
         return None
     parts: list[str] = []
     while isinstance(table, dict) and table:
-        part, table = next(iter(cast("dict[str, Any]", table).items()))
+        part, table = next(iter(cast("dict[str, object]", table).items()))
         parts.append(part)
     return tuple(parts) or None
 
@@ -233,18 +233,18 @@ def _parsed(path: Path, data: bytes) -> Config:
     return Config({key: value for section, name, table in _tables(path, document) for key, value in _entries(path, section, name, table)})
 
 
-def _tables(path: Path, document: Document) -> list[tuple[str, str, Any]]:
+def _tables(path: Path, document: Document) -> list[tuple[str, str, object]]:
     for section in document:
         if section not in _SECTIONS:
             raise UserError(f"{path}: unknown section [{section}]; write [library.NAME] or [compiler.NAME]")
         if not isinstance(document[section], dict):
             raise UserError(f"{path}: [{section}] needs a name; write e.g. [{section}.tvm]")
-    return [(section, name, table) for section, tables in document.items() for name, table in cast("dict[str, Any]", tables).items()]
+    return [(section, name, table) for section, tables in document.items() for name, table in cast("dict[str, object]", tables).items()]
 
 
-def _entries(path: Path, section: str, name: str, table: Any) -> list[tuple[tuple[str, str, str], Setting]]:
+def _entries(path: Path, section: str, name: str, table: object) -> list[tuple[tuple[str, str, str], Setting]]:
     """The settings of one table, by section, name and key."""
-    entries = cast("dict[str, Any]", table) if isinstance(table, dict) else {}
+    entries = cast("dict[str, object]", table) if isinstance(table, dict) else {}
     unknown = next((key for key in entries if key not in _KEYS[section]), None)
     if unknown is not None or not entries:
         there = f"unknown key {unknown!r}" if unknown is not None else "no key"
@@ -262,15 +262,15 @@ def _entries(path: Path, section: str, name: str, table: Any) -> list[tuple[tupl
     return [((section, name, key), Setting(text, str(path))) for key, text in texts.items()]
 
 
-def _folders(path: Path, name: str, value: Any) -> list[str]:
-    found = [each for each in cast("list[Any]", value) if isinstance(each, str)] if isinstance(value, list) else []
+def _folders(path: Path, name: str, value: object) -> list[str]:
+    found = [each for each in cast("list[object]", value) if isinstance(each, str)] if isinstance(value, list) else []
     if found != value or not all(each and os.pathsep not in each for each in found):
         raise UserError(f'{path}: `path` of [compiler.{name}] is not a list of folders; write path = ["FOLDER"]')
     return found
 
 
-def _variables(path: Path, name: str, value: Any) -> dict[str, str]:
-    whole = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def _variables(path: Path, name: str, value: object) -> dict[str, str]:
+    whole = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     found = {variable: text for variable, text in whole.items() if isinstance(text, str) and "\0" not in text}
     if found != value or not all(re.fullmatch(r"[A-Za-z_]\w*", variable, re.ASCII) for variable in found):
         raise UserError(f'{path}: `env` of [compiler.{name}] is not a table of texts; write env = {{NAME = "value"}}')

@@ -66,7 +66,7 @@ class Constraints:
         ignored: Number of constraints that were not understood, by kind and text.
     """
 
-    apis: Mapping[str, Mapping[str, Mapping[str, Any]]]
+    apis: Mapping[str, Mapping[str, Mapping[str, object]]]
     ignored: Mapping[str, int]
 
     def write(self, path: Path) -> None:
@@ -86,7 +86,7 @@ def read_constraints(folder: Path, library: str) -> Constraints:
     if not paths:
         raise UserError(f"{folder}: the folder has no YAML file; name the folder with DocTer's constraints of {library}")
     ignored: Counter[str] = Counter()
-    apis: dict[str, dict[str, dict[str, Any]]] = {}
+    apis: dict[str, dict[str, dict[str, object]]] = {}
     for path in paths:
         table = _load(path)
         name = table.get("title") or table.get("target")
@@ -99,7 +99,7 @@ def read_constraints(folder: Path, library: str) -> Constraints:
     return Constraints(apis, dict(ignored.most_common()))
 
 
-def _load(path: Path) -> dict[str, Any]:
+def _load(path: Path) -> dict[str, object]:
     try:
         yaml: Any = importlib.import_module("yaml")
     except ImportError as error:
@@ -113,12 +113,12 @@ def _load(path: Path) -> dict[str, Any]:
                 raise Malformed("nested too deep")
             if isinstance(event, yaml.AliasEvent):
                 raise Malformed("it has aliases, which no file of DocTer's has")
-        content: Any = yaml.safe_load(text)
+        content: object = yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, OSError) as error:
         raise UserError(f"{path.name}: not a YAML file: {str(error)[:200]}") from error
     if not isinstance(content, dict):
         raise UserError(f"{path.name}: expected a mapping with 'title', 'inputs' and 'constraints'")
-    return cast("dict[str, Any]", content)
+    return cast("dict[str, object]", content)
 
 
 class _Reader:
@@ -128,22 +128,22 @@ class _Reader:
         self._place = place
         self._ignored = ignored
 
-    def parameters(self, table: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    def parameters(self, table: dict[str, object]) -> dict[str, dict[str, object]]:
         """The file's constraints of each parameter."""
         constraints = self._mapping(table, "constraints")
         return {str(name): self._row(str(name), row) for name, row in constraints.items()}
 
-    def _mapping(self, table: dict[str, Any], key: str) -> dict[str, Any]:
-        value: Any = table.get(key) or {}
+    def _mapping(self, table: dict[str, object], key: str) -> dict[str, object]:
+        value: object = table.get(key) or {}
         if not isinstance(value, dict):
             raise UserError(f"{self._place}: {key!r} must be a mapping, found {type(value).__name__}")
-        return cast("dict[str, Any]", value)
+        return cast("dict[str, object]", value)
 
-    def _row(self, name: str, row: Any) -> dict[str, Any]:
+    def _row(self, name: str, row: object) -> dict[str, object]:
         if row is not None and not isinstance(row, dict):
             raise UserError(f"{self._place}: constraints of {name!r} must be a mapping, found {type(row).__name__}")
-        lists = {key: self._texts(name, key, cast("dict[str, Any]", row or {}).get(key)) for key in _LISTS}
-        found: dict[str, Any] = {
+        lists = {key: self._texts(name, key, cast("dict[str, object]", row or {}).get(key)) for key in _LISTS}
+        found: dict[str, object] = {
             "kinds": self._kinds(lists),
             "dtypes": self._dtypes(lists["dtype"]),
             "ndims": self._ndims(lists["ndim"]),
@@ -153,11 +153,11 @@ class _Reader:
         found.update(self._range(lists["range"]))
         return {key: value for key, value in found.items() if value not in ([], None)}
 
-    def _texts(self, name: str, key: str, value: Any) -> list[str]:
+    def _texts(self, name: str, key: str, value: object) -> list[str]:
         """A list of texts; a single one counts as a list."""
         if value is None:
             return []
-        items = cast("list[Any]", value) if isinstance(value, list) else [value]
+        items = cast("list[object]", value) if isinstance(value, list) else [value]
         if not all(isinstance(item, (str, int, float)) for item in items):
             raise UserError(f"{self._place}: {key!r} of {name!r} must be a list of texts, found {str(cast(object, value))[:80]}")
         return [str(item).strip() for item in items]

@@ -92,7 +92,7 @@ class FreeFuzzCalls:
             raise UserError(f"{path.name}: {error}") from error
 
 
-def instance_of(document: dict[str, Any], api: str) -> Instance:
+def instance_of(document: dict[str, object], api: str) -> Instance:
     """The instance that *document*, one call of *api*, describes.
 
     Raises:
@@ -107,7 +107,7 @@ def instance_of(document: dict[str, Any], api: str) -> Instance:
     if _is_class(api):
         if inputs is None:
             raise _Unusable("layer-without-input")
-        items = cast("list[Any]", inputs) if isinstance(inputs, list) else [inputs]
+        items = cast("list[object]", inputs) if isinstance(inputs, list) else [inputs]
         call = tuple(Argument(f"arg{place}", _value(item)) for place, item in enumerate(items))
         context = (("training", False),) if library == "pytorch" else ()
         return Instance(library, api, Kind.MODULE, init=arguments, call=call, context=context)
@@ -139,7 +139,7 @@ def _is_class(api: str) -> bool:
     return api.rpartition(".")[2][:1].isupper()
 
 
-def _arguments(document: dict[str, Any]) -> Iterator[Argument]:
+def _arguments(document: dict[str, object]) -> Iterator[Argument]:
     """Positional arguments in their order, then named ones."""
     positional = {int(key.partition(":")[2]): value for key, value in document.items() if key.startswith("parameter:")}
     if sorted(positional) != list(range(len(positional))):
@@ -151,11 +151,11 @@ def _arguments(document: dict[str, Any]) -> Iterator[Argument]:
             yield Argument(key, _value(value), keyword=True)
 
 
-def _value(value: Any) -> Any:
+def _value(value: object) -> Any:
     if isinstance(value, dict):
-        return _tagged(cast("dict[str, Any]", value))
+        return _tagged(cast("dict[str, object]", value))
     if isinstance(value, list):
-        return [_value(item) for item in cast("list[Any]", value)]
+        return [_value(item) for item in cast("list[object]", value)]
     if isinstance(value, str):
         return _text(value)
     if value is None or isinstance(value, (bool, int, float)):
@@ -173,7 +173,7 @@ def _text(value: str) -> Any:
     return value
 
 
-def _tagged(value: dict[str, Any]) -> Any:
+def _tagged(value: dict[str, object]) -> Any:
     """A tensor, or a value that has a label."""
     plain = {key.lower(): item for key, item in value.items()}
     if "$numberLong" in value or "$numberInt" in value or "$numberDouble" in value:
@@ -184,7 +184,7 @@ def _tagged(value: dict[str, Any]) -> Any:
     if label in ("dtype", "torchdtype", "tfdtype", "torch.dtype"):
         return _dtype_value(plain.get("value"))
     if label in ("list", "tuple"):
-        items = [_value(item) for item in cast("list[Any]", plain.get("value") or [])]
+        items = [_value(item) for item in cast("list[object]", plain.get("value") or [])]
         return tuple(items) if label == "tuple" else items
     if label in ("int", "float", "str", "bool", "none", "nonetype", "constant", "other") and "value" in plain:
         return _value(plain["value"])
@@ -199,9 +199,9 @@ def _extended(pair: tuple[str, Any]) -> int | float:
     return float(text) if kind == "$numberDouble" else int(text)
 
 
-def _tensor(value: dict[str, Any]) -> Tensor:
+def _tensor(value: dict[str, object]) -> Tensor:
     shape, dtype = value.get("shape"), _canonical(str(value.get("dtype")).rpartition(".")[2])
-    if not isinstance(shape, list) or not all(isinstance(side, int) and side >= 0 for side in cast("list[Any]", shape)):
+    if not isinstance(shape, list) or not all(isinstance(side, int) and side >= 0 for side in cast("list[object]", shape)):
         raise _Unusable("tensor-of-unknown-shape")
     if dtype not in DTYPE_BITS:
         raise _Unusable("tensor-of-unknown-dtype")
@@ -216,7 +216,7 @@ def _canonical(name: str) -> str:
     return _DTYPE_ALIASES.get(name, name)
 
 
-def _dtype_value(value: Any) -> DType:
+def _dtype_value(value: object) -> DType:
     name = _canonical(str(value).rpartition(".")[2])
     if name not in DTYPE_BITS:
         raise _Unusable("value-not-kept")

@@ -32,6 +32,10 @@ def not_an_operator(why: str) -> Invalid:
     return error
 
 
+Row = Mapping[str, Any]
+"""A table of such a file."""
+
+
 @cache
 def operators_of(library: str) -> Operators:
     """The list of *library*, read once."""
@@ -41,7 +45,7 @@ def operators_of(library: str) -> Operators:
 class Operators:
     """The rows of one library."""
 
-    def __init__(self, library: str, table: Mapping[str, Any]) -> None:
+    def __init__(self, library: str, table: Row) -> None:
         """*table* is what the file holds; raises ValueError for one that is malformed."""
         if table.get("schema") != _SCHEMA or table.get("library") != library:
             raise ValueError(f"{library}.toml: expected schema {_SCHEMA} and library {library!r}")
@@ -92,16 +96,16 @@ class Operators:
             for each in walk(value):
                 self._check_value(each)
 
-    def _check_value(self, value: Any) -> None:
+    def _check_value(self, value: object) -> None:
         if isinstance(value, Call):
             self.check(value.api)
             self._check_files(value.api, value.arguments)
         elif isinstance(value, (Named, Enum)):
             self.check(value.path, called=False)
         elif isinstance(value, dict) and "class_name" in value:
-            self._check_described(cast("dict[Any, Any]", value))
+            self._check_described(cast("dict[object, object]", value))
 
-    def _check_files(self, path: str, arguments: Iterable[tuple[str | None, Any]]) -> None:
+    def _check_files(self, path: str, arguments: Iterable[tuple[object, object]]) -> None:
         """Refuses a text as an argument that names a file. Which one a positional argument is, only the library knows."""
         row = self._files.row(path.split("."))
         if row is None:
@@ -110,7 +114,7 @@ class Operators:
             if isinstance(value, (str, bytes)) and (name is None or name in row["arguments"]):
                 raise not_an_operator(f"{path} with a text as {name or 'an argument'!r}: {row['reason']}")
 
-    def _check_described(self, description: Mapping[Any, Any]) -> None:
+    def _check_described(self, description: Mapping[object, object]) -> None:
         """Checks the class or function that a dictionary describes, as Keras writes objects down: Keras would make it."""
         module, name, config = description.get("module"), description["class_name"], description.get("config")
         if name == "function":
@@ -119,7 +123,7 @@ class Operators:
             raise not_an_operator(f"a dictionary that describes an object of {module!r}.{name!r}, which is no class of {self._library}")
         self.check(f"{module}.{name}")
         if isinstance(config, dict):
-            self._check_files(f"{module}.{name}", cast("dict[Any, Any]", config).items())
+            self._check_files(f"{module}.{name}", cast("dict[object, object]", config).items())
 
     def _looked_up(self, path: str, called: bool) -> str | None:
         parts = path.split(".")
@@ -136,9 +140,9 @@ class Operators:
 class _Names:
     """Rows by the names and patterns that they hold."""
 
-    def __init__(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        self._exact: dict[str, Mapping[str, Any]] = {}
-        self._patterns: list[tuple[list[str], Mapping[str, Any]]] = []
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._exact: dict[str, Row] = {}
+        self._patterns: list[tuple[list[str], Row]] = []
         for row in rows:
             if not row.get("reason"):
                 raise ValueError(f"the row of {row.get('below')!r} gives no reason")
@@ -149,7 +153,7 @@ class _Names:
                 else:
                     self._exact.setdefault(path, row)
 
-    def row(self, parts: Sequence[str]) -> Mapping[str, Any] | None:
+    def row(self, parts: Sequence[str]) -> Row | None:
         """The first row that names *parts*, the components of a name; None if no row does."""
         found = self._exact.get(".".join(parts))
         return found if found is not None else next((row for pattern, row in self._patterns if _matches(pattern, parts)), None)

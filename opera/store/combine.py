@@ -16,6 +16,8 @@ from opera.store.rows import TABLES, BadRow, checked_rows
 from opera.untrusted import inflated, parsed_json
 from opera.workers.supervision import working_folder
 
+Columns = tuple[Any, ...]
+"""A row of a table."""
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
 """From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""
 
@@ -195,7 +197,7 @@ def _prefixed(table: str) -> str:
     return ", ".join(f"{table}.{name}" for name in _SAME.split(", "))
 
 
-def _campaign(database: sqlite3.Connection, row: tuple[Any, ...], identify: Identify, into: Combined) -> None:
+def _campaign(database: sqlite3.Connection, row: Columns, identify: Identify, into: Combined) -> None:
     """Adds a campaign; of one that is a part, the whole that it belongs to is made of all parts that are there."""
     key, settings, versions = row[0], row[3], row[4]
     _merge_row(database, row)
@@ -208,7 +210,7 @@ def _campaign(database: sqlite3.Connection, row: tuple[Any, ...], identify: Iden
         into.campaigns.append(whole)
 
 
-def _merge_row(database: sqlite3.Connection, row: tuple[Any, ...]) -> None:
+def _merge_row(database: sqlite3.Connection, row: Columns) -> None:
     """Keeps a campaign's own row; where both have it, with the figures of the one that got further."""
     found = database.execute(f"SELECT {_CAMPAIGN} FROM campaigns WHERE id = ?", (row[0],)).fetchone()
     if found is not None:
@@ -225,9 +227,9 @@ def _copy_tests(database: sqlite3.Connection, source: str, target: str) -> None:
     )
 
 
-def _parts(database: sqlite3.Connection, whole: str, identify: Identify) -> dict[str, tuple[Any, ...]]:
+def _parts(database: sqlite3.Connection, whole: str, identify: Identify) -> dict[str, Columns]:
     """The parts of a campaign that are there, by name."""
-    parts: dict[str, tuple[Any, ...]] = {}
+    parts: dict[str, Columns] = {}
     for row in database.execute(f"SELECT {_CAMPAIGN} FROM campaigns").fetchall():
         found, _, part = identify(json.loads(row[3]), json.loads(row[4]))
         if found == whole and part is not None:
@@ -236,7 +238,7 @@ def _parts(database: sqlite3.Connection, whole: str, identify: Identify) -> dict
 
 
 def _make_whole(
-    database: sqlite3.Connection, whole: str, selection: Mapping[str, Any], parts: Mapping[str, tuple[Any, ...]], into: Combined
+    database: sqlite3.Connection, whole: str, selection: Mapping[str, Any], parts: Mapping[str, Columns], into: Combined
 ) -> None:
     rows = list(parts.values())
     counts = {part.partition("/")[2] for part in parts}
@@ -245,7 +247,7 @@ def _make_whole(
     known = sorted({each for row in rows for each in json.loads(row[5])})
     reasons = sorted(str(row[8]) for row in rows if row[8])
     stopped_by = reasons[0] if reasons and not complete else None
-    values: tuple[Any, ...] = (
+    values: Columns = (
         whole,
         rows[0][1],
         rows[0][2],
