@@ -61,6 +61,7 @@ def opera(place: Path, *arguments: str) -> Any:
     return json.loads(run.stdout)
 
 
+@pytest.mark.slow
 def test_the_build_in_the_folder_is_tested_and_reproduced_and_not_the_installed_one(place: Path) -> None:
     ran = opera(place, "run", "--compiler", "tvm", "--frontend", "onnx", "--build", "mine", "--input-form", "runtime")
     assert ran["verdicts"] == {"crash": 1}

@@ -160,6 +160,7 @@ def test_with_the_baseline_the_job_passes_until_something_new_fails(lab: Lab) ->
     assert "new" in third.printed
 
 
+@pytest.mark.slow
 def test_a_fixed_failure_fails_the_job_only_if_asked(lab: Lab) -> None:
     known = night(lab).report("known.toml")
     table = known.partition("[[failure]]")[2]

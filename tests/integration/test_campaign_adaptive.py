@@ -62,7 +62,7 @@ def until_all_faults(lab: Lab, outcome: Outcome) -> int:
     return max(rank for rank, (_, _, fingerprint) in enumerate(places(lab, outcome.json["campaign"]), 1) if fingerprint is not None)
 
 
-@pytest.mark.parametrize("jobs", [1, 3])
+@pytest.mark.parametrize("jobs", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_faults_that_lie_together_are_found_sooner_than_by_an_order_made_beforehand(tmp_path: Path, jobs: int) -> None:
     static = filled(tmp_path / "static")
     before = static.run("--strategy", "opera", jobs=jobs)

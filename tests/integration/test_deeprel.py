@@ -242,6 +242,7 @@ def tensorflow_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return generated(tmp_path_factory.mktemp("tensorflow"), "tensorflow", of_tensorflow())
 
 
+@pytest.mark.slow
 def test_functions_of_keras_are_related_to_other_functions_and_to_layers(keras_run: Run) -> None:
     assert keras_run.tests["keras.ops.relu6->keras.activations.relu6"] == {"value"}
     assert keras_run.tests["keras.ops.cosh->keras.ops.cos"] == {"status"}

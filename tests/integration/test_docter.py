@@ -266,6 +266,7 @@ def test_what_is_recorded_are_instances_of_the_library(run: Run) -> None:
     assert all(isinstance(tensor, Tensor) and tensor.size < 30_000 for instance in instances for tensor in instance.tensors())
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_recording_in_any_number_of_shards(run: Run, tmp_path: Path) -> None:
     def sorted_documents(*runs: Run) -> list[str]:
         return sorted(json.dumps(document, sort_keys=True) for one in runs for document in one.documents)
@@ -311,7 +312,10 @@ def test_keras_and_tensorflow_are_generated_for_in_the_same_way(tmp_path: Path, 
 
 @pytest.mark.parametrize(
     ("library", "api", "tensor"),
-    [("keras", "keras.ops.cosh", "tf.tensor"), pytest.param("tensorflow", "tf.math.cosh", "tf.tensor", marks=pytest.mark.slow)],
+    [
+        pytest.param("keras", "keras.ops.cosh", "tf.tensor", marks=pytest.mark.slow),
+        pytest.param("tensorflow", "tf.math.cosh", "tf.tensor", marks=pytest.mark.slow),
+    ],
 )
 def test_a_folder_of_constraints_may_be_named_from_where_the_user_is(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, library: str, api: str, tensor: str

@@ -193,6 +193,7 @@ def test_an_environment_is_made_from_nothing_and_works(tmp_path: Path, offline: 
     assert not where.folder.parent.exists()
 
 
+@pytest.mark.slow
 def test_nothing_is_left_of_an_environment_that_pip_cannot_install(tmp_path: Path, offline: None) -> None:
     where = EnvironmentFolder("tiny", tmp_path / "envs" / "tiny")
     with pytest.raises(EnvironmentBroken, match=r"could not install tiny: ERROR: .*no-such-distribution"):
@@ -200,6 +201,7 @@ def test_nothing_is_left_of_an_environment_that_pip_cannot_install(tmp_path: Pat
     assert not where.folder.exists()
 
 
+@pytest.mark.slow
 def test_an_index_that_cannot_be_reached_is_named_as_such(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
@@ -292,6 +294,7 @@ def start_making(folder: Path, index: str) -> subprocess.Popen[bytes]:
     return process
 
 
+@pytest.mark.slow
 def test_an_environment_whose_making_was_killed_is_never_used_and_can_be_made_anew(
     tmp_path: Path, silent_index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -340,6 +343,7 @@ def test_list_shows_what_can_be_made_and_what_is_not_finished(opera: Run, tmp_pa
     assert rows["keras"]["serves"] == ["library.keras"]
 
 
+@pytest.mark.slow
 def test_remove_takes_the_folder_and_its_entry_away(opera: Run, tmp_path: Path, offline: None) -> None:
     where = EnvironmentFolder("tiny", tmp_path / ".opera-envs" / "tiny")
     make(tiny(tmp_path), where)

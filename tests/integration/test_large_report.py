@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from reporting import Tags, failure, fill, relu
 
 from opera.cli import command
@@ -15,6 +16,7 @@ from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_results_stay_under_ten_megabytes(tmp_path: Path) -> None:
     with open_workspace(tmp_path / "ws", write=True) as space:
         fill(space)
