@@ -55,7 +55,7 @@ _MEANING = {
     Verdict.OOM: "the worker passed its memory limit",
     Verdict.INCONSISTENT: "values, shape, dtype or structure differ",
     Verdict.UNSUPPORTED: "the compiler declines the model",
-    Verdict.INVALID: "the library rejects the instance, or cannot capture it",
+    Verdict.INVALID: "the library rejects the instance or cannot capture it",
     Verdict.UNDEFINED: "no reference, or an excused difference",
     Verdict.FLAKY: "not reproduced in a fresh process",
 }

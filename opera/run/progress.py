@@ -17,6 +17,7 @@ from opera.workers.pool_protocol import WorkerFacts
 
 if TYPE_CHECKING:  # only a terminal needs rich
     from rich.console import Group, RenderableType
+    from rich.constrain import Constrain
     from rich.live import Live
     from rich.table import Table
     from rich.text import Text
@@ -213,7 +214,8 @@ class CampaignProgress:
     def _rate(self) -> float:
         return (self._done - self._before) / max(time.monotonic() - self._started, 1e-9)
 
-    def _table(self, busy: list[tuple[str, str, str]]) -> Table:
+    def _table(self, busy: list[tuple[str, str, str]]) -> Constrain:
+        from rich.constrain import Constrain
         from rich.table import Table
         from rich.text import Text
 
@@ -226,7 +228,7 @@ class CampaignProgress:
         table.add_row(Text("findings"), f"{self._findings} new")
         for role, api, stage in busy[:4]:
             table.add_row(Text(role, style="bright_black"), Text(f"{one_line(api, 80)}  {stage}", style="bright_black"))
-        return table
+        return Constrain(table, terminal(err=True).width - len("^C"))  # an echoed ^C must not begin another line, or a line stays behind
 
     def _say(self, message: str) -> None:
         if self._quiet:
