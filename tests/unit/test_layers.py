@@ -21,6 +21,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "instance",
         "arrays",
         "bundle",
+        "programs",
         "oracles",
         "models",
         "templates",

@@ -1,0 +1,101 @@
+"""`opera fuzz`: programs of many operators."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import click
+
+from opera.cli.help import HeadedGroup
+from opera.cli.options import JOBS, Count, common
+from opera.console import doing, one_line, plural, print_json, say
+from opera.errors import Exit, UserError
+from opera.programs.batch import BatchCounts, OtherPrograms, generate_file
+from opera.programs.languages import languages, operators_in
+from opera.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
+from opera.untrusted import Malformed, parsed_json, parsed_toml, read_file
+from opera.workers.cores import usable_cores
+
+SCHEMA = "fuzz-generate/1"
+
+
+@click.group("fuzz", cls=HeadedGroup)
+def command() -> None:
+    """Generate programs of many operators."""
+
+
+@command.command("generate")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--policy", default="general", show_default=True, metavar="NAME|FILE", help="A shipped policy, or a TOML or JSON file.")
+@click.option("--count", "-n", type=Count(most=100_000_000), default=1000, show_default=True, metavar="N", help="Generate N programs.")
+@click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="the cores", metavar="N", help="Number of parallel processes.")
+@common
+def generate(file: Path, policy: str, count: int, jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
+    """Write random programs to FILE, one `program/1` document a line.
+
+    Every program is well typed, and every operator is defined on the inputs that stand beside it. The same policy and seed give the same
+    bytes with any number of processes; a run that was interrupted continues.
+
+    Shipped policies: general, fusion (many convolutions and products, values used again), shapes (operators that move elements),
+    special-values (NaN, infinities, zeros of both signs).
+    """
+    chosen = _policy(policy)
+    began = time.monotonic()
+    try:
+        counts = generate_file(chosen, seed, count, file, jobs, lambda done: doing(f"{done:,} of {count:,} programs"))
+    except OtherPrograms as error:
+        raise UserError(one_line(str(error), 400)) from error
+    except OSError as error:
+        raise UserError(f"{one_line(str(file))} cannot be written: {error.strerror or error}") from error
+    seconds = time.monotonic() - began
+    if as_json:
+        print_json(_document(file, count, seconds, counts))
+        return Exit.CLEAN
+    rate = f" ({counts.programs / seconds:,.0f}/s)" if counts.programs else ""
+    say(f"{plural(count, 'program')} in {one_line(str(file))}; {counts.programs:,} of them generated now, in {seconds:.1f} s{rate}")
+    if counts.programs:
+        calls, retried = counts.operators.total(), counts.retried.total()
+        say(f"{plural(len(counts.operators), 'operator')}, {len(counts.pairs):,} pairs, {calls / counts.programs:.1f} calls a program")
+        say(f"{retried:,} of {counts.asked.total():,} choices of an operator were in vain")
+    for name, why in sorted(counts.broken.items()):
+        say(f"operator {one_line(name)} is broken, and was left out: {one_line(why)}")
+    return Exit.CLEAN
+
+
+def _policy(name: str) -> Policy:
+    if name in SHIPPED:
+        return SHIPPED[name]
+    path = Path(name)
+    if path.suffix not in (".toml", ".json"):
+        raise UserError(f"unknown policy {one_line(repr(name))}{hint(name, list(SHIPPED))}; a file of a policy ends in .toml or .json")
+    try:
+        data = read_file(path, 2**20)
+        document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data)
+        if not isinstance(document, Mapping):
+            raise BadPolicy("expected a table")
+        table = cast("Mapping[str, object]", document)
+        language = str(table.get("language", "onnx"))
+        names = [each.name for each in operators_in(language)] if language in languages() else []
+        return policy_from(table, names, languages())
+    except (Malformed, BadPolicy) as error:
+        raise UserError(f"{one_line(name)}: {one_line(str(error), 400)}") from error
+    except OSError as error:
+        raise UserError(f"{one_line(name)} cannot be read: {error.strerror}") from error
+
+
+def _document(file: Path, count: int, seconds: float, counts: BatchCounts) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "file": str(file),
+        "programs": count,
+        "generated": counts.programs,
+        "seconds": round(seconds, 3),
+        "operators": dict(counts.operators.most_common()),
+        "pairs": len(counts.pairs),
+        "asked": counts.asked.total(),
+        "retried": dict(counts.retried.most_common()),
+        "broken": counts.broken,
+    }

@@ -1,0 +1,157 @@
+"""Checks the types of a program, and computes its results with numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from opera.instance.values import DTYPE_BITS
+from opera.programs.operators import Registry
+from opera.programs.program import MAIN, Block, Call, Constant, Expression, Function, If, Invoke, Program, Projection, Tuple
+from opera.programs.types import IllTyped, TensorType, TupleType, Type, tensors_in
+from opera.programs.values import ProgramValue, to_array, type_of
+
+_CONDITION = TensorType((), "bool")
+
+
+def check(program: Program, registry: Registry) -> None:
+    """Checks that every binding has the type that it declares, and every variable is bound before it is used, once.
+
+    Raises:
+        IllTyped: it does not; the message names the function and the variable.
+    """
+    if not program.functions or program.main.name != MAIN:
+        raise IllTyped(f"the last function of a program is {MAIN!r}")
+    known: dict[str, Function] = {}
+    for function in program.functions:
+        if function.name in known:
+            raise IllTyped(f"function {function.name!r} is there twice")
+        _Checker(function, known, registry).check()
+        known[function.name] = function
+
+
+class _Checker:
+    def __init__(self, function: Function, known: Mapping[str, Function], registry: Registry) -> None:
+        self._function = function
+        self._known = known
+        self._registry = registry
+        self._taken: set[str] = set()
+
+    def check(self) -> None:
+        visible: dict[str, Type] = {}
+        for parameter in self._function.parameters:
+            self._bind(parameter.name, parameter.type, visible)
+        found = self._block(self._function.body, visible)
+        if found != self._function.result:
+            raise IllTyped(f"function {self._function.name!r} gives {found}, not {self._function.result}")
+
+    def _bind(self, name: str, kind: Type, visible: dict[str, Type]) -> None:
+        if name in self._taken:
+            raise IllTyped(f"{self._at(name)} is bound twice")
+        for each in tensors_in(kind):
+            if each.dtype not in DTYPE_BITS or each.dtype == "string":
+                raise IllTyped(f"{self._at(name)}: unknown dtype {each.dtype[:40]!r}")
+        self._taken.add(name)
+        visible[name] = kind
+
+    def _block(self, block: Block, outer: Mapping[str, Type]) -> Type:
+        visible = dict(outer)
+        for binding in block.bindings:
+            if block.dataflow and isinstance(binding.value, (If, Invoke)):
+                raise IllTyped(f"{self._at(binding.name)}: a dataflow block has no 'if' and calls no function")
+            try:
+                found = self._expression(binding.value, visible)
+            except IllTyped as error:
+                raise IllTyped(f"{self._at(binding.name)}: {error}") from error
+            if found != binding.type:
+                raise IllTyped(f"{self._at(binding.name)} is {found}, and declares {binding.type}")
+            self._bind(binding.name, binding.type, visible)
+        return self._variable(block.result, visible)
+
+    def _at(self, name: str) -> str:
+        return f"{name!r} in function {self._function.name!r}"
+
+    def _variable(self, name: str, visible: Mapping[str, Type]) -> Type:
+        if name not in visible:
+            raise IllTyped(f"there is no variable {name[:40]!r}")
+        return visible[name]
+
+    def _expression(self, value: Expression, visible: Mapping[str, Type]) -> Type:
+        match value:
+            case Call(operator, arguments, attributes):
+                if operator not in self._registry:
+                    raise IllTyped(f"there is no operator {operator[:40]!r}")
+                return self._registry.get(operator).infer([self._variable(each, visible) for each in arguments], attributes)
+            case Constant(literal):
+                return TensorType(literal.shape, literal.dtype)
+            case Tuple(parts):
+                return TupleType(tuple(self._variable(each, visible) for each in parts))
+            case Projection(source, index):
+                whole = self._variable(source, visible)
+                if not isinstance(whole, TupleType) or not 0 <= index < len(whole.fields):
+                    raise IllTyped(f"part {index} of {whole}")
+                return whole.fields[index]
+            case If(condition, then, otherwise):
+                if self._variable(condition, visible) != _CONDITION:
+                    raise IllTyped(f"a condition is {_CONDITION}, not {self._variable(condition, visible)}")
+                one, other = self._block(then, visible), self._block(otherwise, visible)
+                if one != other:
+                    raise IllTyped(f"the branches give {one} and {other}")
+                return one
+            case Invoke(name, arguments):
+                if name not in self._known:
+                    raise IllTyped(f"no function {name[:40]!r} stands before this one")
+                function = self._known[name]
+                given = tuple(self._variable(each, visible) for each in arguments)
+                wanted = tuple(each.type for each in function.parameters)
+                if given != wanted:
+                    raise IllTyped(f"function {name!r} takes ({', '.join(map(str, wanted))}), not ({', '.join(map(str, given))})")
+                return function.result
+
+
+def evaluate(program: Program, inputs: Sequence[ProgramValue], registry: Registry) -> ProgramValue:
+    """The result of `main`, computed operator by operator.
+
+    Args:
+        program: A program that `check` accepts.
+        inputs: A value for each parameter.
+        registry: What operators mean.
+
+    Raises:
+        ValueError: the inputs are of other types than the parameters.
+    """
+    functions = {each.name: each for each in program.functions}
+    wanted = [each.type for each in program.main.parameters]
+    if [type_of(each) for each in inputs] != wanted:
+        raise ValueError(f"the inputs are ({', '.join(str(type_of(each)) for each in inputs)}), not ({', '.join(map(str, wanted))})")
+    with np.errstate(all="ignore"):
+        return _applied(program.main, inputs, functions, registry)
+
+
+def _applied(function: Function, inputs: Sequence[ProgramValue], functions: Mapping[str, Function], registry: Registry) -> ProgramValue:
+    def block(body: Block, outer: Mapping[str, ProgramValue]) -> ProgramValue:
+        values = dict(outer)
+        for binding in body.bindings:
+            values[binding.name] = expression(binding.value, values)
+        return values[body.result]
+
+    def expression(value: Expression, values: Mapping[str, ProgramValue]) -> ProgramValue:
+        match value:
+            case Call(operator, arguments, attributes):
+                arrays = [each for name in arguments if not isinstance(each := values[name], tuple)]
+                return registry.get(operator).compute(arrays, attributes)
+            case Constant(literal):
+                return to_array(literal)
+            case Tuple(parts):
+                return tuple(values[each] for each in parts)
+            case Projection(source, index):
+                whole = values[source]
+                assert isinstance(whole, tuple)
+                return whole[index]
+            case If(condition, then, otherwise):
+                return block(then if np.any(values[condition]) else otherwise, values)  # pyright: ignore[reportArgumentType]
+            case Invoke(name, arguments):
+                return _applied(functions[name], [values[each] for each in arguments], functions, registry)
+
+    return block(function.body, {each.name: value for each, value in zip(function.parameters, inputs, strict=True)})

@@ -1,0 +1,346 @@
+"""Generates programs from the type of the result backwards.
+
+Each method is a visitor in reverse: it is given a type, and gives a variable of this type, for which it adds bindings. A policy says how
+often each kind of expression is chosen; a subclass may choose differently. Values are computed while a program grows, so an operator is
+applied only where it is defined.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+import numpy as np
+
+from opera.programs.operators import Operator
+from opera.programs.policy import Policy
+from opera.programs.program import (
+    MAIN,
+    Binding,
+    Block,
+    Call,
+    Constant,
+    Expression,
+    Function,
+    If,
+    Invoke,
+    Parameter,
+    Program,
+    Projection,
+    Tuple,
+    without_dead_bindings,
+)
+from opera.programs.types import TensorType, TupleType, Type, elements, tensors_in
+from opera.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, within
+
+_CONDITION = TensorType((), "bool")
+_TRIES = 3
+"""Operators that are tried for one value, before it becomes a parameter or a literal."""
+
+
+@dataclass
+class GeneratorCounts:
+    """What a generator did, by operator.
+
+    Attributes:
+        asked: How often an operator was chosen.
+        solved: How often it became a call.
+        too_large: How often its arguments would have been too large.
+        undefined: How often its result was not finite.
+        broken: What solvers did wrong, with type and seed; each was switched off for the rest of that program.
+    """
+
+    asked: Counter[str] = field(default_factory=Counter[str])
+    solved: Counter[str] = field(default_factory=Counter[str])
+    too_large: Counter[str] = field(default_factory=Counter[str])
+    undefined: Counter[str] = field(default_factory=Counter[str])
+    broken: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True)
+class Generated:
+    """A program, with values for its parameters.
+
+    Attributes:
+        program: The program.
+        inputs: A value for each parameter of `main`.
+    """
+
+    program: Program
+    inputs: tuple[ProgramValue, ...]
+
+
+class Scope:
+    """The variables that an expression may use, by type; an inner scope sees those of the outer one."""
+
+    def __init__(self, outer: Scope | None = None) -> None:
+        self._outer = outer
+        self._names: dict[Type, list[str]] = {}
+        self.bindings: list[Binding] = []
+
+    def add(self, name: str, kind: Type) -> None:
+        """Makes a variable visible."""
+        self._names.setdefault(kind, []).append(name)
+
+    def visible(self, kind: Type) -> list[str]:
+        """The variables of type *kind*."""
+        inner = self._names.get(kind, [])
+        return inner if self._outer is None else [*self._outer.visible(kind), *inner]
+
+
+class ProgramGenerator:
+    """Draws programs as a policy says."""
+
+    def __init__(self, policy: Policy, operators: Sequence[Operator]) -> None:
+        """Prepares a generator.
+
+        Args:
+            policy: How programs are drawn.
+            operators: Those to draw from, with the dtypes that the language has.
+        """
+        self.policy = policy
+        self.counts = GeneratorCounts()
+        self._operators = list(operators)
+        self._fitting: dict[Type, tuple[list[Operator], list[float]]] = {}
+
+    def generate(self, seed: int) -> Generated:
+        """The program of *seed*; the same for the same policy and seed."""
+        self.random = Random(seed)
+        self._numbers = np.random.default_rng(seed)
+        self._seed = seed
+        self._off: set[str] = set()
+        self._values: dict[str, ProgramValue] = {}
+        self._functions: list[Function] = []
+        self._parameters: list[Parameter] = []
+        self._calls = self._number = self._memory = 0
+        self._work = 0.0
+        scope = Scope()
+        self._leaves_are_parameters = True
+        with np.errstate(all="ignore"):
+            result, kind = self.results(scope)
+        body = without_dead_bindings(Block(tuple(scope.bindings), result))
+        plain = not any(isinstance(each.value, (If, Invoke)) for each in body.bindings)
+        main = Function(MAIN, tuple(self._parameters), Block(body.bindings, body.result, dataflow=plain), kind)
+        inputs = tuple(self._values[each.name] for each in self._parameters)
+        return Generated(Program((*self._functions, main)), inputs)
+
+    def results(self, scope: Scope) -> tuple[str, Type]:
+        """The result of `main`: as many values as it takes to use all operators."""
+        found: list[tuple[str, Type]] = []
+        while self._calls < self.policy.operators and len(found) < self.policy.operators:
+            kind = self.result_type()
+            before = self._calls
+            name = self.expression(kind, ANY, self.policy.operators - self._calls, scope, fresh=True)
+            if self._calls == before and found:
+                break
+            found.append((name, kind))
+        if len(found) == 1:
+            return found[0]
+        kind = TupleType(tuple(each for _, each in found))
+        return self.bind(Tuple(tuple(name for name, _ in found)), kind, tuple(self._values[name] for name, _ in found), scope), kind
+
+    def result_type(self) -> Type:
+        """The type of a result."""
+        rank = self.random.randint(0, self.policy.rank)
+        shape: list[int] = []
+        for _ in range(rank):
+            fitting = [size for size in self.policy.sizes if elements((*shape, size)) <= self.policy.most_elements]
+            shape.append(self.random.choice(fitting or [1]))
+        return TensorType(tuple(shape), self.random.choice(self.policy.dtypes))
+
+    def expression(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope, *, fresh: bool = False) -> str:
+        """A variable of type *kind*, within *bounds*.
+
+        Args:
+            kind: The type.
+            bounds: What the value has to be.
+            fuel: About as many operators as the value may cost.
+            scope: The variables that there are; bindings are added to it.
+            fresh: Whether it has to be a new value.
+        """
+        if not fresh and (fuel <= 0 or self.random.random() < self.policy.reuse):
+            name = self.variable(kind, bounds, scope)
+            if name is not None:
+                return name
+        if fuel <= 0 or self._work > self.policy.most_work or self._memory > self.policy.most_memory:
+            return self.leaf(kind, bounds, scope)
+        chance = self.random.random()
+        for share, visit in (
+            (self.policy.tuple, self.projection),
+            (self.policy.conditional, self.conditional),
+            (self.policy.function, self.invocation),
+        ):
+            if chance < share:
+                name = visit(kind, bounds, fuel, scope)
+                return self.leaf(kind, bounds, scope) if name is None else name
+            chance -= share
+        name = self.call(kind, bounds, fuel, scope)
+        return self.leaf(kind, bounds, scope) if name is None else name
+
+    def variable(self, kind: Type, bounds: Bounds, scope: Scope) -> str | None:
+        """A variable that is there, if one fits."""
+        names = scope.visible(kind)
+        if not names:
+            return None
+        name = self.random.choice(names)
+        if self._fits(self._values[name], bounds):
+            return name
+        return next((each for each in names if self._fits(self._values[each], bounds)), None)
+
+    def leaf(self, kind: Type, bounds: Bounds, scope: Scope) -> str:
+        """A parameter, a literal, or a tuple of these."""
+        if isinstance(kind, TupleType):
+            parts = tuple(self.leaf(each, bounds, scope) for each in kind.fields)
+            return self.bind(Tuple(parts), kind, tuple(self._values[each] for each in parts), scope)
+        value = drawn(kind, bounds, self._numbers)
+        if not self.policy.finite:
+            value = self.special(value)
+        if self._leaves_are_parameters and self.random.random() >= self.policy.literal:
+            name = self._name("x")
+            self._parameters.append(Parameter(name, kind))
+            self._keep(name, kind, value)
+            scope.add(name, kind)
+            return name
+        assert not isinstance(value, tuple)
+        return self.bind(Constant(to_tensor(value)), kind, value, scope)
+
+    def special(self, value: ProgramValue) -> ProgramValue:
+        """*value*, in which some floating-point elements are NaN, infinite, a zero of either sign, or very small."""
+        if isinstance(value, tuple) or value.dtype.kind != "f" or value.size == 0 or self.random.random() < 0.5:
+            return value
+        info = np.finfo(value.dtype)
+        chosen = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, info.max, info.smallest_subnormal, -info.tiny], value.dtype)
+        places = self._numbers.random(value.shape) < 0.3
+        return np.where(places, self._numbers.choice(chosen, value.shape), value).astype(value.dtype)
+
+    def call(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
+        """A call of an operator; None where all that were tried do not fit."""
+        operators, weights = self.recognising(kind)
+        if not operators:
+            return None
+        for operator in self.random.choices(operators, weights, k=_TRIES):
+            if operator.name in self._off:
+                continue
+            self.counts.asked[operator.name] += 1
+            name = self._called(operator, kind, bounds, fuel, scope)
+            if name is not None:
+                self.counts.solved[operator.name] += 1
+                return name
+        return None
+
+    def _called(self, operator: Operator, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
+        try:
+            arguments, attributes = operator.solve(kind, self.random)
+            if operator.infer(arguments, attributes) != kind:
+                raise ValueError(f"its call has the type {operator.infer(arguments, attributes)}")
+        except Exception as error:
+            self._off.add(operator.name)
+            self.counts.broken[operator.name] = f"solving {kind} with seed {self._seed}: {type(error).__name__}: {error}"
+            return None
+        if any(elements(each.shape) > self.policy.most_elements for each in arguments):
+            self.counts.too_large[operator.name] += 1
+            return None
+        self._calls += 1
+        shares = self.shares(fuel - 1, len(arguments))
+        names: list[str] = []
+        for place, (each, share) in enumerate(zip(arguments, shares, strict=True)):
+            floating = each.dtype.startswith(("float", "bfloat"))
+            need = ANY if floating and not self.policy.finite else operator.need(place, arguments, attributes)
+            names.append(self.expression(each, need, share, scope))
+        value = operator.compute([self._array(name) for name in names], attributes)
+        if not self._fits(value, bounds):
+            self._calls -= 1
+            self.counts.undefined[operator.name] += 1
+            return None
+        self._work += operator.cost(arguments, kind, attributes)
+        return self.bind(Call(operator.name, tuple(names), attributes), kind, value, scope)
+
+    def recognising(self, kind: Type) -> tuple[list[Operator], list[float]]:
+        """The operators whose calls can have type *kind*, and their weights."""
+        found = self._fitting.get(kind)
+        if found is None:
+            if len(self._fitting) > 20_000:
+                self._fitting.clear()
+            weighed = [(each, self.policy.weights.get(each.name, 1.0)) for each in self._operators if each.recognises(kind)]
+            kept = [(each, weight) for each, weight in weighed if weight > 0]
+            found = self._fitting[kind] = [each for each, _ in kept], [weight for _, weight in kept]
+        return found
+
+    def shares(self, fuel: int, number: int) -> list[int]:
+        """*fuel*, divided at random."""
+        found = [0] * number
+        for _ in range(fuel if number else 0):
+            found[self.random.randrange(number)] += 1
+        return found
+
+    def projection(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
+        """A part of a tuple."""
+        if not isinstance(kind, TensorType):
+            return None
+        other = TensorType(kind.shape, "int64") if self.random.random() < 0.3 else kind
+        whole = TupleType((kind, other))
+        source = self.expression(whole, ANY, fuel, scope)
+        value = self._values[source]
+        assert isinstance(value, tuple)
+        if not self._fits(value[0], bounds):
+            return None
+        return self.bind(Projection(source, 0), kind, value[0], scope)
+
+    def conditional(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
+        """One of two values."""
+        condition = self.expression(_CONDITION, ANY, fuel // 3, scope)
+        blocks: list[Block] = []
+        values: list[ProgramValue] = []
+        for _ in range(2):
+            inner = Scope(scope)
+            leaves, self._leaves_are_parameters = self._leaves_are_parameters, False
+            name = self.expression(kind, bounds, fuel // 3, inner)
+            self._leaves_are_parameters = leaves
+            blocks.append(without_dead_bindings(Block(tuple(inner.bindings), name)))
+            values.append(self._values[name])
+        chosen = values[0] if bool(self._array(condition)) else values[1]
+        return self.bind(If(condition, *blocks), kind, chosen, scope)
+
+    def invocation(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
+        """The result of a function of its own."""
+        kinds = [self.result_type() for _ in range(self.random.randint(1, 3))]
+        shares = self.shares(fuel // 2, len(kinds))
+        names = [self.expression(each, ANY, share, scope) for each, share in zip(kinds, shares, strict=True)]
+        inner = Scope()
+        parameters = [Parameter(self._name("p"), each) for each in kinds]
+        for parameter, name in zip(parameters, names, strict=True):
+            self._values[parameter.name] = self._values[name]
+            inner.add(parameter.name, parameter.type)
+        leaves, self._leaves_are_parameters = self._leaves_are_parameters, False
+        result = self.expression(kind, bounds, max(1, fuel - fuel // 2), inner, fresh=True)
+        self._leaves_are_parameters = leaves
+        function = Function(self._name("f"), tuple(parameters), without_dead_bindings(Block(tuple(inner.bindings), result)), kind)
+        self._functions.append(function)
+        return self.bind(Invoke(function.name, tuple(names)), kind, self._values[result], scope)
+
+    def bind(self, expression: Expression, kind: Type, value: ProgramValue, scope: Scope) -> str:
+        """Adds a binding; its variable."""
+        name = self._name("v")
+        scope.bindings.append(Binding(name, kind, expression))
+        self._keep(name, kind, value)
+        scope.add(name, kind)
+        return name
+
+    def _fits(self, value: ProgramValue, bounds: Bounds) -> bool:
+        """Whether *value* may be used where *bounds* are asked for; without `finite`, any value will do where nothing is."""
+        return (bounds is ANY and not self.policy.finite) or within(value, bounds)
+
+    def _keep(self, name: str, kind: Type, value: ProgramValue) -> None:
+        self._values[name] = value
+        self._memory += sum(8 * elements(each.shape) for each in tensors_in(kind))
+
+    def _array(self, name: str) -> np.ndarray:
+        value = self._values[name]
+        assert not isinstance(value, tuple)
+        return value
+
+    def _name(self, letter: str) -> str:
+        self._number += 1
+        return f"{letter}{self._number}"

@@ -1,0 +1,56 @@
+"""The languages that programs are printed in: which operators each has, and with which dtypes."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from opera.plugins import registered
+from opera.programs.operators import Operator, Registry, builtin
+
+FACTS = Path(__file__).parents[1] / "facts" / "programs.toml"
+GROUP = "opera.operators"
+"""Entry points, each a function that gives operators."""
+
+
+@cache
+def registry() -> Registry:
+    """All operators: those that come with OPERA, and those of installed plug-ins."""
+    found = Registry()
+    for operator in builtin():
+        found.register(operator)
+    for target in registered(GROUP).values():
+        module, _, name = target.partition(":")
+        for operator in getattr(importlib.import_module(module), name)():
+            found.register(operator)
+    return found
+
+
+@cache
+def _tables() -> Mapping[str, Any]:
+    return tomllib.loads(FACTS.read_text(encoding="utf-8"))
+
+
+def languages() -> tuple[str, ...]:
+    """The names of the languages."""
+    return tuple(name for name in _tables() if name != "schema")
+
+
+def operators_in(language: str) -> list[Operator]:
+    """The operators of *language*, with the dtypes that it has for them."""
+    found: list[Operator] = []
+    for row in _tables()[language]["operators"]:
+        for name in row["names"]:
+            operator = registry().get(name)
+            found.append(replace(operator, dtypes=tuple(each for each in operator.dtypes if each in row["dtypes"])))
+    return found
+
+
+def declined(language: str) -> dict[str, str]:
+    """The operators of *language* that are not generated, each with the reason."""
+    return {name: row["reason"] for row in _tables()[language]["declined"] for name in row["names"]}

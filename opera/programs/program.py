@@ -1,0 +1,187 @@
+"""Programs: functions of bindings, in which every intermediate value has a name and a type."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Union
+
+from opera.instance import Tensor
+from opera.programs.types import Attributes, Type
+
+MAIN = "main"
+"""The function that a compiler is asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """An operator, applied to variables.
+
+    Attributes:
+        operator: Its name in the registry.
+        arguments: Names of variables.
+        attributes: Its parameters.
+    """
+
+    operator: str
+    arguments: tuple[str, ...]
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal."""
+
+    value: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """A tuple of variables."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Part *index* of a variable that holds a tuple."""
+
+    source: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """One of two blocks, chosen by a boolean scalar. Both see the variables outside."""
+
+    condition: str
+    then: Block
+    otherwise: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Invoke:
+    """Another function of the program, applied to variables."""
+
+    function: str
+    arguments: tuple[str, ...]
+
+
+Expression = Union[Call, Constant, Tuple, Projection, If, Invoke]
+
+
+@dataclass(frozen=True, slots=True)
+class Binding:
+    """A variable and its value."""
+
+    name: str
+    type: Type
+    value: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Bindings in order, and the variable that is the block's value.
+
+    Attributes:
+        bindings: Each sees the ones before it.
+        result: The name of a variable.
+        dataflow: Whether a compiler may order the bindings as it likes; then there is no `If` and no `Invoke` among them.
+    """
+
+    bindings: tuple[Binding, ...]
+    result: str
+    dataflow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a function."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function.
+
+    Attributes:
+        name: Unique in the program.
+        parameters: Tensors and tuples.
+        body: Its bindings and its result.
+        result: The type of the result.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    body: Block
+    result: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Functions, one of them `main`. A function may call those before it, so that no program runs forever."""
+
+    functions: tuple[Function, ...]
+
+    @property
+    def main(self) -> Function:
+        """The function that a compiler is asked for."""
+        return self.functions[-1]
+
+
+def blocks(block: Block) -> Iterator[Block]:
+    """*block*, and all blocks inside it."""
+    yield block
+    for binding in block.bindings:
+        if isinstance(binding.value, If):
+            yield from blocks(binding.value.then)
+            yield from blocks(binding.value.otherwise)
+
+
+def bindings(program: Program) -> Iterator[Binding]:
+    """All bindings of all functions."""
+    for function in program.functions:
+        for block in blocks(function.body):
+            yield from block.bindings
+
+
+def calls(program: Program) -> Iterator[Call]:
+    """All calls of operators."""
+    for binding in bindings(program):
+        if isinstance(binding.value, Call):
+            yield binding.value
+
+
+def operators_of(program: Program) -> tuple[str, ...]:
+    """The distinct operators of *program*, in order of first use."""
+    return tuple(dict.fromkeys(call.operator for call in calls(program)))
+
+
+def used(value: Expression) -> tuple[str, ...]:
+    """The variables that *value* reads, those of inner blocks included."""
+    match value:
+        case Call(arguments=names) | Invoke(arguments=names) | Tuple(parts=names):
+            return names
+        case Projection(source=name):
+            return (name,)
+        case If():
+            inner: list[str] = [value.condition]
+            for block in (value.then, value.otherwise):
+                inner += [name for binding in block.bindings for name in used(binding.value)]
+                inner.append(block.result)
+            return tuple(inner)
+        case Constant():
+            return ()
+
+
+def without_dead_bindings(block: Block) -> Block:
+    """*block* without the bindings that its result does not depend on."""
+    needed = {block.result}
+    kept: list[Binding] = []
+    for binding in reversed(block.bindings):
+        if binding.name in needed:
+            needed.update(used(binding.value))
+            kept.append(binding)
+    return replace(block, bindings=tuple(reversed(kept)))
