@@ -1,0 +1,119 @@
+"""`opera export pytest`: writes findings and passing instances as a suite that a compiler's project can merge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opera.cli.help import HeadedCommand, heading
+from opera.cli.names import CAMPAIGN, COMPILER, FINDING, FRONTEND
+from opera.cli.options import Count, common
+from opera.config import load_config
+from opera.console import plural, print_json, say
+from opera.errors import Exit, UserError
+from opera.store.database import open_workspace
+from opera.store.queries import Scope
+from opera.suites.cases import Request, candidates
+from opera.suites.export import Exported, export_plain
+from opera.suites.plain import Style, header_of
+from opera.triage.baseline import Baseline
+from opera.untrusted import Malformed, read_file
+
+SCHEMA = "export-pytest/1"
+_SELECTION = heading("Selection")
+_LOOK = heading("Form")
+_HEADER_BYTES = 64 * 2**10
+
+
+@click.command("pytest", cls=HeadedCommand)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@_SELECTION("--finding", "findings", type=FINDING, metavar="ID", multiple=True, help="Export this finding; may be repeated.")
+@_SELECTION("--campaign", type=CAMPAIGN, metavar="ID", help="Select only results of this campaign.")
+@_SELECTION("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
+@_SELECTION("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
+@_SELECTION("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@_SELECTION(
+    "--passing", type=Count(0), metavar="N", default=0, show_default=True, help="Export N passing instances too, chosen for variety."
+)
+@_SELECTION("--no-failures", is_flag=True, help="Export passing instances only.")
+@_LOOK("--recompute", is_flag=True, help="Compute expected outputs with the library in each test, instead of keeping them.")
+@_LOOK(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the links in the notes of this baseline into the tests of the findings.",
+)
+@_LOOK("--header", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Begin each file with this text, as comments.")
+@_LOOK("--marks", metavar="NAMES", default="", help="Give each test these marks of pytest, separated by commas.")
+@_LOOK(
+    "--line-length",
+    type=Count(60, 320),
+    metavar="N",
+    default=88,
+    show_default=True,
+    help="Write lines of at most N characters, where possible.",
+)
+@common
+def command(
+    folder: Path,
+    findings: tuple[str, ...],
+    campaign: str | None,
+    compiler: str | None,
+    frontend: str | None,
+    keyword: str | None,
+    passing: int,
+    no_failures: bool,
+    recompute: bool,
+    baseline: Path | None,
+    header: Path | None,
+    marks: str,
+    line_length: int,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Write findings and passing instances as tests for pytest.
+
+    The folder DIR needs no OPERA: copy it into the repository of the compiler. A finding becomes one test that is expected to fail.
+    """
+    if no_failures and findings:
+        raise UserError("--no-failures and --finding exclude each other; leave one of them out")
+    style = Style(_header(header), tuple(name.strip() for name in marks.split(",") if name.strip()), line_length)
+    notes = None if baseline is None else Baseline.existing(baseline)
+    request = Request(findings, Scope(campaign, compiler, frontend), keyword, passing, not no_failures, notes)
+    with open_workspace(workspace, write=False) as space:
+        found = candidates(space, request, seed)
+        exported = export_plain(space, load_config(), folder, found, style, recompute=recompute)
+    _report(exported, folder, as_json)
+    return Exit.CLEAN
+
+
+def _header(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return header_of(read_file(path, _HEADER_BYTES).decode())
+    except (Malformed, OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read as a header ({error}); name a text file") from error
+
+
+def _report(exported: Exported, folder: Path, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "schema": SCHEMA,
+                "folder": str(folder),
+                "green": exported.green,
+                "burn_down": exported.failing,
+                "left_out": dict(exported.left_out),
+                "elsewhere": exported.elsewhere,
+            }
+        )
+        return
+    tests = plural(exported.green + exported.failing, "test")
+    say(f"{tests} written to {folder}: {exported.green:,} pass, {exported.failing:,} known failures")
+    for reason, count in exported.left_out.items():
+        say(f"left out: {plural(count, 'test')}: {reason}")
+    if exported.elsewhere:
+        say(f"left out: {plural(exported.elsewhere, 'finding')} of exporters and libraries; --finding ID exports one")
