@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from opera.compilers.registry import did_you_mean
 from opera.corpus.selection import Chosen, Selection, check_keyword, most_varied, selector
 from opera.difftest.judge import headline
 from opera.errors import NothingSelected, UserError
@@ -110,6 +111,7 @@ def candidates(workspace: Workspace, request: Request, seed: int = 0) -> Candida
         NothingSelected: no test is left.
     """
     wanted = selector(request.keyword)
+    _check_compiler(workspace, request.scope.compiler)
     campaigns = campaigns_in(Campaigns(workspace), request.scope)
     results = {each.test: each for campaign in campaigns for each in Campaigns(workspace).results(campaign.id)}
     apis = queries.apis(workspace)
@@ -134,6 +136,14 @@ def candidates(workspace: Workspace, request: Request, seed: int = 0) -> Candida
         raise UserError(f"the tests are of {', '.join(compilers)}; choose one with --compiler, because a suite drives one compiler")
     used = [each for each in campaigns if each.compiler == compilers[0]]
     return Candidates(compilers[0], tuple(found), elsewhere, versions_of(used))
+
+
+def _check_compiler(workspace: Workspace, name: str | None) -> None:
+    """Raises UserError if no campaign has the compiler called *name*."""
+    known = sorted({each.compiler for each in Campaigns(workspace).all()})
+    if name is not None and name not in known:
+        there = f"there are campaigns of {', '.join(known)}" if known else "`opera run` makes one"
+        raise UserError(f"the workspace has no campaign of {name!r}{did_you_mean(name, known)}; {there}")
 
 
 def versions_of(campaigns: Iterable[Campaign]) -> dict[str, str]:

@@ -48,10 +48,13 @@ def _statement(statement: ast.stmt, limit: int, depth: int) -> Iterator[str]:
     head = next(line for line in text.splitlines() if not line.startswith("@"))
     yield from wrapped(head, limit, depth)
     yield from laid_out(body, limit, depth + 1)
-    otherwise: Sequence[ast.stmt] = getattr(statement, "orelse", ())
-    if otherwise:
-        yield f"{INDENT * depth}else:"
-        yield from laid_out(otherwise, limit, depth + 1)
+    for handler in getattr(statement, "handlers", ()):
+        yield from wrapped(source_of(handler).partition("\n")[0], limit, depth)
+        yield from laid_out(handler.body, limit, depth + 1)
+    for name, rest in (("else", getattr(statement, "orelse", ())), ("finally", getattr(statement, "finalbody", ()))):
+        if rest:
+            yield f"{INDENT * depth}{name}:"
+            yield from laid_out(rest, limit, depth + 1)
 
 
 def _with_long_text(statement: ast.stmt, limit: int, depth: int) -> list[str] | None:

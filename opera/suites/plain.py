@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from opera.compilers.adapter import Adapter
 from opera.compilers.registry import plugin
 from opera.errors import UserError
 from opera.suites.driver import RouteFunction, default_route, environment, helper, route_function
-from opera.suites.layout import laid_out
+from opera.suites.layout import laid_out, wrapped
 from opera.suites.names import module_name
 from opera.suites.statements import SHORT_NAMES
 from opera.suites.tests import SuiteTest, ascii_text, exception_name, is_builtin, text_of
@@ -129,7 +129,14 @@ def _module(
         head += [f"pytestmark = [{', '.join(f'pytest.mark.{mark}' for mark in style.marks)}]"]
     helpers = {ast.unparse(each): each for test in tests for each in test.helpers}
     functions_text = ["\n".join(laid_out([each], style.line_length)) for _, each in sorted(helpers.items())]
-    return _python("\n\n\n".join(["\n".join(head), *functions_text, body]), style), arrays
+    top = "\n".join(part for line in head for part in _fitting(line, style.line_length))
+    return _python("\n\n\n".join([top, *functions_text, body]), style), arrays
+
+
+def _fitting(lines: str, limit: int) -> Iterator[str]:
+    """The lines of a module's head, each within *limit*."""
+    for line in lines.split("\n"):
+        yield from wrapped(line, limit)
 
 
 def _full_name(name: str) -> str:
