@@ -21,7 +21,7 @@ from opera.oracles.verdict import Verdict
 from opera.store import Campaigns, StoredResult, Workspace, queries
 from opera.store.database import open_workspace
 from opera.suites.cases import Candidates, failing_test, passing_test, versions_of
-from opera.suites.export import export_plain
+from opera.suites.export import Form, export
 from opera.suites.plain import Style
 
 
@@ -53,7 +53,8 @@ def measure(space: Workspace, compiler: str, folder: Path, passing: int) -> None
     tests = [failing_test(space, each) for each in failing] + [passing_test(space, by_instance[each.id]) for each in chosen]
     campaigns = [each for each in Campaigns(space).all() if each.compiler == compiler]
     began = time.monotonic()
-    exported = export_plain(space, load_config(), folder, Candidates(compiler, tuple(tests), 0, versions_of(campaigns)), Style())
+    found = Candidates(compiler, tuple(tests), 0, versions_of(campaigns))
+    exported = export(space, load_config(), folder, found, Form.PLAIN, Style())
     seconds = time.monotonic() - began
     print(f"{compiler}: {len(failing)} failing, {len(chosen)} passing; exported {exported.failing} and {exported.green} in {seconds:.1f} s")
     for reason, count in exported.left_out.items():

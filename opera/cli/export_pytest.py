@@ -15,7 +15,7 @@ from opera.errors import Exit, UserError
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
 from opera.suites.cases import Request, candidates
-from opera.suites.export import Exported, export_plain
+from opera.suites.export import Exported, Form, export
 from opera.suites.plain import Style, header_of
 from opera.suites.refresh import refresh as refresh_marks
 from opera.triage.baseline import Baseline
@@ -49,6 +49,14 @@ _HEADER_BYTES = 64 * 2**10
     multiple=True,
     help="Read results of pytest from this file, for --refresh; may be repeated.",
 )
+@_LOOK(
+    "--style",
+    "form",
+    type=click.Choice([each.value for each in Form]),
+    default=Form.PLAIN.value,
+    show_default=True,
+    help="Write tests for pytest alone, for OPERA's plug-in, for IREE's suite of ONNX operators, or for ONNX's backend runner.",
+)
 @_LOOK("--recompute", is_flag=True, help="Compute expected outputs with the library in each test, instead of keeping them.")
 @_LOOK(
     "--baseline",
@@ -76,6 +84,7 @@ def command(
     keyword: str | None,
     passing: int,
     no_failures: bool,
+    form: str,
     refresh: bool,
     junit: tuple[Path, ...],
     recompute: bool,
@@ -103,7 +112,7 @@ def command(
     request = Request(findings, Scope(campaign, compiler, frontend), keyword, passing, not no_failures, notes)
     with open_workspace(workspace, write=False) as space:
         found = candidates(space, request, seed)
-        exported = export_plain(space, load_config(), folder, found, style, recompute=recompute)
+        exported = export(space, load_config(), folder, found, Form(form), style, recompute=recompute)
     _report(exported, folder, as_json)
     return Exit.CLEAN
 

@@ -35,6 +35,23 @@ def numpy_of(tensor):
         return tensor.view(bits).numpy().view(kind)
     return tensor.numpy()
 '''
+_REQUIREMENTS = {
+    "tvm": """
+    kind = target.split()[0]
+    is_there = importlib.import_module("tvm").runtime.enabled(kind)
+    return None if is_there else f"this build of TVM has no {kind}"
+""".strip("\n"),
+    "openvino": """
+    devices = importlib.import_module("openvino").Core().available_devices
+    is_there = any(target.split(".")[0] == each.split(".")[0] for each in devices)
+    return None if is_there else f"OpenVINO has no device {target} here"
+""".strip("\n"),
+    "onnxruntime": """
+    providers = importlib.import_module("onnxruntime").get_available_providers()
+    return None if target in providers else f"ONNX Runtime has no {target} here"
+""".strip("\n"),
+}
+"""Bodies of the function that says why a target cannot run here, by compiler."""
 _NARROW = '''
 BITS = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
 
@@ -104,6 +121,29 @@ def default_route(adapter: type[Adapter], frontend: str) -> str:
     return choose_route(adapter, frontend, None).name
 
 
+def general_facts(versions: Mapping[str, str]) -> dict[str, object]:
+    """The facts for code that takes any model of a frontend, in place of one: see `driving_code`."""
+    return {
+        "general": True,
+        "compares": True,
+        "versions": dict(versions),
+        "opset": 0,
+        "kind": None,
+        "stage": "",
+        "unsigned": False,
+        "nested": False,
+        "absent": False,
+        "exact": False,
+        "rtol": 0.0,
+        "atol": 0.0,
+        "to_compile": 'yield "compile"\n',
+        "to_run": 'yield "run"\n',
+        "target": "target",
+        "device": "tvm.device(tvm.target.Target(target).get_target_device_type())",
+        "array": "numpy_of(value)",
+    }
+
+
 def route_function(adapter: type[Adapter], frontend: str, route: str, versions: Mapping[str, str], limit: int) -> RouteFunction:
     """The function that drives the compiler of *adapter* by *route*.
 
@@ -121,26 +161,7 @@ def route_function(adapter: type[Adapter], frontend: str, route: str, versions: 
         raise UserError(
             f"the adapter {adapter.name} has no reproducer for {frontend}; docs/how-to/add-a-compiler.md explains how to write one"
         )
-    facts: dict[str, object] = {
-        "general": True,
-        "compares": True,
-        "route": route,
-        "versions": dict(versions),
-        "opset": 0,
-        "kind": None,
-        "stage": "",
-        "unsigned": False,
-        "nested": False,
-        "absent": False,
-        "exact": False,
-        "rtol": 0.0,
-        "atol": 0.0,
-        "to_compile": 'yield "compile"\n',
-        "to_run": 'yield "run"\n',
-        "target": "target",
-        "device": "tvm.device(tvm.target.Target(target).get_target_device_type())",
-        "array": "numpy_of(value)",
-    }
+    facts = {**general_facts(versions), "route": route}
     code = driving_code(adapter, frontend, facts)
     body = ast.parse(code.text).body
     used = {node.id for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.Name)}
@@ -165,7 +186,7 @@ def route_function(adapter: type[Adapter], frontend: str, route: str, versions: 
     return RouteFunction(frontend, route, function, "\n".join(lines), (*own, *(_LIBRARIES[name] for name in needed)))
 
 
-def helper(adapter: type[Adapter], functions: Iterable[RouteFunction]) -> str:
+def helper(adapter: type[Adapter], functions: Iterable[RouteFunction], *, with_targets: bool) -> str:
     """The text of the helper, `opera_suite.py`."""
     functions = list(functions)
     texts = [each.text for each in functions]
@@ -179,6 +200,8 @@ def helper(adapter: type[Adapter], functions: Iterable[RouteFunction]) -> str:
         .render(
             compiler=adapter.name,
             modules=modules,
+            with_targets=with_targets,
+            requirement=_REQUIREMENTS.get(adapter.name, "    return None"),
             target=adapter.target,
             functions="\n\n\n".join(texts),
             routes=functions,

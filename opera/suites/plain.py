@@ -7,9 +7,11 @@ import io
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
+from opera import testing
 from opera.arrays import Array
 from opera.compilers.adapter import Adapter
 from opera.compilers.registry import plugin
@@ -31,11 +33,13 @@ class Style:
         header: Comment lines at the top of each Python file; empty for none.
         marks: Names of marks that every test has.
         line_length: Characters of a line.
+        with_targets: Whether tests run for each target, by OPERA's plug-in, a copy of which is in the suite.
     """
 
     header: str = ""
     marks: tuple[str, ...] = ()
     line_length: int = 88
+    with_targets: bool = False
 
     def __post_init__(self) -> None:
         for mark in self.marks:
@@ -73,10 +77,21 @@ def files_of(compiler: str, tests: Sequence[SuiteTest], versions: Mapping[str, s
         text, arrays = _module(adapter, members, functions, style, family)
         files[f"{BURN_DOWN if fails else GREEN}/{name}.py"] = text
         files.update({f"{DATA}/{test}.npz": packed(each) for test, each in arrays.items()})
-    files["opera_suite.py"] = _python(helper(adapter, functions), style)
-    files["conftest.py"] = _python(_conftest(tests), style)
+    files["opera_suite.py"] = _python(helper(adapter, functions, with_targets=style.with_targets), style)
+    files["conftest.py"] = _python(_conftest(tests, style), style)
+    if style.with_targets:
+        files.update({f"opera_testing/{name}": _python(f"{_AS_IT_IS}{text}", style) for name, text in plug_in().items()})
     files["README.md"] = _readme(adapter, tests, versions, folder).encode()
     return files
+
+
+_AS_IT_IS = "# ruff: noqa\n# fmt: off\n"
+
+
+def plug_in() -> dict[str, str]:
+    """The files of OPERA's plug-in for pytest, by name."""
+    folder = Path(testing.__file__).parent
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py"))}
 
 
 def packed(arrays: Mapping[str, Array]) -> bytes:
@@ -105,7 +120,7 @@ def _module(
     texts: list[str] = []
     arrays: dict[str, Mapping[str, Array]] = {}
     for each in tests:
-        lines, data = text_of(each, style.line_length, default_route(adapter, each.frontend))
+        lines, data = text_of(each, style.line_length, default_route(adapter, each.frontend), adapter.target if style.with_targets else "")
         texts.append("\n".join(lines))
         if data:
             arrays[each.name] = data
@@ -121,6 +136,8 @@ def _module(
     head += [f'pytest.importorskip("{module}")' for module in dict.fromkeys(skips) if module not in ("numpy", "ml_dtypes")]
     head += _inner_names([line for each in tests for line in each.imports], body, list(bound))
     head += [f"{short} = {_full_name(name)}" for name, short in SHORT_NAMES.items() if re.search(rf"(?<![\w.\"]){short}[(.]", body)]
+    if style.with_targets and tests[0].failure is not None:
+        head += ['testing = pytest.importorskip("opera_testing")', "known_failing = testing.known_failing_targets"]
     raised = {
         exception_name(each): each.failure.raises for each in tests if each.failure is not None and not is_builtin(each.failure.raises)
     }
@@ -176,10 +193,11 @@ def _inner_names(imports: Iterable[str], body: str, libraries: Sequence[str]) ->
     return list(dict.fromkeys(lines)) if libraries else []
 
 
-def _conftest(tests: Sequence[SuiteTest]) -> str:
+def _conftest(tests: Sequence[SuiteTest], style: Style) -> str:
     isolated = sorted({each.frontend for each in tests if each.failure is not None and each.failure.in_child})
     frontends = sorted({each.frontend for each in tests})
-    return environment().get_template("conftest.py.j2").render(frontends=frontends, isolated=isolated)
+    names = {"frontends": frontends, "isolated": isolated, "with_targets": style.with_targets}
+    return environment().get_template("conftest.py.j2").render(names)
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ import builtins
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from opera.arrays import Array, as_array, dtype_name, is_array
+from opera.arrays import Array, ModelValue, as_array, dtype_name, is_array
 from opera.compilers.registry import choose_route, plugin
 from opera.console import one_line
 from opera.difftest.messages import ModelSource
@@ -53,6 +53,8 @@ class SuiteTest:
         case: What it shows.
         reference: The library's outputs.
         proto: The ONNX model; empty for models of other libraries.
+        inputs: Values of the library's model, by name.
+        own_error: The largest rounding error of the expected outputs, if it decides anything.
     """
 
     name: str
@@ -73,11 +75,19 @@ class SuiteTest:
     case: ScriptCase
     reference: Reference
     proto: bytes = b""
+    inputs: Mapping[str, ModelValue] = field(default_factory=dict[str, ModelValue])
+    own_error: float = 0.0
 
     @property
-    def needs_array_types(self) -> bool:
-        """Whether it names dtypes that numpy lacks."""
-        return any("ml_dtypes." in ast.unparse(each) for each in self.body)
+    def input_names(self) -> tuple[str, ...]:
+        """The inputs that the model takes at run time, in its order: the keys of the dictionary `inputs`."""
+        for each in self.body:
+            match each:
+                case ast.Assign(targets=[ast.Name(id="inputs")], value=ast.Dict(keys=keys)):
+                    return tuple(str(key.value) for key in keys if isinstance(key, ast.Constant))
+                case _:
+                    pass
+        return ()
 
 
 def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = False, name: str | None = None) -> SuiteTest:
@@ -133,6 +143,8 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
             case=case,
             reference=reference,
             proto=made.artefact,
+            inputs=made.inputs,
+            own_error=own_error,
         )
         return _unpacked_expected(test, store)
     assert why is not None
@@ -195,7 +207,7 @@ def is_builtin(exception: str) -> bool:
     return hasattr(builtins, exception)
 
 
-def text_of(test: SuiteTest, limit: int, default_route: str) -> tuple[list[str], Mapping[str, Array]]:
+def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -> tuple[list[str], Mapping[str, Array]]:
     """The lines of *test*, and the arrays that it reads from a file.
 
     Literal arrays move into the file, the longest first, until the test has at most `MOST_LINES` lines.
@@ -204,11 +216,12 @@ def text_of(test: SuiteTest, limit: int, default_route: str) -> tuple[list[str],
         test: The test.
         limit: Characters of a line.
         default_route: The route that the check takes without being told.
+        target: For which a known failure fails, if tests run for several targets; empty if they do not.
     """
     store = Store(dict(test.arrays))
     body = [folded(each, limit) for each in test.body]
     while True:
-        lines = _lines(test, body, limit, default_route, needs_data=bool(store.arrays))
+        lines = _lines(test, body, limit, default_route, target, needs_data=bool(store.arrays))
         call = longest_literal(body)
         if len(lines) <= MOST_LINES:
             return lines, store.arrays
@@ -229,7 +242,7 @@ def _with_packed_model(body: Sequence[ast.stmt], proto: bytes, store: Store) -> 
     return [*ast.parse(f"model = onnx.load_model_from_string({kept}.tobytes())").body, *body[names.index("inputs") :]]
 
 
-def _lines(test: SuiteTest, body: Sequence[ast.stmt], limit: int, default_route: str, *, needs_data: bool) -> list[str]:
+def _lines(test: SuiteTest, body: Sequence[ast.stmt], limit: int, default_route: str, target: str, *, needs_data: bool) -> list[str]:
     check = f"check_{test.frontend}{'_in_child' if test.failure is not None and test.failure.in_child else ''}"
     route = () if test.route == default_route else (f'route="{test.route}"',)
     given = ("model", "inputs", *(("expected",) if test.has_expected else ()), *route, *test.arguments)
@@ -237,16 +250,17 @@ def _lines(test: SuiteTest, body: Sequence[ast.stmt], limit: int, default_route:
     head = [f"def {test.name}({check}{', data' if needs_data else ''}):", *_remarks(test, limit)]
     code = laid_out([*body, *last], limit, 1)
     blank = [""] if code[0].lstrip().startswith("class ") and len(head) > 1 else []
-    return [*_marks(test, limit), *head, *blank, *code]
+    return [*_marks(test, limit, target), *head, *blank, *code]
 
 
-def _marks(test: SuiteTest, limit: int) -> list[str]:
-    return [] if test.failure is None else [xfail(exception_name(test), test.identity, test.failure.summary, limit)]
+def _marks(test: SuiteTest, limit: int, target: str) -> list[str]:
+    return [] if test.failure is None else [xfail(exception_name(test), test.identity, test.failure.summary, limit, target)]
 
 
-def xfail(exception: str, identity: str, summary: str, limit: int) -> str:
-    """The one line that marks a known failure."""
-    before = f'@pytest.mark.xfail(strict=True, raises={exception}, reason="'
+def xfail(exception: str, identity: str, summary: str, limit: int, target: str = "") -> str:
+    """The one line that marks a known failure; of *target* only, where that is given."""
+    mark = f'known_failing("{target}", ' if target else "pytest.mark.xfail("
+    before = f'@{mark}strict=True, raises={exception}, reason="'
     room = limit - len(before) - len('")')
     reason = ascii_text(f"{identity[:8]}: {summary}").replace('"', "'")
     if room < len(reason):
