@@ -68,7 +68,7 @@ _HEADER_BYTES = 64 * 2**10
 @_LOOK("--marks", metavar="NAMES", default="", help="Give each test these marks of pytest, separated by commas.")
 @_LOOK(
     "--line-length",
-    type=Count(60, 320),
+    type=Count(80, 320),
     metavar="N",
     default=88,
     show_default=True,

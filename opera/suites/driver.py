@@ -201,7 +201,7 @@ def helper(adapter: type[Adapter], functions: Iterable[RouteFunction], *, with_t
             compiler=adapter.name,
             modules=modules,
             with_targets=with_targets,
-            requirement=_REQUIREMENTS.get(adapter.name, "    return None"),
+            requirement=_REQUIREMENTS.get(adapter.name, "    return {}.get(target)"),
             target=adapter.target,
             functions="\n\n\n".join(texts),
             routes=functions,

@@ -103,7 +103,7 @@ def _double_quoted(text: str) -> Iterator[str]:
 
 def _in_double_quotes(literal: str) -> str:
     """A literal as `ast.unparse` writes it, in double quotes unless its text has some."""
-    match = re.fullmatch(r"(b?)'([^'\"]*)'", literal, re.DOTALL)
+    match = re.fullmatch(r"([bf]?)'([^'\"]*)'", literal, re.DOTALL)
     return literal if match is None else f'{match[1]}"{match[2]}"'
 
 

@@ -32,8 +32,8 @@ _FAMILIES = (
 
 def operator_of(api: str) -> str:
     """`maxpool` for `ai.onnx.MaxPool`; lower case, letters, digits and `_` only."""
-    name = api.removeprefix("torch.ops.aten.").rpartition(".")[2] or api
-    name = name if name not in ("default", "out") else api.split(".")[-2]
+    parts = api.split(".")
+    name = parts[3] if parts[:2] == ["torch", "ops"] and len(parts) > 3 else parts[-1]
     return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()[:40] or "operator"
 
 
@@ -44,7 +44,7 @@ def family_of(api: str) -> str:
     return next((family for family, pattern in _FAMILIES if re.search(pattern, prefix + operator)), "other")
 
 
-def test_name(api: str, identity: str) -> str:
+def name_of_test(api: str, identity: str) -> str:
     """`test_maxpool_7265e8c0`."""
     return f"test_{operator_of(api)}_{identity[:_DIGITS]}"
 

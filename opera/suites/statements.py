@@ -24,7 +24,7 @@ _OF_TORCH = {bool: "bool", int: "int64", float: "float32"}
 """Dtypes that `torch.tensor` gives Python's numbers."""
 _BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|(,) ')
 """A string, or a comma outside of strings."""
-_PLAIN = "?bhilqBHILQefdFD"
+PLAIN = "?bhilqBHILQefdFD"
 """numpy's own type codes: arrays of other dtypes are kept as their bytes."""
 
 
@@ -38,7 +38,7 @@ class Store:
         """Keeps *array*; returns the expression that gives it."""
         name = name or f"array{len(self.arrays)}"
         kind = dtype_name(array.dtype)
-        if array.dtype.char in _PLAIN:
+        if array.dtype.char in PLAIN:
             self.arrays[name] = array
             return _expression(f"data[{name!r}]")
         self.arrays[name] = np.ascontiguousarray(array).view(f"uint{8 * array.dtype.itemsize}").reshape(array.shape)
@@ -216,7 +216,7 @@ def without_literal(statements: Sequence[ast.stmt], call: ast.Call, store: Store
     assert array is not None
     is_torch = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name) and call.func.value.id == "torch"
     kept: ast.expr
-    if is_torch and array.dtype.char not in _PLAIN:  # torch takes no such array from numpy
+    if is_torch and array.dtype.char not in PLAIN:  # torch takes no such array from numpy
         kept = _expression(f"torch.from_numpy({ast.unparse(store.put(array.astype(np.float32)))}).to(torch.{dtype_name(array.dtype)})")
     elif is_torch:
         kept = ast.Call(_expression("torch.from_numpy"), [store.put(array)], [])

@@ -22,8 +22,9 @@ from opera.report.reproducer import ScriptCase
 from opera.report.script import foreign_names, said
 from opera.report.scripts import ModelSources
 from opera.suites.cases import Candidate, Failure, failure_of
-from opera.suites.layout import INDENT, laid_out
-from opera.suites.names import family_of, test_name
+from opera.suites.layout import INDENT, laid_out, wrapped
+from opera.suites.names import family_of, name_of_test
+from opera.suites.shorter import TENSORS, apart, in_place, tidied, without_lists
 from opera.suites.statements import Store, assignment, folded, literal, longest_literal, parsed, without_literal
 
 MOST_LINES = 15
@@ -119,13 +120,16 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
         has_expected = reference.undefined is None
         store = Store()
         statements = parsed(source.text, store)
-        helpers = tuple(each for each in statements if isinstance(each, ast.FunctionDef))
+        helpers = [each for each in statements if isinstance(each, ast.FunctionDef)]
         body = [each for each in statements if not isinstance(each, (ast.FunctionDef, ast.Import, ast.ImportFrom))]
+        if route.library == "pytorch":
+            body = tidied(body)
+            helpers += ast.parse(TENSORS).body if any("tensors(" in ast.unparse(each) for each in body) else []
         own_error = 0.0 if recompute or not has_expected else _own_error(reference, fails=failure is not None)
         if has_expected:
             body += _recomputed(source, route.library) if recompute else [assignment("expected", literal(reference.outputs))]
         test = SuiteTest(
-            name=name or test_name(candidate.api, candidate.identity),
+            name=name or name_of_test(candidate.api, candidate.identity),
             identity=candidate.identity,
             api=candidate.api,
             family=family_of(candidate.api),
@@ -133,7 +137,7 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
             route=result.route,
             imports=tuple(source.imports),
             body=tuple(body),
-            helpers=helpers,
+            helpers=tuple(helpers),
             arguments=() if own_error == 0.0 else (f"own_error={own_error:g}",),
             has_expected=has_expected,
             arrays=store.arrays,
@@ -210,7 +214,8 @@ def is_builtin(exception: str) -> bool:
 def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -> tuple[list[str], Mapping[str, Array]]:
     """The lines of *test*, and the arrays that it reads from a file.
 
-    Literal arrays move into the file, the longest first, until the test has at most `MOST_LINES` lines.
+    Until the test has at most `MOST_LINES` lines, literal arrays move into the file, the longest first; then lists of arrays and the model
+    of ONNX; and at last the class of the model stands before the test.
 
     Args:
         test: The test.
@@ -227,10 +232,21 @@ def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -
             return lines, store.arrays
         if call is not None:
             body = without_literal(body, call, store)
-        elif test.proto and "model" not in store.arrays:
-            body = _with_packed_model(body, test.proto, store)
+        elif (shorter := _shorter(test, body, store)) != [ast.unparse(each) for each in body]:
+            body = ast.parse("\n".join(shorter)).body
         else:
-            return lines, store.arrays
+            models, rest = apart(body, test.name)
+            lines = _lines(test, rest, limit, default_route, target, needs_data=bool(store.arrays))
+            return [*laid_out(models, limit), *([""] * 2 if models else []), *lines], store.arrays
+
+
+def _shorter(test: SuiteTest, body: Sequence[ast.stmt], store: Store) -> list[str]:
+    """The statements of *body*, with lists from a file; if there is no list, with the ONNX model from a file."""
+    before = [ast.unparse(each) for each in body]
+    shorter = [ast.unparse(each) for each in without_lists(body, test.inputs, test.reference.outputs, store)]
+    if shorter == before and test.proto and "model" not in store.arrays:
+        return [ast.unparse(each) for each in _with_packed_model(body, test.proto, store)]
+    return shorter
 
 
 def _with_packed_model(body: Sequence[ast.stmt], proto: bytes, store: Store) -> list[ast.stmt]:
@@ -245,7 +261,8 @@ def _with_packed_model(body: Sequence[ast.stmt], proto: bytes, store: Store) -> 
 def _lines(test: SuiteTest, body: Sequence[ast.stmt], limit: int, default_route: str, target: str, *, needs_data: bool) -> list[str]:
     check = f"check_{test.frontend}{'_in_child' if test.failure is not None and test.failure.in_child else ''}"
     route = () if test.route == default_route else (f'route="{test.route}"',)
-    given = ("model", "inputs", *(("expected",) if test.has_expected else ()), *route, *test.arguments)
+    body, model = in_place(body)
+    given = (model, "inputs", *(("expected",) if test.has_expected else ()), *route, *test.arguments)
     last = ast.parse(f"{check}({', '.join(given)})").body
     head = [f"def {test.name}({check}{', data' if needs_data else ''}):", *_remarks(test, limit)]
     code = laid_out([*body, *last], limit, 1)
@@ -254,7 +271,7 @@ def _lines(test: SuiteTest, body: Sequence[ast.stmt], limit: int, default_route:
 
 
 def _marks(test: SuiteTest, limit: int, target: str) -> list[str]:
-    return [] if test.failure is None else [xfail(exception_name(test), test.identity, test.failure.summary, limit, target)]
+    return [] if test.failure is None else wrapped(xfail(exception_name(test), test.identity, test.failure.summary, limit, target), limit)
 
 
 def xfail(exception: str, identity: str, summary: str, limit: int, target: str = "") -> str:

@@ -1,6 +1,6 @@
-"""Compares a compiler's outputs with expected ones, each dtype with a tolerance of its own.
+"""Compares a compiler's outputs with expected ones; dtypes have tolerances.
 
-This module needs numpy only, and imports nothing of OPERA: a suite may copy the file.
+This module needs numpy only: a suite may copy the file.
 """
 
 from __future__ import annotations
@@ -21,21 +21,26 @@ TOLERANCES = {
     "float8_e8m0fnu": (0.0, 1.0, 0.0),
     "float4_e2m1fn": (0.0, 0.0, 0.0),
 }
-"""By dtype: an absolute part, one relative to the element, one to the largest."""
+"""By dtype: absolute, relative, and relative to the largest element."""
 REFERENCE_ERRORS = 8.0
 """How many times the error of the expected values an element may be off."""
 PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
-def assert_matches(actual: Any, expected: Any, *, own_error: float = 0.0) -> None:
+def assert_matches(
+    actual: Any,
+    expected: Any,
+    *,
+    own_error: float = 0.0,
+) -> None:
     """Raises AssertionError unless *actual* is *expected*, up to rounding.
 
-    Count, structure, shapes and dtypes have to be equal, and so do the places of
-    NaN and of each infinity. Integers, bools and strings have to be equal. A
-    floating-point element may differ by a tolerance of its dtype, see TOLERANCES.
+    Count, structure, shapes and dtypes have to be equal, and so do the places
+    of NaN and of each infinity. Integers, bools and strings have to be equal.
+    Other elements may differ by a tolerance of their dtype, see TOLERANCES.
 
     Args:
-        actual: An array, or a list of outputs: arrays, lists of arrays, or None.
+        actual: An array, or a list of outputs: arrays, lists, or None.
         expected: The same, as a trusted library computes it.
         own_error: The largest rounding error of the expected values, if known.
     """
@@ -89,7 +94,12 @@ def _dtype(array: Any) -> str:
     return "string" if array.dtype.kind in "OSU" else array.dtype.name
 
 
-def _compare_arrays(name: str, actual: Any, expected: Any, own_error: float) -> None:
+def _compare_arrays(
+    name: str,
+    actual: Any,
+    expected: Any,
+    own_error: float,
+) -> None:
     __tracebackhide__ = True
     kind = _dtype(expected)
     tolerance = TOLERANCES.get(PARTS.get(kind, kind))
@@ -106,8 +116,9 @@ def _compare_arrays(name: str, actual: Any, expected: Any, own_error: float) -> 
         finite = np.isfinite(one) & np.isfinite(other)
         absolute, relative, of_largest = tolerance
         largest = scale.max(initial=0.0, where=finite)
-        allowed = absolute + relative * np.where(np.isfinite(scale), scale, 0.0)
-        allowed = allowed + of_largest * largest + REFERENCE_ERRORS * own_error
+        sizes = np.where(np.isfinite(scale), scale, 0.0)
+        allowed = absolute + relative * sizes + of_largest * largest
+        allowed = allowed + REFERENCE_ERRORS * own_error
         parts = [(one, other)]
         if kind in PARTS:
             parts = [(one.real, other.real), (one.imag, other.imag)]
