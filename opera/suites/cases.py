@@ -21,6 +21,8 @@ from opera.triage.findings import Finding, findings_in
 
 _DEAD = {Verdict.ABORT: "ChildProcessError", Verdict.HANG: "TimeoutError", Verdict.OOM: "MemoryError"}
 """What a test in a child process raises, by the verdict of the finding."""
+_SMALL = 2**15
+"""Bytes of an instance's document up to which its test is small."""
 _LINK = re.compile(r"https?://[^\s<>\"'`|\\]{1,300}")
 
 
@@ -211,12 +213,16 @@ def _link(finding: Finding, baseline: Baseline | None) -> str:
 def _passing(
     workspace: Workspace, results: Iterable[StoredResult], apis: Mapping[str, str], request: Request, seed: int
 ) -> list[Candidate]:
-    """Passing instances, chosen for variety; of an instance, the first test."""
+    """Passing instances, chosen for variety, small ones first; of an instance, the first test."""
     wanted = selector(request.keyword)
     by_instance: dict[str, StoredResult] = {}
     for result in sorted(results, key=lambda each: each.test):
         if result.verdict is Verdict.PASS and wanted(apis.get(result.instance, "")):
             by_instance.setdefault(result.instance, result)
     rows = [Chosen(key, "", apis.get(key, ""), "") for key in sorted(by_instance)]
-    chosen: Sequence[Chosen] = most_varied(workspace, rows, Selection(limit=request.passing), seed) if rows else []
+    chosen: Sequence[Chosen] = most_varied(workspace, rows, Selection(limit=request.passing, max_size=_SMALL), seed) if rows else []
+    if len(chosen) < request.passing:
+        known = {each.id for each in chosen}
+        large = [each for each in rows if each.id not in known]
+        chosen = [*chosen, *most_varied(workspace, large, Selection(limit=request.passing - len(chosen)), seed)]
     return [passing_test(workspace, by_instance[each.id]) for each in chosen]

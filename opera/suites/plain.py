@@ -189,15 +189,29 @@ def _inner_names(imports: Iterable[str], body: str, libraries: Sequence[str]) ->
         if match is None:
             continue
         used = (name for name in match[2].split(", ") if re.search(rf"(?<![\w.]){name}\b", body))
-        lines += [f"{name} = {match[1]}.{name}" for name in used]
+        module = f'pytest.importorskip("{match[1]}")' if "." in match[1] else match[1]
+        lines += [f"{name} = {module}.{name}" for name in used]
     return list(dict.fromkeys(lines)) if libraries else []
 
 
 def _conftest(tests: Sequence[SuiteTest], style: Style) -> str:
     isolated = sorted({each.frontend for each in tests if each.failure is not None and each.failure.in_child})
     frontends = sorted({each.frontend for each in tests})
-    names = {"frontends": frontends, "isolated": isolated, "with_targets": style.with_targets}
+    names = {"variables": _variables(tests), "frontends": frontends, "isolated": isolated, "with_targets": style.with_targets}
     return environment().get_template("conftest.py.j2").render(names)
+
+
+def _variables(tests: Sequence[SuiteTest]) -> dict[str, str]:
+    """The environment variables that the tests need.
+
+    Raises:
+        UserError: two tests need other values.
+    """
+    found: dict[str, str] = {}
+    for name, value in (pair for each in tests for pair in each.environment):
+        if found.setdefault(name, value) != value:
+            raise UserError(f"the tests need {name} to be {found[name]!r} and {value!r}; choose one with --frontend or --campaign")
+    return found
 
 
 @dataclass(frozen=True)

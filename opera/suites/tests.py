@@ -30,6 +30,7 @@ from opera.suites.statements import Store, assignment, folded, literal, longest_
 MOST_LINES = 15
 """Lines of a test, its decorator included."""
 _SHOWN = 300
+_EVALUATOR = "from onnx.reference import ReferenceEvaluator"
 _DECIDES = 0.05
 """Share of a tolerance from which on the error of the expected values is written into a test."""
 
@@ -56,6 +57,7 @@ class SuiteTest:
         proto: The ONNX model; empty for models of other libraries.
         inputs: Values of the library's model, by name.
         own_error: The largest rounding error of the expected outputs, if it decides anything.
+        environment: Variables that have to be set before the library is imported, as pairs.
     """
 
     name: str
@@ -78,6 +80,7 @@ class SuiteTest:
     proto: bytes = b""
     inputs: Mapping[str, ModelValue] = field(default_factory=dict[str, ModelValue])
     own_error: float = 0.0
+    environment: tuple[tuple[str, str], ...] = ()
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -120,6 +123,8 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
         has_expected = reference.undefined is None
         store = Store()
         statements = parsed(source.text, store)
+        own_imports = [ast.unparse(each) for each in statements if isinstance(each, ast.Import) and each.names[0].name != "os"]
+        statements = [each for each in statements if not ast.unparse(each).startswith("os.environ[")]
         helpers = [each for each in statements if isinstance(each, ast.FunctionDef)]
         body = [each for each in statements if not isinstance(each, (ast.FunctionDef, ast.Import, ast.ImportFrom))]
         if route.library == "pytorch":
@@ -135,7 +140,8 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
             family=family_of(candidate.api),
             frontend=result.frontend,
             route=result.route,
-            imports=tuple(source.imports),
+            imports=(*source.imports, *own_imports, *((_EVALUATOR,) if recompute and route.library == "onnx" else ())),
+            environment=route.environment,
             body=tuple(body),
             helpers=tuple(helpers),
             arguments=() if own_error == 0.0 else (f"own_error={own_error:g}",),
@@ -169,7 +175,7 @@ def _unpacked_expected(test: SuiteTest, store: Store) -> SuiteTest:
 
 def _recomputed(source: ModelSource, library: str) -> list[ast.stmt]:
     """Statements that compute `expected` with the library."""
-    text = "expected = onnx.reference.ReferenceEvaluator(model).run(None, inputs)" if library == "onnx" else source.expected
+    text = "expected = ReferenceEvaluator(model).run(None, inputs)" if library == "onnx" else source.expected
     return list(ast.parse(text).body)
 
 
