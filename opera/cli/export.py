@@ -1,4 +1,4 @@
-"""`opera export`: writes a corpus, or a ranking, to a file."""
+"""`opera export`: writes a corpus or a ranking to a file, or findings as a suite of tests."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from opera.cli import export_pytest
 from opera.cli.help import HeadedGroup
 from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
 from opera.cli.options import Count, Pattern, Size, common
@@ -24,7 +25,10 @@ RANKING_SCHEMA = "ranking/1"
 
 @click.group("export", cls=HeadedGroup)
 def command() -> None:
-    """Write a corpus, or a ranking, to a file."""
+    """Write a corpus, a ranking, or a suite of tests."""
+
+
+command.add_command(export_pytest.command)
 
 
 @command.command("jsonl")

@@ -123,7 +123,9 @@ class UnsupportedRule:
 GENERAL_FORM = "general"
 """The issue form for a project without a form of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
-_DECIDING_NOTHING = frozenset({"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer"})
+_DECIDING_NOTHING = frozenset(
+    {"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer", "target"}
+)
 """Declarations that decide no verdict. Tests keep their identity when one of these changes."""
 
 
@@ -159,6 +161,8 @@ class Adapter:
     """Python packages that hold its frontends, where these are written in Python and load models that are kept as files."""
     issue_form: ClassVar[str] = GENERAL_FORM
     """Form of an issue for its project: the name of one of OPERA's, or else the text of a Jinja template, which has several lines."""
+    target: ClassVar[str] = "cpu"
+    """What scripts and exported suites compile for, by the compiler's own name."""
     reproducer: ClassVar[Mapping[str, str]] = {}
     """By frontend, how a stand-alone script loads, compiles and runs a model: the text of a Jinja template."""
 

@@ -89,6 +89,7 @@ class IreeAdapter(Adapter):
     fork = Fork.STARTED
     project = ("iree.compiler.extras.",)  # the importer; the rest of the package runs its tools
     issue_form = "iree"
+    target = "llvm-cpu"
     message_noise = (
         r"Error invoking IREE compiler tool .*",
         r"Error code: \d+",

@@ -43,6 +43,7 @@ class OnnxRuntimeAdapter(Adapter):
     levels = ("all", "none")
     project = ("onnxruntime.", "onnxruntime/")
     issue_form = "onnxruntime"
+    target = "CPUExecutionProvider"
     message_prefixes = (
         r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ",
         r"Exception during initialization: ",

@@ -50,6 +50,7 @@ class OpenVinoAdapter(Adapter):
     fork = Fork.STARTED
     project = ("openvino.", "openvino/", "src/")
     issue_form = "openvino"
+    target = "CPU"
     housekeeping = {"OPENVINO_TELEMETRY": "0"}
     message_noise = (
         r"Check 'false' failed at .*:",

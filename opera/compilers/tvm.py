@@ -102,6 +102,7 @@ class TvmAdapter(Adapter):
     levels = ("default", "zero")
     project = ("tvm.", "tvm/")
     issue_form = "tvm"
+    target = "llvm"
     python_frontend = (FRONTEND,)
     housekeeping = {"TVM_NUM_THREADS": "1"}
     unsupported = (

@@ -197,7 +197,7 @@ def choose(workspace: Workspace, selection: Selection, seed: int = 0) -> list[Ch
     check(workspace, selection.library, selection.source)
     rows = _matching(workspace, selection)
     if selection.max_size is not None or _leaves_out(rows, selection):
-        rows = _first(workspace, rows, selection, seed)
+        rows = most_varied(workspace, rows, selection, seed)
     if not rows:
         check_keyword(selection.keyword, (row[2] for row in queries.chosen(workspace, selection.wanted())))
         raise NothingSelected("no instance is selected; `opera ls --operators` lists the operators")
@@ -238,7 +238,8 @@ def _leaves_out(rows: list[Chosen], selection: Selection) -> bool:
     return capped < len(rows) or (selection.limit is not None and selection.limit < len(rows))
 
 
-def _first(workspace: Workspace, rows: list[Chosen], selection: Selection, seed: int) -> list[Chosen]:
+def most_varied(workspace: Workspace, rows: Sequence[Chosen], selection: Selection, seed: int) -> list[Chosen]:
+    """The first of *rows* in the ranking of the strategy `opera` under *seed*, as many and as large as *selection* allows."""
     corpus = Corpus(workspace)
     candidates: list[Candidate] = []
     for row in rows:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from opera.arrays import Array, dtype_name
+from opera.testing.matching import PARTS, REFERENCE_ERRORS, TOLERANCES
 
 
 @dataclass(frozen=True)
@@ -24,22 +25,10 @@ class Tolerance:
     absolute: float
     relative: float
     of_largest: float
-    reference_errors: float = 8.0
+    reference_errors: float = REFERENCE_ERRORS
 
 
-_BY_DTYPE = {
-    "float64": Tolerance(1e-9, 1e-7, 1e-12),
-    "float32": Tolerance(1e-4, 5e-4, 1e-5),
-    "float16": Tolerance(4e-3, 1e-2, 2e-3),
-    "bfloat16": Tolerance(3e-2, 5e-2, 1e-2),
-    "float8_e4m3fn": Tolerance(1e-2, 0.15, 0.0),
-    "float8_e4m3fnuz": Tolerance(1e-2, 0.15, 0.0),
-    "float8_e5m2": Tolerance(1e-2, 0.3, 0.0),
-    "float8_e5m2fnuz": Tolerance(1e-2, 0.3, 0.0),
-    "float8_e8m0fnu": Tolerance(0.0, 1.0, 0.0),
-    "float4_e2m1fn": Tolerance(0.0, 0.0, 0.0),
-}
-_PARTS = {"complex64": "float32", "complex128": "float64"}
+_BY_DTYPE = {name: Tolerance(*parts) for name, parts in TOLERANCES.items()}
 
 
 def tolerance_of(dtype: str, chebyshev: float | None = None) -> Tolerance | None:
@@ -49,7 +38,7 @@ def tolerance_of(dtype: str, chebyshev: float | None = None) -> Tolerance | None
         dtype: Canonical name.
         chebyshev: The paper's policy: one absolute threshold for every floating-point dtype.
     """
-    found = _BY_DTYPE.get(_PARTS.get(dtype, dtype))
+    found = _BY_DTYPE.get(PARTS.get(dtype, dtype))
     if found is not None and chebyshev is not None:
         return Tolerance(chebyshev, 0.0, 0.0, 0.0)
     return found

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import choose_route, known_adapter, noise_of, plugin
@@ -29,6 +29,9 @@ from opera.workers import clock
 from opera.workers.process import PINNED_ENVIRONMENT, Limits, signal_name
 from opera.workers.program import LOOK_SECONDS, Program, passed_on
 from opera.workers.supervision import working_folder
+
+if TYPE_CHECKING:
+    import jinja2
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "reproducers"
 _LIMITS = Limits()
@@ -126,13 +129,8 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
     result = case.result
     adapter = plugin(result.compiler).load()
     route = choose_route(adapter, result.frontend, result.route)
-    body = _compiler_template(adapter, result)
+    _check_template(adapter, result)
     source = source_of(case, route)
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
-    )
     difference: Mapping[str, object] = result.detail.get("difference") or {}
     tolerance = tolerance_of(str(difference.get("dtype", "float32"))) or tolerance_of("float32")
     assert tolerance is not None
@@ -152,16 +150,10 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
     }
-    try:
-        lines = environment.from_string(body).render(values).strip().splitlines()
-    except jinja2.TemplateError as error:
-        raise UserError(
-            f"the reproducer of the adapter {adapter.name} cannot be filled in ({error!r}); correct its `reproducer`"
-        ) from error
-    imports = [line for line in lines if line.startswith(("import ", "from "))]
-    values["imports"] = _sorted_imports([*source.imports, _NUMPY, *imports])
-    values["compiler_source"] = "\n".join(line for line in lines if line not in imports).strip()
-    text = environment.get_template("script.py.j2").render(values).rstrip() + "\n"
+    driving = driving_code(adapter, result.frontend, values)
+    values["imports"] = _sorted_imports([*source.imports, _NUMPY, *driving.imports])
+    values["compiler_source"] = driving.text
+    text = _environment().get_template("script.py.j2").render(values).rstrip() + "\n"
     text = text if re.search(r"\bnp\.", text) else text.replace(f"{_NUMPY}\n", "", 1)
     why = objection(text, f"{values['docstring']}\n", values["library_source"], route.library)
     if why is not None:
@@ -169,14 +161,61 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
     return text
 
 
-def _compiler_template(adapter: type[Adapter], result: StoredResult) -> str:
-    found = adapter.script_template(result.frontend)
-    if found is None:
+@dataclass(frozen=True)
+class DrivingCode:
+    """Python source that loads, compiles and runs `model` on `inputs`, and leaves a list of outputs in `actual`."""
+
+    imports: tuple[str, ...]
+    text: str
+
+
+def driving_code(adapter: type[Adapter], frontend: str, facts: Mapping[str, object]) -> DrivingCode:
+    """The source that drives the compiler of *adapter*, made from its template for *frontend*.
+
+    Args:
+        adapter: Of the compiler.
+        frontend: Model format.
+        facts: The names that templates use: see docs/how-to/add-a-compiler.md. Without others, the source is for one script.
+
+    Raises:
+        UserError: the adapter's own template cannot be filled in.
+    """
+    import jinja2
+
+    script: dict[str, object] = {
+        "general": False,
+        "to_compile": "",
+        "to_run": "",
+        "target": f'"{adapter.target}"',
+        "device": "tvm.cpu()",
+        "array": "value.contiguous().numpy()",
+    }
+    try:
+        template_text = _environment().from_string(adapter.script_template(frontend) or "")
+        lines = template_text.render({**script, **facts}).strip().splitlines()
+    except jinja2.TemplateError as error:
+        raise UserError(
+            f"the reproducer of the adapter {adapter.name} cannot be filled in ({error!r}); correct its `reproducer`"
+        ) from error
+    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    return DrivingCode(tuple(imports), "\n".join(line for line in lines if line not in imports).strip())
+
+
+def _environment() -> jinja2.Environment:
+    import jinja2
+
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES), undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False
+    )
+
+
+def _check_template(adapter: type[Adapter], result: StoredResult) -> None:
+    """Raises UserError if *adapter* has no template for the frontend of *result*."""
+    if adapter.script_template(result.frontend) is None:
         raise UserError(
             f"the adapter {adapter.name} has no reproducer for {result.frontend}; `opera show {result.test[:12]}` has the facts, and"
             f" docs/how-to/add-a-compiler.md explains how to write `reproducer = {{{result.frontend!r}: ...}}`"
         )
-    return found
 
 
 def _docstring(case: ScriptCase, versions: Mapping[str, Any]) -> list[str]:

@@ -50,12 +50,21 @@ def objection(script: str, docstring: str, model: str, library: str) -> str | No
         library: Whose model it is.
     """
     try:
-        body, part = ast.parse(script).body, ast.parse(model)
+        body = ast.parse(script).body
     except (SyntaxError, ValueError) as error:
         return f"the script is not valid Python: {error}"
     first = body[0] if body else None
     if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant) or first.value.value != docstring:
         return "the first statement of the script is not its docstring"
+    return foreign_names(model, library)
+
+
+def foreign_names(model: str, library: str) -> str | None:
+    """Why *model*, source of a model of *library*, must not be written; None if it names listed operators only."""
+    try:
+        part = ast.parse(model)
+    except (SyntaxError, ValueError) as error:
+        return f"the model is not valid Python: {error}"
     return next(_strangers(part, library), None) if (FOLDER / f"{library}.toml").is_file() else None
 
 

@@ -9,12 +9,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from opera import bundle
+from opera.arrays import ModelValue
 from opera.compilers.adapter import Route
 from opera.config import Config
 from opera.console import one_line
-from opera.difftest.messages import ModelSource, WriteSource, from_json, to_json
+from opera.difftest.messages import (
+    ExporterFailed,
+    InstanceRejected,
+    Made,
+    Materialise,
+    ModelSource,
+    WriteSource,
+    from_json,
+    to_json,
+)
 from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
+from opera.models.template import Reference
 from opera.report.reproducer import ScriptCase, original, reduced, render
 from opera.store import Campaign, Workspace
 from opera.triage.findings import Finding
@@ -23,6 +35,19 @@ from opera.workers.session import WorkerSession
 from opera.workers.supervision import working_folder
 
 _NO_VERSIONS: Mapping[str, Any] = {}
+
+
+@dataclass(frozen=True)
+class MadeModel:
+    """A model as the library's worker made it: inputs by name, reference, and the artefact; empty if none was asked for."""
+
+    inputs: Mapping[str, ModelValue]
+    reference: Reference
+    artefact: bytes
+
+
+def _not_rebuilt(case: ScriptCase, route: Route) -> EnvironmentBroken:
+    return EnvironmentBroken(f"{route.library} cannot rebuild the model of {case.result.test[:12]} here; `opera doctor` shows its state")
 
 
 class ModelSources:
@@ -52,16 +77,40 @@ class ModelSources:
         Raises:
             EnvironmentBroken: the library does not work here, or cannot build the model again.
         """
+        source = self._ask(case, route, WriteSource(case.document, case.key, case.result.seed, case.result.form))
+        if not isinstance(source, ModelSource):
+            raise _not_rebuilt(case, route)
+        return source
+
+    def made(self, case: ScriptCase, route: Route, kind: str | None = None) -> MadeModel:
+        """Inputs, reference and artefact of *case*.
+
+        Args:
+            case: What to make.
+            route: Its library and environment.
+            kind: Of artefact; None for no artefact.
+
+        Raises:
+            EnvironmentBroken: as for a source.
+        """
         result = case.result
+        request = Materialise(case.document, case.key, result.seed, kind, result.form, with_reference=True)
+        made = self._ask(case, route, request)
+        kept = made.reference if isinstance(made, (Made, InstanceRejected, ExporterFailed)) else None
+        if kept is None or (kind is not None and not isinstance(made, Made)):
+            raise _not_rebuilt(case, route)
+        tree = bundle.parse(bundle.fetch_made(self._workspace.cache, kept.bundle))
+        reference = Reference(tree["outputs"], tree["precise"], kept.undefined, kept.origin, kept.structure)
+        model = made.artefact.model if isinstance(made, Made) else None
+        return MadeModel(tree["inputs"], reference, b"" if model is None else bundle.fetch_made(self._workspace.cache, model))
+
+    def _ask(self, case: ScriptCase, route: Route, request: Materialise | WriteSource) -> object:
         session = self._session(route)
-        event = session.ask(to_json(WriteSource(case.document, case.key, result.seed, result.form)))
+        event = session.ask(to_json(request))
         if isinstance(event, Lost):
             session.close()
             del self._sessions[route.library, route.environment]
-        source = from_json(event.result) if isinstance(event, Done) else None
-        if not isinstance(source, ModelSource):
-            raise EnvironmentBroken(f"{route.library} cannot rebuild the model of {result.test[:12]} here; `opera doctor` shows its state")
-        return source
+        return from_json(event.result) if isinstance(event, Done) else None
 
     def _session(self, route: Route) -> WorkerSession:
         key = route.library, route.environment

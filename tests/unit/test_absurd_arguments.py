@@ -24,7 +24,8 @@ LEAST: dict[str, tuple[str, ...]] = {
     "show": ("abc",), "reproduce": ("abc",), "issue": ("abc",), "env create": ("tvm",), "env list": (), "env remove": ("tvm",),
     "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"),
     "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
-    "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
+    "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),
+    "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
 }  # fmt: skip
 """Every command with the arguments that it cannot do without."""

@@ -34,6 +34,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "corpus environments evaluation",
         "run",
         "report",
+        "suites",
         "pipeline",
         "api cli",
     )

@@ -1,0 +1,92 @@
+"""tvm/onnx, sequence: known failures; README.md explains them."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("tvm")
+helper = onnx.helper
+tensor = onnx.helper.make_tensor_value_info
+opset = onnx.helper.make_opsetid
+TensorProto = onnx.TensorProto
+
+
+@pytest.mark.xfail(strict=True, raises=TypeError, reason="2827f372: TypeError: Chec...")
+def test_optionalgetelement_2827f372(check_onnx):
+    # finding 2827f3726e9dcf44
+    # TypeError: Check failed: (opt_ptr.has_value()) is false: ErrorContext(fn=main, ...
+    # fails with: any call
+    model = onnx.parser.parse_model("""
+<ir_version: 14, opset_import: ["" : 28]>
+single_operator (optional(seq(int32[4])) input) => (seq(int32[4]) out0) {
+   out0 = OptionalGetElement (input)
+}
+""")
+    inputs = {"input": [np.array(1.0, np.float32)]}
+    expected = [[np.array(1.0, np.float32)]]
+    check_onnx(model, inputs, expected)
+
+
+@pytest.mark.xfail(strict=True, raises=ValueError, reason="91274f02: ValueError: Op...")
+def test_optionalhaselement_91274f02(check_onnx):
+    # finding 91274f026167edef
+    # ValueError: OptionalHasElement expects one input, but got 0
+    # fails with: any call
+    node = helper.make_node("OptionalHasElement", [], ["out0"])
+    entries = []
+    results = [tensor("out0", TensorProto.BOOL, [])]
+    graph = helper.make_graph([node], "single_operator", entries, results)
+    model = helper.make_model(graph, opset_imports=[opset("", 28)], ir_version=14)
+    inputs = {}
+    expected = [np.array(False, np.bool)]
+    check_onnx(model, inputs, expected)
+
+
+@pytest.mark.xfail(strict=True, raises=TypeError, reason="b53c94e7: TypeError: Chec...")
+def test_optionalhaselement_b53c94e7(check_onnx):
+    # finding b53c94e7bd416773
+    # TypeError: Check failed: (opt_ptr.has_value()) is false: ErrorContext(fn=main, ...
+    # fails with: any call
+    model = onnx.parser.parse_model("""
+<ir_version: 14, opset_import: ["" : 28]>
+single_operator (optional(int32) input) => (bool out0) {
+   out0 = OptionalHasElement (input)
+}
+""")
+    inputs = {"input": None}
+    expected = [np.array(False, np.bool)]
+    check_onnx(model, inputs, expected)
+
+
+@pytest.mark.xfail(strict=True, raises=TypeError, reason="77354f01: TypeError: only...")
+def test_sequenceinsert_77354f01(check_onnx):
+    # finding 77354f01615363e0
+    # TypeError: only 0-dimensional arrays can be converted to Python scalars
+    # fails with: any call
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 11]>
+single_operator (seq(int64[]) input_sequence) => (seq(int64[]) out0)
+   <int64 tensor = {0}, int64[1] position = {0}> {
+   out0 = SequenceInsert (input_sequence, tensor, position)
+}
+""")
+    inputs = {"input_sequence": []}
+    expected = [[np.array(0, np.int64)]]
+    check_onnx(model, inputs, expected)
+
+
+@pytest.mark.xfail(strict=True, raises=TypeError, reason="94bdd843: TypeError: obje...")
+def test_sequenceinsert_94bdd843(check_onnx):
+    # finding 94bdd843969dd69c
+    # TypeError: object of type 'Var' has no len()
+    # fails with: any call
+    model = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 11]>
+single_operator (seq(int64[]) input_sequence) => (seq(int64[]) out0)
+   <int64 tensor = {1}> {
+   out0 = SequenceInsert (input_sequence, tensor)
+}
+""")
+    inputs = {"input_sequence": []}
+    expected = [[np.array(1, np.int64)]]
+    check_onnx(model, inputs, expected)

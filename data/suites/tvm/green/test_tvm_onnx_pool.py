@@ -1,0 +1,13 @@
+"""tvm/onnx, pool: tests that pass; README.md explains them."""
+
+import pytest
+
+onnx = pytest.importorskip("onnx")
+pytest.importorskip("tvm")
+
+
+def test_averagepool_6188ca53(check_onnx, data):
+    model = onnx.load_model_from_string(data["model"].tobytes())
+    inputs = {"X": data["array0"]}
+    expected = [data["array1"]]
+    check_onnx(model, inputs, expected)

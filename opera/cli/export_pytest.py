@@ -1,0 +1,161 @@
+"""`opera export pytest`: writes findings and passing instances as a suite that a compiler's project can merge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from opera.cli.help import HeadedCommand, heading
+from opera.cli.names import CAMPAIGN, COMPILER, FINDING, FRONTEND
+from opera.cli.options import Count, common
+from opera.config import load_config
+from opera.console import plural, print_json, say
+from opera.errors import Exit, UserError
+from opera.store.database import open_workspace
+from opera.store.queries import Scope
+from opera.suites.cases import Request, candidates
+from opera.suites.export import Exported, Form, export
+from opera.suites.plain import Style, header_of
+from opera.suites.refresh import refresh as refresh_marks
+from opera.triage.baseline import Baseline
+from opera.untrusted import Malformed, read_file
+
+SCHEMA = "export-pytest/1"
+REFRESH_SCHEMA = "refresh-pytest/1"
+_SELECTION = heading("Selection")
+_LOOK = heading("Form")
+_REFRESH = heading("Refresh")
+_HEADER_BYTES = 64 * 2**10
+
+
+@click.command("pytest", cls=HeadedCommand)
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@_SELECTION("--finding", "findings", type=FINDING, metavar="ID", multiple=True, help="Export this finding; may be repeated.")
+@_SELECTION("--campaign", type=CAMPAIGN, metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works.")
+@_SELECTION("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
+@_SELECTION("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
+@_SELECTION("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@_SELECTION(
+    "--passing", type=Count(0), metavar="N", default=0, show_default=True, help="Export N passing instances too, chosen for variety."
+)
+@_SELECTION("--no-failures", is_flag=True, help="Export passing instances only.")
+@_REFRESH("--refresh", is_flag=True, help="Correct the marks of the suite in DIR from the results of a CI, and export nothing.")
+@_REFRESH(
+    "--junit",
+    "junit",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    multiple=True,
+    help="Read results of pytest from this file, for --refresh; may be repeated.",
+)
+@_LOOK(
+    "--style",
+    "form",
+    type=click.Choice([each.value for each in Form]),
+    default=Form.PLAIN.value,
+    show_default=True,
+    help="Write tests for pytest alone, for OPERA's plug-in, for IREE's suite of ONNX operators, or for ONNX's backend runner.",
+)
+@_LOOK("--recompute", is_flag=True, help="Compute expected outputs with the library in each test, instead of keeping them.")
+@_LOOK(
+    "--baseline",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the links in the notes of this baseline into the tests of the findings.",
+)
+@_LOOK("--header", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Begin each file with this text, as comments.")
+@_LOOK("--marks", metavar="NAMES", default="", help="Give each test these marks of pytest, separated by commas.")
+@_LOOK(
+    "--line-length",
+    type=Count(80, 320),
+    metavar="N",
+    default=88,
+    show_default=True,
+    help="Write lines of at most N characters, where possible.",
+)
+@common
+def command(
+    folder: Path,
+    findings: tuple[str, ...],
+    campaign: str | None,
+    compiler: str | None,
+    frontend: str | None,
+    keyword: str | None,
+    passing: int,
+    no_failures: bool,
+    form: str,
+    refresh: bool,
+    junit: tuple[Path, ...],
+    recompute: bool,
+    baseline: Path | None,
+    header: Path | None,
+    marks: str,
+    line_length: int,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Write findings and passing instances as tests for pytest.
+
+    The folder DIR needs no OPERA: copy it into the repository of the compiler. A finding becomes one test that is expected to fail.
+    """
+    if refresh != bool(junit):
+        raise UserError("--refresh and --junit FILE belong together; give both, or neither")
+    if refresh:
+        _refresh(folder, junit, as_json)
+        return Exit.CLEAN
+    if no_failures and findings:
+        raise UserError("--no-failures and --finding exclude each other; leave one of them out")
+    style = Style(_header(header), tuple(name.strip() for name in marks.split(",") if name.strip()), line_length)
+    notes = None if baseline is None else Baseline.existing(baseline)
+    request = Request(findings, Scope(campaign, compiler, frontend), keyword, passing, not no_failures, notes)
+    with open_workspace(workspace, write=False) as space:
+        found = candidates(space, request, seed)
+        exported = export(space, load_config(), folder, found, Form(form), style, recompute=recompute)
+    _report(exported, folder, as_json)
+    return Exit.CLEAN
+
+
+def _header(path: Path | None) -> str:
+    if path is None:
+        return ""
+    try:
+        return header_of(read_file(path, _HEADER_BYTES).decode())
+    except (Malformed, OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read as a header ({error}); name a text file") from error
+
+
+def _refresh(folder: Path, junit: tuple[Path, ...], as_json: bool) -> None:
+    done = refresh_marks(folder, junit)
+    kinds = {"removed": done.removed, "added": done.added, "changed": done.changed, "unclear": done.unclear}
+    if as_json:
+        print_json({"schema": REFRESH_SCHEMA, "folder": str(folder), **kinds, "unknown": done.unknown})
+        return
+    say(f"marks in {folder}: {len(done.removed):,} removed, {len(done.added):,} added, {len(done.changed):,} changed")
+    for kind, names in kinds.items():
+        for name in names:
+            say(f"  {kind}: {name}")
+    if done.unknown:
+        say(f"not of this suite: {plural(done.unknown, 'result')}")
+
+
+def _report(exported: Exported, folder: Path, as_json: bool) -> None:
+    if as_json:
+        print_json(
+            {
+                "schema": SCHEMA,
+                "folder": str(folder),
+                "green": exported.green,
+                "burn_down": exported.failing,
+                "left_out": dict(exported.left_out),
+                "elsewhere": exported.elsewhere,
+            }
+        )
+        return
+    tests = plural(exported.green + exported.failing, "test")
+    say(f"{tests} written to {folder}: {exported.green:,} pass, {exported.failing:,} known failures")
+    for reason, count in exported.left_out.items():
+        say(f"left out: {plural(count, 'test')}: {reason}")
+    if exported.elsewhere:
+        say(f"left out: {plural(exported.elsewhere, 'finding')} of exporters and libraries; --finding ID exports one")

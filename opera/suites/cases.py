@@ -1,0 +1,228 @@
+"""Selects what a suite tests: findings, which are known failures, and instances that pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from opera.compilers.registry import did_you_mean
+from opera.corpus.selection import Chosen, Selection, check_keyword, most_varied, selector
+from opera.difftest.judge import headline
+from opera.errors import NothingSelected, UserError
+from opera.oracles.verdict import Verdict
+from opera.report.lookup import finding_of, finding_with, resolve, result_of
+from opera.report.reproducer import ScriptCase, original, reduced
+from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
+from opera.store.queries import Scope, campaigns_in
+from opera.triage.baseline import Baseline
+from opera.triage.findings import Finding, findings_in
+
+_DEAD = {Verdict.ABORT: "ChildProcessError", Verdict.HANG: "TimeoutError", Verdict.OOM: "MemoryError"}
+"""What a test in a child process raises, by the verdict of the finding."""
+_SMALL = 2**15
+"""Bytes of an instance's document up to which its test is small."""
+_LINK = re.compile(r"https?://[^\s<>\"'`|\\]{1,300}")
+
+
+@dataclass(frozen=True)
+class Failure:
+    """How a known failure shows in a test.
+
+    Attributes:
+        raises: Dotted name of the exception; without a dot, a builtin.
+        summary: What goes wrong, in one line.
+        in_child: Whether the test needs a process of its own: it dies, hangs, or takes too much memory.
+    """
+
+    raises: str
+    summary: str
+    in_child: bool = False
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A test to be exported.
+
+    Attributes:
+        identity: Of the finding, or of the instance that passes.
+        api: Of the operator.
+        cases: What to show: the first that the library can rebuild.
+        trigger: When it fails; empty if that is not known, or if it passes.
+        link: Of an issue; empty without one.
+        former: Other ids under which the finding was reported.
+    """
+
+    identity: str
+    api: str
+    cases: tuple[ScriptCase, ...]
+    trigger: str = ""
+    link: str = ""
+    former: tuple[str, ...] = ()
+
+    @property
+    def compiler(self) -> str:
+        """The compiler that the test drives."""
+        return self.cases[0].result.compiler
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to export.
+
+    Attributes:
+        findings: Ids, or prefixes of ids, of findings or failing tests; empty for all.
+        scope: Campaign, compiler and frontend.
+        keyword: A `-k` expression on APIs.
+        passing: Number of passing instances.
+        with_findings: Whether known failures are wanted.
+        baseline: Notes on findings; None for no notes.
+    """
+
+    findings: tuple[str, ...] = ()
+    scope: Scope = field(default_factory=Scope)
+    keyword: str | None = None
+    passing: int = 0
+    with_findings: bool = True
+    baseline: Baseline | None = None
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The tests to be exported, of one compiler.
+
+    Attributes:
+        compiler: Its name.
+        tests: Known failures, then passing instances.
+        elsewhere: Number of findings that are left out, because an exporter or the library is at fault.
+        versions: Of compiler and libraries, by name.
+    """
+
+    compiler: str
+    tests: tuple[Candidate, ...]
+    elsewhere: int = 0
+    versions: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def candidates(workspace: Workspace, request: Request, seed: int = 0) -> Candidates:
+    """The tests that *request* describes.
+
+    Raises:
+        UserError: an id or a campaign is unknown, or the tests are of several compilers.
+        NothingSelected: no test is left.
+    """
+    wanted = selector(request.keyword)
+    _check_compiler(workspace, request.scope.compiler)
+    campaigns = campaigns_in(Campaigns(workspace), request.scope)
+    results = {each.test: each for campaign in campaigns for each in Campaigns(workspace).results(campaign.id)}
+    apis = queries.apis(workspace)
+    found: list[Candidate] = []
+    elsewhere = 0
+    if request.findings:
+        found = [_named(workspace, name, request.baseline) for name in dict.fromkeys(request.findings)]
+        found = [each for each in found if wanted(each.api)]
+    elif request.with_findings:
+        failing = [each for each in results.values() if each.fingerprint is not None]
+        of_scope = findings_in(workspace, lambda key: apis.get(key, ""), failing)
+        chosen = [each for each in of_scope if any(map(wanted, each.operators))]
+        elsewhere = sum(each.is_elsewhere for each in chosen)
+        found = [candidate_of(workspace, each, request.baseline) for each in chosen if not each.is_elsewhere]
+    if request.passing:
+        found += _passing(workspace, results.values(), apis, request, seed)
+    if not found:
+        check_keyword(request.keyword, apis.values())
+        raise NothingSelected(f"no test is selected; `opera report{request.scope.options}` lists the findings")
+    compilers = sorted({each.compiler for each in found})
+    if len(compilers) > 1:
+        raise UserError(f"the tests are of {', '.join(compilers)}; choose one with --compiler, because a suite drives one compiler")
+    used = [each for each in campaigns if each.compiler == compilers[0]]
+    return Candidates(compilers[0], tuple(found), elsewhere, versions_of(used))
+
+
+def _check_compiler(workspace: Workspace, name: str | None) -> None:
+    """Raises UserError if no campaign has the compiler called *name*."""
+    known = sorted({each.compiler for each in Campaigns(workspace).all()})
+    if name is not None and name not in known:
+        there = f"there are campaigns of {', '.join(known)}" if known else "`opera run` makes one"
+        raise UserError(f"the workspace has no campaign of {name!r}{did_you_mean(name, known)}; {there}")
+
+
+def versions_of(campaigns: Iterable[Campaign]) -> dict[str, str]:
+    """The versions of compilers and libraries in *campaigns*, by name; those of newer campaigns count."""
+    found: dict[str, str] = {}
+    for campaign in campaigns:
+        for side in ("library", "compiler"):
+            sides: Any = campaign.versions.get(side, {})
+            found.update({str(name): str(version) for name, version in dict(sides).items()})
+    return found
+
+
+def _named(workspace: Workspace, name: str, baseline: Baseline | None) -> Candidate:
+    target = resolve(workspace, name)
+    if target.finding is not None:
+        return candidate_of(workspace, finding_of(workspace, target.finding), baseline)
+    if target.test is None:
+        raise UserError(f"{name!r} is neither a finding nor a failing test; `opera report` lists the findings")
+    result = result_of(workspace, target.test)
+    if not result.verdict.is_failure:
+        raise UserError(f"test {result.test[:12]} did not fail: {result.verdict.value}; `opera report` lists the findings")
+    finding = finding_with(workspace, result.test)
+    return failing_test(workspace, result) if finding is None else candidate_of(workspace, finding, baseline)
+
+
+def candidate_of(workspace: Workspace, finding: Finding, baseline: Baseline | None = None) -> Candidate:
+    """The test for *finding*: its reduced instance, else the smallest failing one."""
+    smaller = reduced(finding)
+    whole = original(workspace, finding.representative)
+    cases = (whole,) if smaller is None else (smaller, whole)
+    api = queries.api_of(workspace, finding.representative.instance) or finding.operators[0]
+    return Candidate(finding.id, api, cases, finding.trigger or "", _link(finding, baseline), finding.former_ids)
+
+
+def failing_test(workspace: Workspace, result: StoredResult) -> Candidate:
+    """The test for one failing test of a campaign, as the campaign ran it."""
+    return Candidate(result.test, queries.api_of(workspace, result.instance), (original(workspace, result),))
+
+
+def passing_test(workspace: Workspace, result: StoredResult) -> Candidate:
+    """The test for one passing test of a campaign."""
+    return Candidate(result.instance, queries.api_of(workspace, result.instance), (original(workspace, result),))
+
+
+def failure_of(result: StoredResult) -> Failure | None:
+    """How the failure of *result* shows in a test; None if it is no failure."""
+    if not result.verdict.is_failure:
+        return None
+    summary = headline(result.verdict, result.detail, result.compiler)
+    if result.verdict in _DEAD:
+        return Failure(_DEAD[result.verdict], summary, in_child=True)
+    raised = result.detail.get("failure") if result.verdict is Verdict.CRASH else None
+    return Failure("AssertionError" if raised is None else str(raised["type"]), summary)
+
+
+def _link(finding: Finding, baseline: Baseline | None) -> str:
+    """The first link in a note of *baseline* on *finding*."""
+    if baseline is None:
+        return ""
+    notes = (each.note for each in baseline.failures if each.fingerprint in finding.fingerprints)
+    found = next((match for note in notes if (match := _LINK.search(note)) is not None), None)
+    return "" if found is None else found[0]
+
+
+def _passing(
+    workspace: Workspace, results: Iterable[StoredResult], apis: Mapping[str, str], request: Request, seed: int
+) -> list[Candidate]:
+    """Passing instances, chosen for variety, small ones first; of an instance, the first test."""
+    wanted = selector(request.keyword)
+    by_instance: dict[str, StoredResult] = {}
+    for result in sorted(results, key=lambda each: each.test):
+        if result.verdict is Verdict.PASS and wanted(apis.get(result.instance, "")):
+            by_instance.setdefault(result.instance, result)
+    rows = [Chosen(key, "", apis.get(key, ""), "") for key in sorted(by_instance)]
+    chosen: Sequence[Chosen] = most_varied(workspace, rows, Selection(limit=request.passing, max_size=_SMALL), seed) if rows else []
+    if len(chosen) < request.passing:
+        known = {each.id for each in chosen}
+        large = [each for each in rows if each.id not in known]
+        chosen = [*chosen, *most_varied(workspace, large, Selection(limit=request.passing - len(chosen)), seed)]
+    return [passing_test(workspace, by_instance[each.id]) for each in chosen]
