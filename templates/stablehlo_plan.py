@@ -1,0 +1,277 @@
+"""Prepares a StableHLO program for the reference interpreter of jaxlib: probes for what it computes, and a `main` to begin with."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from opera.stablehlo.checks import CALL_TOLERANCE, CALL_ULPS, TOLERANCE, ULPS, Check, Closeness
+from opera.stablehlo.literals import Constant, read_constant
+from opera.stablehlo.scanner import TextError
+from opera.stablehlo.types import Value
+from opera.templates.stablehlo_module import (
+    Function,
+    Rejected,
+    functions_of,
+    ir,
+    keep_only,
+    line_of,
+    message_of,
+    run_passes,
+    stablehlo,
+    tensor_of,
+    walk,
+)
+from opera.templates.stablehlo_parallel import lift
+from opera.templates.stablehlo_probes import Probes, Written
+
+_CALL = "stablehlo.custom_call"
+_PRINT = "interpreter.print"
+_NAME = "opera.name"
+"""Attribute of a print: the name of the value in the text of the program."""
+_DEPRECATED = frozenset(
+    f"stablehlo.{name}" for name in ("broadcast", "create_token", "dot", "einsum", "torch_index_select", "unary_einsum")
+)
+"""Operations that the interpreter does not know, and that a pass of StableHLO writes with others."""
+_MAIN = "main"
+_DEFAULTS = {
+    "check.expect_eq": Check("check.expect_eq", Closeness.BITWISE),
+    "check.expect_eq_const": Check("check.expect_eq_const", Closeness.BITWISE),
+    "check.expect_almost_eq": Check("check.expect_almost_eq", Closeness.ABSOLUTE),
+    "check.expect_almost_eq_const": Check("check.expect_almost_eq_const", Closeness.ABSOLUTE),
+    "check.expect_close": Check("check.expect_close", Closeness.ULPS, most=ULPS),
+    "check.expect_serialized_eq": Check("check.expect_serialized_eq", Closeness.BITWISE),
+}
+_SERIALIZED = "check.expect_serialized_eq"
+
+
+@dataclass
+class Site:
+    """A check of the program, and the probes of what it compares."""
+
+    check: Check
+    line: int
+    actual: int
+    expected: int | Value | None
+    probe: str = ""
+    iteration: int = 0
+
+
+@dataclass
+class Plan:
+    """An instrumented module.
+
+    Attributes:
+        module: It has a function `main` without results, which calls the function in question.
+        probes: All of its probes.
+        inputs: Attributes for the arguments of `main`.
+        sites: All of its checks.
+        printed: The names of the values that the program prints, by probe.
+        results: Type and probe of each result; the probe is None for what is no tensor.
+    """
+
+    module: Any
+    probes: Probes
+    inputs: list[Any] = field(default_factory=list[Any])
+    sites: list[Site] = field(default_factory=list[Site])
+    printed: dict[int, str] = field(default_factory=dict[int, str])
+    results: list[tuple[str, int | None]] = field(default_factory=list[tuple[str, "int | None"]])
+
+
+def instrument(module: Any, function: Function, inputs: Sequence[Constant], *, with_results: bool) -> Plan:
+    """Puts probes in the place of checks, calls *function* from a new `main`, and lowers CHLO.
+
+    Raises:
+        Rejected: a check has other operands or attributes than it takes.
+        NoProbe: a value cannot be taken out.
+    """
+    keep_only(module, function.name)
+    plan = Plan(module, Probes())
+    operations = list(walk(module.operation))
+    for operation in operations:
+        if str(operation.name) == _PRINT:
+            operation.attributes[_NAME] = ir.StringAttr.get(str(operation.operands[0].get_name()))
+    if any(str(each.name) == "interpreter.run_parallel" for each in operations):
+        lift(module, lambda each: str(each.name) == _PRINT or (_is_check(each) and not each.results))
+    for operation in list(walk(module.operation)):
+        name = str(operation.name)
+        if name == "interpreter.probe":
+            plan.probes.take_over(operation)
+        elif name == _PRINT:
+            plan.printed[plan.probes.add(operation.operands[0], operation)] = str(operation.attributes[_NAME].value)
+            operation.erase()
+        elif _is_check(operation):
+            plan.sites.append(_site(operation, plan.probes))
+            _remove(operation)
+    if any(str(each.name).startswith("chlo.") for each in walk(module.operation)):
+        run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
+    if any(str(each.name) in _DEPRECATED for each in walk(module.operation)):
+        run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
+    _call_from_main(plan, function, inputs, with_results=with_results)
+    return plan
+
+
+def _is_check(operation: Any) -> bool:
+    name = str(operation.name)
+    return name in _DEFAULTS or (name == _CALL and _target(operation).startswith("check."))
+
+
+def _target(call: Any) -> str:
+    return str(ir.StringAttr(call.attributes["call_target_name"]).value)
+
+
+def _remove(operation: Any) -> None:
+    """Removes a check. The result that `@check.eq` has becomes true: a check that fails fails the whole function."""
+    for result in operation.results:
+        true = ir.Attribute.parse(f"dense<true> : {result.type}")
+        place = ir.InsertionPoint(operation)
+        made = ir.Operation.create("stablehlo.constant", results=[result.type], attributes={"value": true}, ip=place)
+        result.replace_all_uses_with(made.results[0])
+    operation.erase()
+
+
+def _site(operation: Any, probes: Probes) -> Site:
+    called = str(operation.name) == _CALL
+    name = _target(operation) if called else str(operation.name)
+    line = line_of(operation)
+    operands = list(operation.operands)
+    wanted = 1 if name == _SERIALIZED or (name.endswith("_const") and not called) else 2
+    if len(operands) != wanted:
+        raise Rejected(f"{name} takes {wanted} operand{'s' * (wanted > 1)}, not {len(operands)}", line)
+    check = _called(name, operands, line) if called else _declared(name, operation, line)
+    actual = probes.add(operands[0], operation)
+    if name == _SERIALIZED:
+        probe = _string(operation, "probe_id", line)
+        return Site(check, line, actual, None, probe, int(_number(operation, "iteration", 0, line)))
+    if wanted == 1:
+        try:
+            value = read_constant(_string(operation, "value", line))
+        except TextError as error:
+            raise Rejected(f"{name} compares with no constant: {error}", line) from error
+        if str(value.type) != str(operands[0].type):
+            raise Rejected(f"{name} compares {operands[0].type} with {value.type}", line)
+        return Site(check, line, actual, value)
+    if operands[0].type != operands[1].type:
+        raise Rejected(f"{name} compares {operands[0].type} with {operands[1].type}", line)
+    return Site(check, line, actual, probes.add(operands[1], operation))
+
+
+def _string(operation: Any, name: str, line: int) -> str:
+    value = operation.attributes.get(name)
+    if not isinstance(value, ir.StringAttr):
+        raise Rejected(f"{operation.name} has no attribute {name}, a string", line)
+    return str(value.value)
+
+
+def _called(name: str, operands: Sequence[Any], line: int) -> Check:
+    """The limits of a `custom_call`, which are others than those of the dialect."""
+    if name == "check.eq":
+        is_exact = isinstance(getattr(operands[1].type, "element_type", None), ir.IntegerType)
+        return Check(name, Closeness.BITWISE) if is_exact else Check(name, Closeness.ABSOLUTE, TOLERANCE)
+    if name == "check.expect_eq":
+        return Check(name, Closeness.BITWISE)
+    if name == "check.expect_almost_eq":
+        return Check(name, Closeness.ABSOLUTE, CALL_TOLERANCE)
+    if name == "check.expect_close":
+        return Check(name, Closeness.ULPS, most=CALL_ULPS)
+    raise Rejected(f"there is no check {name[:60]!r} to call", line)
+
+
+def _declared(name: str, operation: Any, line: int) -> Check:
+    default = _DEFAULTS[name]
+    if default.closeness is Closeness.ABSOLUTE:
+        return Check(name, default.closeness, float(_number(operation, "tolerance", default.tolerance, line)))
+    if default.closeness is Closeness.ULPS:
+        least, most = (int(_number(operation, f"{which}_ulp_difference", value, line)) for which, value in (("min", 0), ("max", ULPS)))
+        return Check(name, default.closeness, least=least, most=most)
+    return default
+
+
+def _number(operation: Any, name: str, default: float, line: int) -> float:
+    if name not in operation.attributes:
+        return default
+    value = operation.attributes[name]
+    if not isinstance(value, ir.FloatAttr | ir.IntegerAttr):
+        raise Rejected(f"{operation.name} has an attribute {name} that is no number", line)
+    return value.value
+
+
+def _call_from_main(plan: Plan, function: Function, inputs: Sequence[Constant], *, with_results: bool) -> None:
+    """Adds a function `main`, which calls *function* with constants, and probes what comes back.
+
+    Inputs of dynamic types become arguments of `main`: the interpreter makes its types static by them.
+    """
+    module, name = plan.module, function.name
+    taken = {each.name for each in functions_of(module)}
+    if _MAIN in taken:
+        free = next(f"{_MAIN}_{number}" for number in range(len(taken) + 1) if f"{_MAIN}_{number}" not in taken)
+        ir.SymbolTable.replace_all_symbol_uses(_MAIN, free, module.operation)
+        own = next(each for each in functions_of(module) if each.name == _MAIN)
+        own.operation.attributes["sym_name"] = ir.StringAttr.get(free)
+        name = free if name == _MAIN else name
+    func: Any = importlib.import_module("jaxlib.mlir.dialects.func")
+    is_dynamic = [not (tensor := tensor_of(each)) or not tensor.has_static_shape for each in function.inputs]
+    with ir.InsertionPoint.at_block_begin(module.body):
+        dynamic = [each for each, known in zip(function.inputs, is_dynamic, strict=True) if known]
+        main = func.FuncOp(_MAIN, ir.FunctionType.get(dynamic, []))
+    block = main.add_entry_block()
+    arguments = iter(block.arguments)
+    with ir.InsertionPoint(block):
+        values = [next(arguments) if known else _place_constant(each) for each, known in zip(inputs, is_dynamic, strict=True)]
+        call = func.CallOp(list(function.results), ir.FlatSymbolRefAttr.get(name), values)
+        ending = func.ReturnOp([])
+    plan.inputs = [_attribute_of(each) for each, known in zip(inputs, is_dynamic, strict=True) if known]
+    for result in call.results if with_results else ():
+        number = None if tensor_of(result.type) is None else plan.probes.add(result, ending)
+        plan.results.append((str(result.type), number))
+
+
+def _place_constant(constant: Constant) -> Any:
+    """The result of a new operation that gives *constant*; raises Rejected where its text is no constant of its type."""
+    try:
+        module = ir.Module.parse(f'"stablehlo.constant"() {{value = {constant.text}}} : () -> {constant.type}')
+    except ir.MLIRError as error:
+        raise Rejected(f"an input is no constant: {message_of(error)}") from error
+    return module.body.operations[0].operation.clone().results[0]
+
+
+def _attribute_of(constant: Constant) -> Any:
+    try:
+        return ir.Attribute.parse(constant.text)
+    except ir.MLIRError as error:
+        raise Rejected(f"an input is no constant: {message_of(error)}") from error
+    except TypeError as error:
+        raise Rejected(f"an input of type {constant.type} cannot be passed to a function with dynamic inputs") from error
+
+
+def evaluate(plan: Plan) -> list[Written]:
+    """Evaluates an instrumented module; what the interpreter does not know ends the process.
+
+    Raises:
+        Exception: what MLIR raises where a pass, or the interpreter, fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        stablehlo.eval_module(plan.module, plan.inputs, folder)
+        return plan.probes.written(Path(folder))
+
+
+def results_of(plan: Plan, written: Sequence[Written]) -> list[tuple[str, Value | None]]:
+    """Type and value of each result; the value is None for what is no tensor.
+
+    Raises:
+        ValueError: a result was not written once.
+    """
+    values: dict[int, list[Value]] = {}
+    for number, value in written:
+        values.setdefault(number, []).append(value)
+    found: list[tuple[str, Value | None]] = []
+    for type, number in plan.results:
+        own = [] if number is None else values.get(number, [])
+        if number is not None and len(own) != 1:
+            raise ValueError(f"a result of type {type} was written {len(own)} times")
+        found.append((type, own[0] if own else None))
+    return found
