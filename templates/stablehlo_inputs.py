@@ -11,8 +11,9 @@ import numpy as np
 from opera.arrays import dtype_name
 from opera.stablehlo.literals import Constant, constants_of
 from opera.stablehlo.messages import RawArray
+from opera.stablehlo.printing import printed_dense
 from opera.stablehlo.scanner import TextError
-from opera.stablehlo.types import TensorType, element_type, of_dtype
+from opera.stablehlo.types import TensorType, element_type, of_dtype, value_of
 from opera.templates.stablehlo_module import Function, Rejected, ir, message_of
 
 _USAGE = "--args '[dense<1> : tensor<2xi32>, dense<2> : tensor<2xi32>]'"
@@ -75,10 +76,8 @@ def constant(type: TensorType, data: bytes) -> Constant:
     """A dense constant of the elements *data*, as `opera.stablehlo.types.value_of` reads them."""
     if not data:
         return Constant(f"dense<> : {type}", str(type))
-    if type.element.is_boolean and type.size == 1:
-        return Constant(f"dense<{'true' if data[0] else 'false'}> : {type}", str(type))
-    if type.element.is_boolean:
-        data = np.packbits(np.frombuffer(data, np.uint8).astype(bool), bitorder="little").tobytes()
+    if type.element.bits < 8:
+        return Constant(printed_dense(value_of(type, data)), str(type))
     return Constant(f'dense<"0x{data.hex().upper()}"> : {type}', str(type))
 
 

@@ -24,7 +24,7 @@ from opera.templates.stablehlo_module import (
     stablehlo,
 )
 from opera.templates.stablehlo_parallel import most_parallel
-from opera.templates.stablehlo_plan import Site, evaluate, instrument, results_of
+from opera.templates.stablehlo_plan import InterpreterFailed, Site, evaluate, instrument, results_of
 from opera.templates.stablehlo_probes import NoProbe, Probes, Written
 
 
@@ -104,7 +104,7 @@ def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
         return _plain(function, str(error), "inputs")
     except NoProbe as error:
         return _plain(function, str(error), "type")
-    except (ir.MLIRError, RuntimeError, ValueError) as error:
+    except (InterpreterFailed, ir.MLIRError, RuntimeError, ValueError) as error:
         return _plain(function, message_of(error), "raised")
     return Evaluated(function.name, function.line, [str(each) for each in function.inputs], checks, results, printed)
 

@@ -27,7 +27,7 @@ from opera.templates.stablehlo_module import (
     walk,
 )
 from opera.templates.stablehlo_parallel import lift
-from opera.templates.stablehlo_probes import Probes, Written
+from opera.templates.stablehlo_probes import NoProbe, Probes, Written
 
 _CALL = "stablehlo.custom_call"
 _PRINT = "interpreter.print"
@@ -68,7 +68,6 @@ class Plan:
     Attributes:
         module: It has a function `main` without results, which calls the function in question.
         probes: All of its probes.
-        inputs: Attributes for the arguments of `main`.
         sites: All of its checks.
         printed: The names of the values that the program prints, by probe.
         results: Type and probe of each result; the probe is None for what is no tensor.
@@ -76,7 +75,6 @@ class Plan:
 
     module: Any
     probes: Probes
-    inputs: list[Any] = field(default_factory=list[Any])
     sites: list[Site] = field(default_factory=list[Site])
     printed: dict[int, str] = field(default_factory=dict[int, str])
     results: list[tuple[str, int | None]] = field(default_factory=list[tuple[str, "int | None"]])
@@ -90,6 +88,8 @@ def instrument(module: Any, function: Function, inputs: Sequence[Constant], *, w
         NoProbe: a value cannot be taken out.
     """
     keep_only(module, function.name)
+    if not all(tensor is None or tensor.has_static_shape for tensor in map(tensor_of, function.inputs)):
+        function = _make_static(module, function, inputs)
     plan = Plan(module, Probes())
     operations = list(walk(module.operation))
     for operation in operations:
@@ -200,31 +200,47 @@ def _number(operation: Any, name: str, default: float, line: int) -> float:
     return value.value
 
 
-def _call_from_main(plan: Plan, function: Function, inputs: Sequence[Constant], *, with_results: bool) -> None:
-    """Adds a function `main`, which calls *function* with constants, and probes what comes back.
+def _make_static(module: Any, function: Function, inputs: Sequence[Constant]) -> Function:
+    """*function* with the dimensions that its inputs have, and everything that follows from them.
 
-    Inputs of dynamic types become arguments of `main`: the interpreter makes its types static by them.
+    Raises:
+        NoProbe: it has checks, which the passes of StableHLO do not get past.
     """
-    module, name = plan.module, function.name
+    if any(_is_check(each) for each in walk(module.operation)):
+        raise NoProbe(f"@{function.name} takes inputs of dynamic dimensions and has checks; write its types with dimensions")
+    name = _free_main(module, function.name)
+    _rename(module, name, _MAIN)
+    types = ",".join(each.type for each in inputs)
+    run_passes(module, f"stablehlo-refine-arguments{{types={types}}}", "stablehlo-refine-shapes")
+    return next(each for each in functions_of(module) if each.name == _MAIN)
+
+
+def _free_main(module: Any, name: str) -> str:
+    """Gives the function called `main` another name; returns the name that the function called *name* has then."""
     taken = {each.name for each in functions_of(module)}
-    if _MAIN in taken:
-        free = next(f"{_MAIN}_{number}" for number in range(len(taken) + 1) if f"{_MAIN}_{number}" not in taken)
-        ir.SymbolTable.replace_all_symbol_uses(_MAIN, free, module.operation)
-        own = next(each for each in functions_of(module) if each.name == _MAIN)
-        own.operation.attributes["sym_name"] = ir.StringAttr.get(free)
-        name = free if name == _MAIN else name
+    if _MAIN not in taken:
+        return name
+    free = next(f"{_MAIN}_{number}" for number in range(len(taken) + 1) if f"{_MAIN}_{number}" not in taken)
+    _rename(module, _MAIN, free)
+    return free if name == _MAIN else name
+
+
+def _rename(module: Any, old: str, new: str) -> None:
+    ir.SymbolTable.replace_all_symbol_uses(old, new, module.operation)
+    own = next(each for each in functions_of(module) if each.name == old)
+    own.operation.attributes["sym_name"] = ir.StringAttr.get(new)
+
+
+def _call_from_main(plan: Plan, function: Function, inputs: Sequence[Constant], *, with_results: bool) -> None:
+    """Adds a function `main`, which calls *function* with constants, and probes what comes back."""
+    name = _free_main(plan.module, function.name)
     func: Any = importlib.import_module("jaxlib.mlir.dialects.func")
-    is_dynamic = [not (tensor := tensor_of(each)) or not tensor.has_static_shape for each in function.inputs]
-    with ir.InsertionPoint.at_block_begin(module.body):
-        dynamic = [each for each, known in zip(function.inputs, is_dynamic, strict=True) if known]
-        main = func.FuncOp(_MAIN, ir.FunctionType.get(dynamic, []))
-    block = main.add_entry_block()
-    arguments = iter(block.arguments)
-    with ir.InsertionPoint(block):
-        values = [next(arguments) if known else _place_constant(each) for each, known in zip(inputs, is_dynamic, strict=True)]
+    with ir.InsertionPoint.at_block_begin(plan.module.body):
+        main = func.FuncOp(_MAIN, ir.FunctionType.get([], []))
+    with ir.InsertionPoint(main.add_entry_block()):
+        values = [_place_constant(each) for each in inputs]
         call = func.CallOp(list(function.results), ir.FlatSymbolRefAttr.get(name), values)
         ending = func.ReturnOp([])
-    plan.inputs = [_attribute_of(each) for each, known in zip(inputs, is_dynamic, strict=True) if known]
     for result in call.results if with_results else ():
         number = None if tensor_of(result.type) is None else plan.probes.add(result, ending)
         plan.results.append((str(result.type), number))
@@ -239,24 +255,31 @@ def _place_constant(constant: Constant) -> Any:
     return module.body.operations[0].operation.clone().results[0]
 
 
-def _attribute_of(constant: Constant) -> Any:
-    try:
-        return ir.Attribute.parse(constant.text)
-    except ir.MLIRError as error:
-        raise Rejected(f"an input is no constant: {message_of(error)}") from error
-    except TypeError as error:
-        raise Rejected(f"an input of type {constant.type} cannot be passed to a function with dynamic inputs") from error
+class InterpreterFailed(Exception):
+    """The interpreter refused a program; the message is its first diagnostic."""
 
 
 def evaluate(plan: Plan) -> list[Written]:
     """Evaluates an instrumented module; what the interpreter does not know ends the process.
 
     Raises:
-        Exception: what MLIR raises where a pass, or the interpreter, fails.
+        InterpreterFailed: the interpreter says why it cannot.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        stablehlo.eval_module(plan.module, plan.inputs, folder)
-        return plan.probes.written(Path(folder))
+    said: list[str] = []
+
+    def listen(diagnostic: Any) -> bool:
+        said.append(str(diagnostic.message))
+        return True
+
+    handler = plan.module.context.attach_diagnostic_handler(listen)
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            stablehlo.eval_module(plan.module, [], folder)
+            return plan.probes.written(Path(folder))
+    except ValueError as error:
+        raise InterpreterFailed(said[0] if said else str(error)) from error
+    finally:
+        handler.detach()
 
 
 def results_of(plan: Plan, written: Sequence[Written]) -> list[tuple[str, Value | None]]:

@@ -163,7 +163,9 @@ def _checks(outcome: Outcome) -> list[JsonObject]:
 
 @command.command("test")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True)
-@click.option("--known", type=click.Path(), metavar="FILE", help="TOML file of known failures: rows [[known]] with file, function, reason.")
+@click.option(
+    "--known", type=click.Path(), metavar="FILE|official", help="Known failures: TOML rows [[known]] with file, function and reason."
+)
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @click.option("-v", "--verbose", is_flag=True, help="List every function, also those that passed.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
@@ -226,6 +228,7 @@ def _document(verdicts: Verdicts, versions: Mapping[str, str], seconds: float) -
             {
                 "file": each.outcome.file,
                 "line": each.outcome.line,
+                "program": each.outcome.program,
                 "function": each.outcome.function,
                 "state": each.outcome.state.value,
                 "reason": each.outcome.reason,

@@ -73,6 +73,7 @@ class Outcome:
         line: Of the file, on which the function begins; of an invalid program, the line that is wrong.
         function: Its name; empty where the program could not be read.
         state: How it ended.
+        program: The place of its program in the file, counted from 1.
         reason: Why it did not pass; empty where a check says so.
         checks: Its checks; their lines are those of the file.
         results: Its results, where they were wanted.
@@ -83,6 +84,7 @@ class Outcome:
     line: int
     function: str
     state: State
+    program: int = 1
     reason: str = ""
     checks: tuple[Checked, ...] = ()
     results: tuple[RawTensor, ...] = ()
@@ -99,6 +101,7 @@ class _Job:
     """A program that waits for an answer; *lost* are the functions that ended a process, by place."""
 
     file: str
+    number: int
     program: Program
     request: Interpret
     lost: tuple[tuple[int, State, str], ...] = ()
@@ -147,12 +150,12 @@ class Conformance:
         """
         waiting: list[_Job] = []
         for file in files:
-            for program in file.programs:
+            for number, program in enumerate(file.programs, 1):
                 if isinstance(program, Ungrammatical):
-                    yield [Outcome(file.name, program.line, program.function, State.INVALID, program.message)]
+                    yield [Outcome(file.name, program.line, program.function, State.INVALID, number, program.message)]
                 else:
                     request = Interpret(program.text, function, (), arguments, arrays, with_results)
-                    waiting.append(_Job(file.name, program, request))
+                    waiting.append(_Job(file.name, number, program, request))
         if waiting:
             yield from self._in_workers(waiting)
 
@@ -186,7 +189,7 @@ class Conformance:
             return self._lost(job, event)
         if isinstance(event, Raised):
             text = one_line(f"{event.failure['type']}: {event.failure['message']}")
-            return [Outcome(job.file, job.program.line, first_function(job.program.text), State.ABORTED, text)]
+            return [Outcome(job.file, job.program.line, first_function(job.program.text), State.ABORTED, job.number, text)]
         answer = checked({key: value for key, value in event.result.items() if key != "is"}, _kind(event.result))
         if isinstance(answer, Refused):
             return [_refused(job, answer)]
@@ -197,7 +200,7 @@ class Conformance:
         state, reason = _obituary(event)
         stage = _STAGE.fullmatch(event.stage)
         if stage is None:
-            return [Outcome(job.file, job.program.line, first_function(job.program.text), state, reason)]
+            return [Outcome(job.file, job.program.line, first_function(job.program.text), state, job.number, reason)]
         place, processes = int(stage[1]), int(stage[2])
         if _RENDEZVOUS in event.log and processes > usable_cores():
             state, reason = (
@@ -228,7 +231,7 @@ def _obituary(event: Lost) -> tuple[State, str]:
 
 def _refused(job: _Job, answer: Refused) -> Outcome:
     line = job.program.line + answer.line - 1 if answer.line else job.program.line
-    outcome = Outcome(job.file, line, first_function(job.program.text), State.UNSUPPORTED)
+    outcome = Outcome(job.file, line, first_function(job.program.text), State.UNSUPPORTED, job.number)
     if answer.unknown is not None:
         return replace(outcome, reason=f"the interpreter does not know {answer.unknown}")
     if _QUANTISED in answer.message:
@@ -240,7 +243,7 @@ def _outcome(job: _Job, place: int, answer: Evaluated) -> Outcome:
     def at(line: int) -> int:
         return job.program.line + line - 1 if line else 0
 
-    outcome = Outcome(job.file, at(answer.line), answer.name, State.PASSED)
+    outcome = Outcome(job.file, at(answer.line), answer.name, State.PASSED, job.number)
     for lost, state, reason in job.lost:
         if lost == place:
             return replace(outcome, state=state, reason=reason)

@@ -48,13 +48,14 @@ def judge(outcomes: Sequence[Outcome], rows: Sequence[Known]) -> Verdicts:
     failures = [each for each in judged if each.known is None and each.outcome.state in FAILING]
     passes = [each for each in judged if each.known is not None and each.outcome.state is State.PASSED]
     files = {each.file for each in outcomes}
-    stale = [row for row in rows if any(map(row.is_in, files)) and not any(row.names(each.file, each.function) for each in outcomes)]
+    found = [(each.file, each.program, each.function) for each in outcomes]
+    stale = [row for row in rows if any(map(row.is_in, files)) and not any(row.names(*each) for each in found)]
     return Verdicts(tuple(judged), tuple(failures), tuple(passes), tuple(stale))
 
 
 def _row(outcome: Outcome, rows: Sequence[Known]) -> Known | None:
     """The row about *outcome*, if it excuses its state, or if the function passed."""
-    named = next((row for row in rows if row.names(outcome.file, outcome.function)), None)
+    named = next((row for row in rows if row.names(outcome.file, outcome.program, outcome.function)), None)
     if named is None or outcome.state is State.PASSED or named.state in ("", outcome.state.value):
         return named
     return None

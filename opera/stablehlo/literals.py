@@ -74,18 +74,13 @@ def read_constant(text: str) -> Value:
 
 
 def _of_bytes(cursor: Cursor, type: TensorType) -> Value:
-    """Elements in hexadecimal digits; booleans are eight to a byte. The bytes of a single element stand for all."""
+    """Elements in hexadecimal digits, each in whole bytes; the bytes of a single element stand for all."""
     digits = cursor.take().strip('"')
     try:
         data = bytes.fromhex(digits.removeprefix("0x"))
     except ValueError:
         raise cursor.error("a string that is no hexadecimal number") from None
-    if type.element.is_boolean:
-        bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
-        if len(data) == 1 and data[0] in (0, 255):
-            bits = np.full(type.size, data[0] & 1, np.uint8)
-        data = bits[: type.size].astype(np.uint8).tobytes()
-    elif len(data) == type.element.numpy.itemsize:
+    if len(data) == type.element.numpy.itemsize:
         data *= type.size
     try:
         return value_of(type, data)

@@ -55,10 +55,11 @@ def _flat(texts: list[str], shape: tuple[int, ...]) -> str:
 
 
 def _raw(value: Value) -> bytes:
-    """The bytes of a dense constant: booleans eight to a byte, everything else in whole bytes."""
-    if value.type.element.is_boolean:
-        return np.packbits(value.array.reshape(-1), bitorder="little").tobytes()
-    return value.array.tobytes()
+    """The bytes of a dense constant: each element in whole bytes, of which narrower ones fill the lowest bits."""
+    bits = value.type.element.bits
+    if bits >= 8:
+        return value.array.tobytes()
+    return (np.frombuffer(value.array.tobytes(), np.uint8) & ((1 << bits) - 1)).tobytes()
 
 
 def element_texts(value: Value, complex_form: str) -> list[str]:

@@ -13,7 +13,7 @@ _NUMBER = re.compile(r"\s*([-+]?(?:0[xX][0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d
 
 
 def generic(text: str) -> str:
-    """*text* with each check in generic form, on the line on which it stands; constants to compare with become strings.
+    """*text* with each check in generic form, on the line on which it stands; the constants to compare with become strings.
 
     Raises:
         TextError: a check is outside the grammar of the `check` dialect.
@@ -23,9 +23,11 @@ def generic(text: str) -> str:
     parts: list[str] = []
     done = 0
     for token in tokens(text):
-        if token.kind == "word" and token.text.startswith(_CHECK) and token.start >= done:
+        if token.start < done or not token.text.strip('"').startswith(_CHECK):
+            continue
+        if token.kind == "word" or (token.kind == "string" and token.text.endswith('_const"')):
             parts.append(text[done : token.start])
-            statement, done = _statement(text, token)
+            statement, done = _statement(text, token) if token.kind == "word" else _with_string(text, token)
             parts.append(statement + "\n" * text.count("\n", token.start, done))
     return "".join((*parts, text[done:]))
 
@@ -41,8 +43,31 @@ def _statement(text: str, token: Token) -> tuple[str, int]:
         operands, attributes, types = rule(cursor)
     except TextError as error:
         raise TextError(f"{name} is outside the grammar: {error}", error.line) from None
-    named = ", ".join(f"{key} = {value}" for key, value in attributes.items())
-    return f'"{name}"({", ".join(operands)}) {{{named}}} : ({", ".join(types)}) -> ()', cursor.end
+    return f'"{name}"({", ".join(operands)}) {_written(attributes)} : ({", ".join(types)}) -> ()', cursor.end
+
+
+def _with_string(text: str, token: Token) -> tuple[str, int]:
+    """A check that is in generic form, with its constant as a string, and where that part of it ends in *text*."""
+    cursor = Cursor(text, token.end)
+    if cursor.peek() != "(":
+        return token.text, token.end
+    try:
+        operands = cursor.group()
+        attributes: dict[str, str] = {}
+        if cursor.accept("<"):
+            attributes = _attributes(cursor)
+            cursor.expect(">")
+        attributes |= _attributes(cursor)
+        value = attributes.get("value", "")
+        if value.startswith("dense"):
+            attributes["value"] = _constant(Cursor(value, 0))[0]
+    except TextError as error:
+        raise TextError(f"{token.text} is outside the grammar: {error}", error.line) from None
+    return f"{token.text}{operands} {_written(attributes)}", cursor.end
+
+
+def _written(attributes: Mapping[str, str]) -> str:
+    return f"{{{', '.join(f'{key} = {value}' for key, value in attributes.items())}}}"
 
 
 _Parts = tuple[list[str], dict[str, str], list[str]]

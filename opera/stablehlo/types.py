@@ -157,10 +157,16 @@ class Value:
 
 def value_of(type: TensorType, data: bytes) -> Value:
     """The value whose elements are *data*: in C order, little-endian, each in whole bytes; raises ValueError for a wrong number."""
-    array = np.frombuffer(data, type.element.numpy)
-    if array.size != type.size:
-        raise ValueError(f"{array.size} elements for {type}")
-    return Value(type, array.reshape(type.shape))
+    element = type.element
+    if len(data) != type.size * element.numpy.itemsize:
+        raise ValueError(f"{len(data)} bytes for {type}")
+    if element.bits >= 8:
+        return Value(type, np.frombuffer(data, element.numpy).reshape(type.shape))
+    codes = np.frombuffer(data, np.uint8) & ((1 << element.bits) - 1)
+    if element.is_float or element.is_boolean:
+        return Value(type, codes.view(element.numpy).reshape(type.shape))
+    sign = 0 if element.name.startswith("u") else 1 << (element.bits - 1)
+    return Value(type, ((codes.astype(np.int8) ^ sign) - sign).astype(element.numpy).reshape(type.shape))
 
 
 def decoded(type: str, data: str | None) -> Value | None:
