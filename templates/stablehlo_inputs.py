@@ -13,7 +13,7 @@ from opera.stablehlo.literals import Constant, constants_of
 from opera.stablehlo.messages import RawArray
 from opera.stablehlo.printing import printed_dense
 from opera.stablehlo.scanner import TextError
-from opera.stablehlo.types import TensorType, element_type, of_dtype, value_of
+from opera.stablehlo.types import TensorType, Value, element_type, of_dtype, value_of
 from opera.templates.stablehlo_module import Function, Rejected, ir, message_of
 
 _USAGE = "--args '[dense<1> : tensor<2xi32>, dense<2> : tensor<2xi32>]'"
@@ -79,6 +79,11 @@ def constant(type: TensorType, data: bytes) -> Constant:
     if type.element.bits < 8:
         return Constant(printed_dense(value_of(type, data)), str(type))
     return Constant(f'dense<"0x{data.hex().upper()}"> : {type}', str(type))
+
+
+def constant_of(value: Value) -> Constant:
+    """A value as a dense constant."""
+    return constant(value.type, value.array.tobytes())
 
 
 def _fits(given: Any, declared: Any) -> bool:

@@ -9,17 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opera.stablehlo.checks import CALL_TOLERANCE, CALL_ULPS, TOLERANCE, ULPS, Check, Closeness
-from opera.stablehlo.literals import Constant, read_constant
-from opera.stablehlo.scanner import TextError
+from opera.stablehlo.checks import Check
+from opera.stablehlo.literals import Constant
 from opera.stablehlo.types import Value
+from opera.templates.stablehlo_checks import Compared, is_check, read_check, remove
 from opera.templates.stablehlo_module import (
     Function,
     Rejected,
     functions_of,
     ir,
     keep_only,
-    line_of,
     message_of,
     run_passes,
     stablehlo,
@@ -29,7 +28,6 @@ from opera.templates.stablehlo_module import (
 from opera.templates.stablehlo_parallel import lift
 from opera.templates.stablehlo_probes import NoProbe, Probes, Written
 
-_CALL = "stablehlo.custom_call"
 _PRINT = "interpreter.print"
 _NAME = "opera.name"
 """Attribute of a print: the name of the value in the text of the program."""
@@ -37,16 +35,7 @@ _DEPRECATED = frozenset(
     f"stablehlo.{name}" for name in ("broadcast", "create_token", "dot", "einsum", "torch_index_select", "unary_einsum")
 )
 """Operations that the interpreter does not know, and that a pass of StableHLO writes with others."""
-_MAIN = "main"
-_DEFAULTS = {
-    "check.expect_eq": Check("check.expect_eq", Closeness.BITWISE),
-    "check.expect_eq_const": Check("check.expect_eq_const", Closeness.BITWISE),
-    "check.expect_almost_eq": Check("check.expect_almost_eq", Closeness.ABSOLUTE),
-    "check.expect_almost_eq_const": Check("check.expect_almost_eq_const", Closeness.ABSOLUTE),
-    "check.expect_close": Check("check.expect_close", Closeness.ULPS, most=ULPS),
-    "check.expect_serialized_eq": Check("check.expect_serialized_eq", Closeness.BITWISE),
-}
-_SERIALIZED = "check.expect_serialized_eq"
+MAIN = "main"
 
 
 @dataclass
@@ -96,7 +85,7 @@ def instrument(module: Any, function: Function, inputs: Sequence[Constant], *, w
         if str(operation.name) == _PRINT:
             operation.attributes[_NAME] = ir.StringAttr.get(str(operation.operands[0].get_name()))
     if any(str(each.name) == "interpreter.run_parallel" for each in operations):
-        lift(module, lambda each: str(each.name) == _PRINT or (_is_check(each) and not each.results))
+        lift(module, lambda each: str(each.name) == _PRINT or (is_check(each) and not each.results))
     for operation in list(walk(module.operation)):
         name = str(operation.name)
         if name == "interpreter.probe":
@@ -104,100 +93,27 @@ def instrument(module: Any, function: Function, inputs: Sequence[Constant], *, w
         elif name == _PRINT:
             plan.printed[plan.probes.add(operation.operands[0], operation)] = str(operation.attributes[_NAME].value)
             operation.erase()
-        elif _is_check(operation):
-            plan.sites.append(_site(operation, plan.probes))
-            _remove(operation)
-    if any(str(each.name).startswith("chlo.") for each in walk(module.operation)):
-        run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
+        elif is_check(operation):
+            plan.sites.append(_site(read_check(operation), operation, plan.probes))
+            remove(operation)
+    lower_chlo(module)
     if any(str(each.name) in _DEPRECATED for each in walk(module.operation)):
         run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
     _call_from_main(plan, function, inputs, with_results=with_results)
     return plan
 
 
-def _is_check(operation: Any) -> bool:
-    name = str(operation.name)
-    return name in _DEFAULTS or (name == _CALL and _target(operation).startswith("check."))
+def lower_chlo(module: Any) -> None:
+    """Writes the operations of CHLO with those of StableHLO; raises what MLIR raises where one cannot be."""
+    if any(str(each.name).startswith("chlo.") for each in walk(module.operation)):
+        run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
 
 
-def _target(call: Any) -> str:
-    return str(ir.StringAttr(call.attributes["call_target_name"]).value)
-
-
-def _remove(operation: Any) -> None:
-    """Removes a check. The result that `@check.eq` has becomes true: a check that fails fails the whole function."""
-    for result in operation.results:
-        true = ir.Attribute.parse(f"dense<true> : {result.type}")
-        place = ir.InsertionPoint(operation)
-        made = ir.Operation.create("stablehlo.constant", results=[result.type], attributes={"value": true}, ip=place)
-        result.replace_all_uses_with(made.results[0])
-    operation.erase()
-
-
-def _site(operation: Any, probes: Probes) -> Site:
-    called = str(operation.name) == _CALL
-    name = _target(operation) if called else str(operation.name)
-    line = line_of(operation)
-    operands = list(operation.operands)
-    wanted = 1 if name == _SERIALIZED or (name.endswith("_const") and not called) else 2
-    if len(operands) != wanted:
-        raise Rejected(f"{name} takes {wanted} operand{'s' * (wanted > 1)}, not {len(operands)}", line)
-    check = _called(name, operands, line) if called else _declared(name, operation, line)
-    actual = probes.add(operands[0], operation)
-    if name == _SERIALIZED:
-        probe = _string(operation, "probe_id", line)
-        return Site(check, line, actual, None, probe, int(_number(operation, "iteration", 0, line)))
-    if wanted == 1:
-        try:
-            value = read_constant(_string(operation, "value", line))
-        except TextError as error:
-            raise Rejected(f"{name} compares with no constant: {error}", line) from error
-        if str(value.type) != str(operands[0].type):
-            raise Rejected(f"{name} compares {operands[0].type} with {value.type}", line)
-        return Site(check, line, actual, value)
-    if operands[0].type != operands[1].type:
-        raise Rejected(f"{name} compares {operands[0].type} with {operands[1].type}", line)
-    return Site(check, line, actual, probes.add(operands[1], operation))
-
-
-def _string(operation: Any, name: str, line: int) -> str:
-    value = operation.attributes.get(name)
-    if not isinstance(value, ir.StringAttr):
-        raise Rejected(f"{operation.name} has no attribute {name}, a string", line)
-    return str(value.value)
-
-
-def _called(name: str, operands: Sequence[Any], line: int) -> Check:
-    """The limits of a `custom_call`, which are others than those of the dialect."""
-    if name == "check.eq":
-        is_exact = isinstance(getattr(operands[1].type, "element_type", None), ir.IntegerType)
-        return Check(name, Closeness.BITWISE) if is_exact else Check(name, Closeness.ABSOLUTE, TOLERANCE)
-    if name == "check.expect_eq":
-        return Check(name, Closeness.BITWISE)
-    if name == "check.expect_almost_eq":
-        return Check(name, Closeness.ABSOLUTE, CALL_TOLERANCE)
-    if name == "check.expect_close":
-        return Check(name, Closeness.ULPS, most=CALL_ULPS)
-    raise Rejected(f"there is no check {name[:60]!r} to call", line)
-
-
-def _declared(name: str, operation: Any, line: int) -> Check:
-    default = _DEFAULTS[name]
-    if default.closeness is Closeness.ABSOLUTE:
-        return Check(name, default.closeness, float(_number(operation, "tolerance", default.tolerance, line)))
-    if default.closeness is Closeness.ULPS:
-        least, most = (int(_number(operation, f"{which}_ulp_difference", value, line)) for which, value in (("min", 0), ("max", ULPS)))
-        return Check(name, default.closeness, least=least, most=most)
-    return default
-
-
-def _number(operation: Any, name: str, default: float, line: int) -> float:
-    if name not in operation.attributes:
-        return default
-    value = operation.attributes[name]
-    if not isinstance(value, ir.FloatAttr | ir.IntegerAttr):
-        raise Rejected(f"{operation.name} has an attribute {name} that is no number", line)
-    return value.value
+def _site(compared: Compared, operation: Any, probes: Probes) -> Site:
+    actual = probes.add(compared.actual, operation)
+    expected = compared.expected
+    other = expected if expected is None or isinstance(expected, Value) else probes.add(expected, operation)
+    return Site(compared.check, compared.line, actual, other, compared.probe, compared.iteration)
 
 
 def _make_static(module: Any, function: Function, inputs: Sequence[Constant]) -> Function:
@@ -206,26 +122,27 @@ def _make_static(module: Any, function: Function, inputs: Sequence[Constant]) ->
     Raises:
         NoProbe: it has checks, which the passes of StableHLO do not get past.
     """
-    if any(_is_check(each) for each in walk(module.operation)):
+    if any(is_check(each) for each in walk(module.operation)):
         raise NoProbe(f"@{function.name} takes inputs of dynamic dimensions and has checks; write its types with dimensions")
-    name = _free_main(module, function.name)
-    _rename(module, name, _MAIN)
+    name = free_main(module, function.name)
+    rename(module, name, MAIN)
     types = ",".join(each.type for each in inputs)
     run_passes(module, f"stablehlo-refine-arguments{{types={types}}}", "stablehlo-refine-shapes")
-    return next(each for each in functions_of(module) if each.name == _MAIN)
+    return next(each for each in functions_of(module) if each.name == MAIN)
 
 
-def _free_main(module: Any, name: str) -> str:
+def free_main(module: Any, name: str) -> str:
     """Gives the function called `main` another name; returns the name that the function called *name* has then."""
     taken = {each.name for each in functions_of(module)}
-    if _MAIN not in taken:
+    if MAIN not in taken:
         return name
-    free = next(f"{_MAIN}_{number}" for number in range(len(taken) + 1) if f"{_MAIN}_{number}" not in taken)
-    _rename(module, _MAIN, free)
-    return free if name == _MAIN else name
+    free = next(f"{MAIN}_{number}" for number in range(len(taken) + 1) if f"{MAIN}_{number}" not in taken)
+    rename(module, MAIN, free)
+    return free if name == MAIN else name
 
 
-def _rename(module: Any, old: str, new: str) -> None:
+def rename(module: Any, old: str, new: str) -> None:
+    """Gives the function called *old*, and all that refers to it, the name *new*."""
     ir.SymbolTable.replace_all_symbol_uses(old, new, module.operation)
     own = next(each for each in functions_of(module) if each.name == old)
     own.operation.attributes["sym_name"] = ir.StringAttr.get(new)
@@ -233,12 +150,12 @@ def _rename(module: Any, old: str, new: str) -> None:
 
 def _call_from_main(plan: Plan, function: Function, inputs: Sequence[Constant], *, with_results: bool) -> None:
     """Adds a function `main`, which calls *function* with constants, and probes what comes back."""
-    name = _free_main(plan.module, function.name)
+    name = free_main(plan.module, function.name)
     func: Any = importlib.import_module("jaxlib.mlir.dialects.func")
     with ir.InsertionPoint.at_block_begin(plan.module.body):
-        main = func.FuncOp(_MAIN, ir.FunctionType.get([], []))
+        main = func.FuncOp(MAIN, ir.FunctionType.get([], []))
     with ir.InsertionPoint(main.add_entry_block()):
-        values = [_place_constant(each) for each in inputs]
+        values = [place_constant(each) for each in inputs]
         call = func.CallOp(list(function.results), ir.FlatSymbolRefAttr.get(name), values)
         ending = func.ReturnOp([])
     for result in call.results if with_results else ():
@@ -246,7 +163,7 @@ def _call_from_main(plan: Plan, function: Function, inputs: Sequence[Constant], 
         plan.results.append((str(result.type), number))
 
 
-def _place_constant(constant: Constant) -> Any:
+def place_constant(constant: Constant) -> Any:
     """The result of a new operation that gives *constant*; raises Rejected where its text is no constant of its type."""
     try:
         module = ir.Module.parse(f'"stablehlo.constant"() {{value = {constant.text}}} : () -> {constant.type}')

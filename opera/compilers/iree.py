@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array, Outputs, as_array, dtype_name
-from opera.compilers import onnx_format
+from opera.arrays import Array, Outputs, dtype_name
+from opera.compilers import onnx_format, stablehlo_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
@@ -43,7 +43,6 @@ _FED = frozenset(
 
 _OPERAND = r"(?!torch\.(?:constant\.|vtensor\.literal|prim\.ListConstruct)|builtin\.)"
 """Operations that stay behind because their user does: which one that is, the diagnostic does not say."""
-_NARROWED = {"f32": "float32", "i32": "int32", "ui32": "uint32"}
 
 
 @dataclass(frozen=True)
@@ -54,21 +53,6 @@ class _Program:
     dialect: str
     entry: str
     values: Sequence[Any]
-
-    def unsigned_results(self, count: int) -> list[bool]:
-        """Which results the entry function declares as unsigned: IREE's own integers have no sign, and come back signed."""
-        signature = re.search(rf"func\.func (?:public )?@{re.escape(self.entry)}\(.*?\) *-> *(.*?)\{{\s*$", self.text, re.MULTILINE)
-        types = re.findall(r"tensor<(?:[^<>]*[x,])?(\w+)>", signature[1]) if signature else []
-        return [name.startswith("ui") for name in types] if len(types) == count else [False] * count
-
-
-def _as_declared(text: str, values: Sequence[Any]) -> list[Any]:
-    """The inputs in the dtypes that the entry function declares: JAX narrows 64 bits to 32 before a model sees them."""
-    signature = re.search(r"func\.func (?:public )?@main\((.*?)\) *->", text, re.DOTALL)
-    types = re.findall(r"%arg\d+: tensor<(?:[^<>]*x)?(\w+)>", signature[1]) if signature else []
-    if len(types) != len(values):
-        return list(values)
-    return [as_array(value).astype(_NARROWED.get(kind, as_array(value).dtype)) for value, kind in zip(values, types, strict=True)]
 
 
 def _signed_as(array: Array, unsigned: bool) -> Array:
@@ -82,6 +66,7 @@ class IreeAdapter(Adapter):
     routes = (
         Route("onnx", "onnx", "onnx"),
         Route("keras", "stablehlo", "stablehlo", environment=on_backend("jax")),
+        Route("stablehlo", "text", "stablehlo"),
         Route("stablehlo", "jax", "stablehlo", library="keras", environment=on_backend("jax")),
     )
     packages = ("iree-base-compiler>=3.9", "iree-base-runtime>=3.9", "onnx>=1.19")
@@ -121,7 +106,10 @@ class IreeAdapter(Adapter):
     def load(self, subject: Subject, stage: Stage) -> Any:
         if subject.route.name != "onnx":
             text = subject.data.decode()
-            return _Program(text, "stablehlo", "main", _as_declared(text, list(subject.inputs.values())))
+            types = stablehlo_format.input_types(text)
+            values = stablehlo_format.declared_inputs(subject, len(types))
+            fed = [stablehlo_format.as_declared(value, type) for value, type in zip(values, types, strict=True)]
+            return _Program(text, "stablehlo", "main", fed)
         model = self._modern(onnx_format.parse(subject.data))
         values = list(onnx_inputs.feeds(model, subject.inputs).values())
         importer: Any = importlib.import_module("iree.compiler.extras.onnx_importer")
@@ -171,7 +159,10 @@ class IreeAdapter(Adapter):
         result = getattr(context.modules, module.name)[program.entry](*(self._fed(value) for value in program.values))
         results = list(cast("tuple[Any, ...]", result)) if isinstance(result, (tuple, list)) else [result]
         arrays = [np.asarray(item.to_host() if hasattr(item, "to_host") else item) for item in results]
-        return [_signed_as(array, declared) for array, declared in zip(arrays, program.unsigned_results(len(arrays)), strict=True)]
+        return [
+            _signed_as(array, declared)
+            for array, declared in zip(arrays, stablehlo_format.results_are_unsigned(program.text, program.entry, len(arrays)), strict=True)
+        ]
 
     def _fed(self, value: Any) -> Any:
         if value is None or isinstance(value, list):

@@ -8,6 +8,7 @@ from typing import Any
 
 from opera.arrays import Outputs, as_array, dtype_name, is_array
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.compilers.stablehlo_format import as_declared, declared_inputs
 from opera.stablehlo.types import TensorType, of_dtype
 
 _MLIR = ("jaxlib.mlir._mlir_libs._mlir.ir.MLIRError",)
@@ -48,8 +49,9 @@ class StableHloReference(Adapter):
         context = self._module.new_context()
         with context, self._module.ir.Location.unknown():
             module = self._module.parse(subject.data.decode())
-            function = self._module.entry_of(module)
-            inputs = [self._constant(value) for value in list(subject.inputs.values())[: len(function.inputs)]]
+            function = next(each for each in self._module.functions_of(module) if each.name == "main")
+            values = declared_inputs(subject, len(function.inputs))
+            inputs = [self._constant(as_declared(value, str(type))) for value, type in zip(values, function.inputs, strict=True)]
             return context, self._plan.instrument(module, function, inputs, with_results=True)
 
     def _constant(self, value: Any) -> Any:
