@@ -17,8 +17,12 @@ from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
-_NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b"
+_NO_TYPE = (
+    r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b|'hal\.element_type' op unsupported element type"
+)
 """The second: elements of less than a byte of which there is no whole number of bytes."""
+_DOUBLE = re.compile(r"(?<![a-wyzA-Z_])f64\b")
+"""The type, also as that of a tensor's elements: `2xf64`."""
 _OLDEST_OPSET = 17
 """Opset to which older models are converted, as IREE's documentation asks for."""
 _FED = frozenset(
@@ -91,6 +95,7 @@ class IreeAdapter(Adapter):
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'stablehlo\.custom_call'", stages=("codegen",)),
         UnsupportedRule(_TOOL, "type", _NO_TYPE, stages=("codegen",)),
         UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
+        UnsupportedRule(("ValueError",), "no-array-interface", r"Unsupported VM Buffer -> numpy dtype mapping", stages=("run",)),
         UnsupportedRule(("RuntimeError",), "declined", r"; unimplemented: ", stages=("run",)),  # what the program asserts of its inputs
         UnsupportedRule(("iree.compiler.extras.onnx_importer.OnnxImportError",), "not-imported"),
     )
@@ -138,7 +143,7 @@ class IreeAdapter(Adapter):
         program: _Program = loaded
         stage("codegen")
         arguments = ["--iree-llvmcpu-target-cpu=host"]
-        if re.search(r"\bf64\b", program.text):  # without float64, compile as a user does: the option has bugs of its own
+        if _DOUBLE.search(program.text):  # without float64, compile as a user does: the option has bugs of its own
             arguments.append("--iree-input-demote-f64-to-f32=false")
         if self._level != "default":
             arguments.append(f"--iree-opt-level={self._level}")

@@ -57,6 +57,7 @@ class XlaAdapter(Adapter):
         UnsupportedRule((f"{_TENSORFLOW}UnimplementedError",), "not-implemented", stages=("codegen",)),
         UnsupportedRule(_RUNTIME, "not-implemented", r"^UNIMPLEMENTED: ", stages=("codegen", "run")),
         UnsupportedRule(_RUNTIME, "no-converter", r"custom op '(?:stablehlo|chlo)\.\w+' is unknown", stages=("codegen",)),
+        UnsupportedRule(_RUNTIME, "no-converter", r"'stablehlo\.\w+' op can't be translated to XLA HLO", stages=("codegen",)),
         UnsupportedRule(("NotImplementedError",), "no-kernel", r"\brule for primitive '\w+' not found for platform\b"),
     )
 
@@ -93,7 +94,7 @@ class XlaAdapter(Adapter):
         arrays = [stablehlo_format.as_declared(value, type) for value, type in zip(values, types, strict=True)]
         try:
             return text, [self._jax.device_put(array) for array in arrays]
-        except TypeError as error:
+        except (TypeError, RuntimeError) as error:  # dtypes that JAX has no arrays of
             raise CannotFeed(str(error)) from error
 
     def _traced_by_tensorflow(self, program: Any) -> Any:

@@ -20,7 +20,7 @@ from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
-from opera.triage.arbitration import Arbitration, Guards
+from opera.triage.arbitration import Arbitration, Guards, scope_of
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
 from opera.triage.merge import candidates_of, merges
@@ -283,11 +283,12 @@ class Triage:
         cases: dict[str, list[tuple[str, StoredReduction]]] = defaultdict(list)
         for reduction in self._store.all():
             if reduction.document is not None and reduction.test in results:
-                cases[reduction.instance().library].append((results[reduction.test].compiler, reduction))
+                result = results[reduction.test]
+                cases[scope_of(reduction.instance().library, result)].append((result.compiler, reduction))
         doing(f"asking other compilers about {plural(sum(map(len, cases.values())), 'wrong result')}")
         arbitration = Arbitration(self._config, self._workspace.scratch)
-        for each in cases.values():
-            for asked in arbitration.ask(each):
+        for scope, each in cases.items():
+            for asked in arbitration.ask(scope, each):
                 self._store.keep(asked)
 
     def merge(self) -> None:

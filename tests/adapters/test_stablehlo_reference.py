@@ -83,16 +83,8 @@ def test_wrong_inputs_are_the_users_mistake(arguments: tuple[str, ...], message:
         ("func.func @a() {\n  %0 = tosa.abs %1 : tensor<2xf32>\n  return\n}", 2, 2),
         ('func.func @a() {\n  %0 = "tosa.abs"() : () -> tensor<2xf32>\n  return\n}', 2, 2),
         ("// -----\nfunc.func @a(%0: tensor<2xf32>) {\n  %1 = stablehlo.add %0, %0 : tensor<3xf32>\n  return\n}", 3, 2),
-        (
-            "func.func @a() {\n  %0 = stablehlo.constant dense<1> : tensor<i8>\n  check.expect_eq_const %0, [1] : tensor<i8>\n  return\n}",
-            3,
-            2,
-        ),
-        (
-            "func.func @a() {\n  %0 = stablehlo.constant dense<1> : tensor<i8>\n  check.expect_eq_const %0, dense<1> : tensor<i4>\n  return\n}",
-            3,
-            2,
-        ),
+        (f"{CONSTANT}  check.expect_eq_const %0, [1] : tensor<i8>\n  return\n}}", 3, 2),
+        (f"{CONSTANT}  check.expect_eq_const %0, dense<1> : tensor<i4>\n  return\n}}", 3, 2),
         ("func.func @a() {\n  return\n}", 0, 4),
         ("", 0, 4),
     ],
