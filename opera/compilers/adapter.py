@@ -123,7 +123,9 @@ class UnsupportedRule:
 GENERAL_FORM = "general"
 """The issue form for a project without a form of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
-_DECIDING_NOTHING = frozenset({"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer"})
+_DECIDING_NOTHING = frozenset(
+    {"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "remarks", "reproducer"}
+)
 """Declarations that decide no verdict. Tests keep their identity when one of these changes."""
 
 
@@ -159,6 +161,8 @@ class Adapter:
     """Python packages that hold its frontends, where these are written in Python and load models that are kept as files."""
     issue_form: ClassVar[str] = GENERAL_FORM
     """Form of an issue for its project: the name of one of OPERA's, or else the text of a Jinja template, which has several lines."""
+    remarks: ClassVar[tuple[str, ...]] = ()
+    """What a user may look for in vain, one line each: `opera doctor` prints them."""
     reproducer: ClassVar[Mapping[str, str]] = {}
     """By frontend, how a stand-alone script loads, compiles and runs a model: the text of a Jinja template."""
 

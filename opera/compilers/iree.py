@@ -17,9 +17,7 @@ from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
-_NO_TYPE = (
-    r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b|'hal\.element_type' op unsupported element type"
-)
+_NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b|'hal\.element_type' op unsupported element type"
 """The second: elements of less than a byte of which there is no whole number of bytes."""
 _DOUBLE = re.compile(r"(?<![a-wyzA-Z_])f64\b")
 """The type, also as that of a tensor's elements: `2xf64`."""

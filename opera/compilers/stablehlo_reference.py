@@ -25,6 +25,10 @@ class StableHloReference(Adapter):
         Route("keras", "stablehlo", "stablehlo", environment=on_backend("jax")),
     )
     packages = ("jaxlib>=0.10",)
+    remarks = (
+        "no route from PyTorch: torchax 0.0.13, the maintained exporter, cannot be imported beside torch 2.13"
+        " (`aten.prod` has no overload `dim_Dimname` there); torch_xla and torch-mlir are bound to other versions",
+    )
     fork = Fork.WARM
     project = ("jaxlib.",)
     environment = {"JAX_PLATFORMS": "cpu"}
