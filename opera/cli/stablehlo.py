@@ -29,6 +29,8 @@ from opera.workers.supervision import working_folder
 INTERPRET_SCHEMA = "stablehlo-interpret/1"
 TEST_SCHEMA = "stablehlo-test/1"
 _COMMAND = "stablehlo"
+_GENERAL = {State.NO_INPUT: "functions that take inputs are tested by the functions that call them"}
+"""Reasons that need not be told apart."""
 _MOST_SHOWN = 1_000_000
 """Characters of a printed value that a person may be shown."""
 
@@ -278,7 +280,7 @@ def _print_outcome(judged: Judged) -> None:
 def _print_uncounted(verdicts: Verdicts) -> None:
     """Counts what neither passed nor failed, by reason."""
     left = [each.outcome for each in verdicts.judged if each.known is None and each.outcome.state in (State.UNSUPPORTED, State.NO_INPUT)]
-    groups = Counter((each.state.value, one_line(each.reason, 120)) for each in left)
+    groups = Counter((each.state.value, _GENERAL.get(each.state) or one_line(each.reason, 120)) for each in left)
     if groups:
         print_table(["count", "state", "reason"], [[f"{count:,}", *key] for key, count in groups.most_common()], elastic=2)
         echo()

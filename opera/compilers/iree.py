@@ -19,6 +19,8 @@ from opera.oracles.verdict import Failure
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
 _NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b|'hal\.element_type' op unsupported element type"
 """The second: elements of less than a byte of which there is no whole number of bytes."""
+_NO_PATTERN = r"error: failed to legalize operation 'stablehlo\.(triangular_solve|select_and_scatter|dynamic_(conv|gather|pad))'"
+"""Operations of which no form is converted. Others of StableHLO fail in spite of a conversion."""
 _DOUBLE = re.compile(r"(?<![a-wyzA-Z_])f64\b")
 """The type, also as that of a tensor's elements: `2xf64`."""
 _OLDEST_OPSET = 17
@@ -91,6 +93,7 @@ class IreeAdapter(Adapter):
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),
         # by the specification of StableHLO, what a custom call is depends on the implementation: JAX's are jaxlib's own LAPACK
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'stablehlo\.custom_call'", stages=("codegen",)),
+        UnsupportedRule(_TOOL, "no-converter", _NO_PATTERN, stages=("codegen",)),
         UnsupportedRule(_TOOL, "type", _NO_TYPE, stages=("codegen",)),
         UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
         UnsupportedRule(("ValueError",), "no-array-interface", r"Unsupported VM Buffer -> numpy dtype mapping", stages=("run",)),

@@ -19,6 +19,7 @@ from opera.difftest.judge import Judgement
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import OperaError
+from opera.instance import Instance
 from opera.oracles.verdict import Detail, DifferenceFacts, Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
@@ -184,8 +185,37 @@ def blames_library(reduction: StoredReduction | None) -> bool:
     return len(sides) >= MOST_ARBITERS and all(side == COMPILER for side in sides)
 
 
+@dataclass(frozen=True)
+class Question:
+    """A wrong result to ask about.
+
+    Attributes:
+        compiler: Its compiler.
+        reduction: Of the failing test.
+        trial: The reduced instance; where there is none, the failing test itself.
+        difference: How the compiler differed from the library there.
+    """
+
+    compiler: str
+    reduction: StoredReduction
+    trial: TestCase
+    difference: DifferenceFacts | None
+
+
+def question_of(result: StoredResult, reduction: StoredReduction, original: Instance | None) -> Question | None:
+    """The question about *result*; None where neither a reduced instance nor the *original* one is there."""
+    if reduction.document is not None:
+        evidence = reduction.detail.get("evidence", Detail())
+        trial = TestCase(reduction.instance(), str(reduction.detail.get("form")), "reduced", 0)
+        return Question(result.compiler, reduction, trial, evidence.get("difference"))
+    if original is None:
+        return None
+    trial = TestCase(original, result.form, result.instance, result.seed)
+    return Question(result.compiler, reduction, trial, result.detail.get("difference"))
+
+
 class Arbitration:
-    """Asks other compilers about reduced wrong results.
+    """Asks other compilers about wrong results, reduced ones where there are.
 
     Args:
         config: Says which interpreters to use.
@@ -196,46 +226,45 @@ class Arbitration:
         self._config = config
         self._scratch = scratch
 
-    def ask(self, scope: str, cases: Sequence[tuple[str, StoredReduction]]) -> Iterator[StoredReduction]:
-        """The reductions of *cases* with what others say, each as soon as it is known.
+    def ask(self, scope: str, questions: Sequence[Question]) -> Iterator[StoredReduction]:
+        """The reductions of *questions* with what others say, each as soon as it is known.
 
         Args:
             scope: As `scope_of` gives it, the same for all.
-            cases: Name of the compiler and the reduction of each wrong result.
+            questions: The wrong results.
         """
-        known = {reduction.test: list(opinions_of(reduction)) for _, reduction in cases}
-        left = [case for case in cases if "arbiters" not in case[1].detail]
+        known = {each.reduction.test: list(opinions_of(each.reduction)) for each in questions}
+        left = [each for each in questions if "arbiters" not in each.reduction.detail]
         if not left:
             return
         arbiters = arbiters_of(scope)
         for subject in arbiters.subjects:
             wanted = [
-                reduction
-                for compiler, reduction in left
-                if subject in arbiters_of(scope, compiler).subjects
-                and sum(bool(each.side) for each in known[reduction.test]) < arbiters.most
+                each
+                for each in left
+                if subject in arbiters_of(scope, each.compiler).subjects
+                and sum(bool(opinion.side) for opinion in known[each.reduction.test]) < arbiters.most
             ]
-            for reduction, opinion in self._opinions(subject, wanted):
-                known[reduction.test].append(opinion)
-        for _, reduction in left:
-            rows = [[each.subject, each.side] for each in known[reduction.test]]
-            yield replace(reduction, detail={**reduction.detail, "arbiters": rows})
+            for question, opinion in self._opinions(subject, wanted):
+                known[question.reduction.test].append(opinion)
+        for each in left:
+            rows = [[opinion.subject, opinion.side] for opinion in known[each.reduction.test]]
+            yield replace(each.reduction, detail={**each.reduction.detail, "arbiters": rows})
 
-    def _opinions(self, subject: str, reductions: Sequence[StoredReduction]) -> Iterator[tuple[StoredReduction, Opinion]]:
-        """The opinions of *subject* on *reductions*; empty if it does not work here."""
-        runner = prober_of(subject, self._config, self._scratch) if reductions else None
+    def _opinions(self, subject: str, questions: Sequence[Question]) -> Iterator[tuple[Question, Opinion]]:
+        """The opinions of *subject* on *questions*; empty if it does not work here."""
+        runner = prober_of(subject, self._config, self._scratch) if questions else None
         if runner is None:
             return
         with runner, suppress(OperaError):
-            for reduction in reductions:
-                trial = TestCase(reduction.instance(), str(reduction.detail.get("form")), "reduced", 0)
-                yield reduction, Opinion(subject, _side(reduction, runner.run(trial).judgement))
+            for each in questions:
+                yield each, Opinion(subject, _side(each.difference, runner.run(each.trial).judgement))
 
 
-def _side(reduction: StoredReduction, judgement: Judgement) -> str:
+def _side(ours: DifferenceFacts | None, judgement: Judgement) -> str:
     if judgement.verdict is Verdict.PASS:
         return LIBRARY
-    ours, theirs = reduction.detail.get("evidence", Detail()).get("difference"), judgement.detail.get("difference")
+    theirs = judgement.detail.get("difference")
     if judgement.verdict is not Verdict.INCONSISTENT or ours is None or theirs is None:
         return ""
     return COMPILER if _same(ours, theirs) else NEITHER
