@@ -12,7 +12,7 @@ from opera.stablehlo.literals import Constant, read_constant
 from opera.stablehlo.types import Value
 from opera.templates.stablehlo_checks import Compared, is_check, read_check, remove
 from opera.templates.stablehlo_module import Function, functions_of, ir, keep_only, parse, tensor_of, walk
-from opera.templates.stablehlo_plan import MAIN, evaluate, free_main, instrument, place_constant, rename, results_of
+from opera.templates.stablehlo_plan import MAIN, evaluate_apart, free_main, instrument, place_constant, rename, results_of
 
 _CONSTANT = "stablehlo.constant"
 _OUTSIDE = frozenset({"interpreter.run_parallel", "interpreter.probe", "interpreter.print", "stablehlo.infeed", "stablehlo.recv"})
@@ -177,12 +177,13 @@ def baked(text: str, inputs: Sequence[Constant]) -> str:
 
 
 def values_of(text: str, inputs: Sequence[Constant]) -> list[Value]:
-    """The results of `main` on the interpreter, which may end the process.
+    """The results of `main` on the interpreter.
 
     Raises:
-        InterpreterFailed, NoProbe, Rejected: the interpreter cannot evaluate it.
+        InterpreterFailed, NotInterpreted, ChildProcessError: as `evaluate_apart` does.
+        NoProbe, Rejected: a result, or the text, is of a kind that is not known.
     """
     module = parse(text)
     function = next(each for each in functions_of(module) if each.name == MAIN)
     plan = instrument(module, function, inputs, with_results=True)
-    return [value for _, value in results_of(plan, evaluate(plan)) if value is not None]
+    return [value for _, value in results_of(plan, evaluate_apart(plan)) if value is not None]

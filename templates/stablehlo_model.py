@@ -19,7 +19,7 @@ from opera.templates import stablehlo_graph
 from opera.templates.python_text import array_text, imports_of
 from opera.templates.stablehlo_inputs import constant
 from opera.templates.stablehlo_module import Rejected, functions_of, ir, new_context, parse, stablehlo
-from opera.templates.stablehlo_plan import MAIN, InterpreterFailed, lower_chlo
+from opera.templates.stablehlo_plan import MAIN, InterpreterFailed, NotInterpreted, lower_chlo
 from opera.templates.stablehlo_probes import NoProbe
 
 KIND = "stablehlo"
@@ -135,11 +135,11 @@ class StableHloModel:
             return nudged(value.astype("float64"), scale, draw, place, computes_as).astype(value.dtype)
 
     def _evaluate(self, values: Sequence[Array]) -> list[Array]:
-        """The interpreter's outputs; what it does not know ends the process."""
+        """The interpreter's outputs; raises Invalid where it has none."""
         try:
             with new_context(), ir.Location.unknown():
                 return [each.array for each in stablehlo_graph.values_of(self._text, self._constants(values))]
-        except (InterpreterFailed, NoProbe, Rejected, ir.MLIRError, ValueError) as error:
+        except (InterpreterFailed, NotInterpreted, ChildProcessError, NoProbe, Rejected, ir.MLIRError, ValueError) as error:
             raise Invalid(LIBRARY_RAISED) from error
 
 

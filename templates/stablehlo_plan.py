@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -36,6 +38,12 @@ _DEPRECATED = frozenset(
 )
 """Operations that the interpreter does not know, and that a pass of StableHLO writes with others."""
 MAIN = "main"
+
+
+_REFUSED = 3
+"""Exit status of a copy in which the interpreter refused a program."""
+_MOST_SAID = 65_536
+_UNKNOWN = re.compile(r"Unsupported (?:op|custom call|type)\b[^\n]{0,200}|Operation stablehlo\.\w+ is unsupported")
 
 
 @dataclass
@@ -182,6 +190,12 @@ def evaluate(plan: Plan) -> list[Written]:
     Raises:
         InterpreterFailed: the interpreter says why it cannot.
     """
+    with tempfile.TemporaryDirectory() as folder:
+        _eval(plan, folder)
+        return plan.probes.written(Path(folder))
+
+
+def _eval(plan: Plan, folder: str) -> None:
     said: list[str] = []
 
     def listen(diagnostic: Any) -> bool:
@@ -190,13 +204,48 @@ def evaluate(plan: Plan) -> list[Written]:
 
     handler = plan.module.context.attach_diagnostic_handler(listen)
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            stablehlo.eval_module(plan.module, [], folder)
-            return plan.probes.written(Path(folder))
+        stablehlo.eval_module(plan.module, [], folder)
     except ValueError as error:
         raise InterpreterFailed(said[0] if said else str(error)) from error
     finally:
         handler.detach()
+
+
+class NotInterpreted(Exception):
+    """The interpreter does not know an operation, a type or a custom call; the message is what it says."""
+
+
+def evaluate_apart(plan: Plan) -> list[Written]:
+    """Evaluates an instrumented module in a copy of this process, which the interpreter may end.
+
+    Raises:
+        InterpreterFailed: the interpreter says why it cannot.
+        NotInterpreted: it ended the copy over something that it does not know.
+        ChildProcessError: it ended the copy in another way; the message is what the copy printed.
+    """
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryFile() as log:
+        child = os.fork()
+        if child == 0:
+            code = 1
+            try:
+                os.dup2(log.fileno(), 1)
+                os.dup2(log.fileno(), 2)
+                _eval(plan, folder)
+                code = 0
+            except InterpreterFailed as error:
+                os.write(2, str(error).encode())
+                code = _REFUSED
+            finally:
+                os._exit(code)
+        _, status = os.waitpid(child, 0)
+        if status == 0:
+            return plan.probes.written(Path(folder))
+        log.seek(0)
+        said = log.read(_MOST_SAID).decode("utf-8", "replace").strip()
+    if os.waitstatus_to_exitcode(status) == _REFUSED:
+        raise InterpreterFailed(said)
+    unknown = _UNKNOWN.search(said)
+    raise NotInterpreted(unknown[0]) if unknown is not None else ChildProcessError(said or f"status {status}")
 
 
 def results_of(plan: Plan, written: Sequence[Written]) -> list[tuple[str, Value | None]]:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import base64
-import json
-import os
-import signal
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +15,14 @@ from opera.instrumentation.stream import Stream
 from opera.stablehlo.checks import Closeness, holds
 from opera.stablehlo.scanner import Program, TextError, programs_of
 from opera.stablehlo.statements import generic
-from opera.stablehlo.types import Value, decoded
+from opera.stablehlo.types import Value
 from opera.templates import stablehlo_graph
 from opera.templates.stablehlo_inputs import constant_of
 from opera.templates.stablehlo_module import Function, Rejected, entries_of, ir, new_context, parse, programs_in, stablehlo
+from opera.templates.stablehlo_plan import InterpreterFailed, NotInterpreted
+from opera.templates.stablehlo_probes import NoProbe
 
 FORMAT = "mlir.stablehlo"
-_SECONDS = 60
-"""Of one evaluation."""
 
 
 @dataclass(frozen=True)
@@ -139,27 +135,8 @@ def _tensor(value: Value) -> Tensor:
 
 
 def _evaluated(text: str, inputs: Sequence[Value]) -> list[Value] | None:
-    """The results of a module in a copy of this process, which the interpreter may end; None where it does."""
-    reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(reading)
-        signal.alarm(_SECONDS)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
-        rows: list[list[str]] = []
-        try:
-            values = stablehlo_graph.values_of(text, [constant_of(each) for each in inputs])
-            rows = [[str(each.type), base64.b64encode(each.array.tobytes()).decode("ascii")] for each in values]
-            with os.fdopen(writing, "w") as pipe:
-                json.dump(rows, pipe)
-        finally:
-            os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        answer = pipe.read()
-    os.waitpid(child, 0)
+    """The results of a module; None where the interpreter has none."""
     try:
-        found = [decoded(type, data) for type, data in json.loads(answer)]
-    except ValueError:
+        return stablehlo_graph.values_of(text, [constant_of(each) for each in inputs]) or None
+    except (InterpreterFailed, NotInterpreted, ChildProcessError, NoProbe, Rejected, ir.MLIRError, ValueError):
         return None
-    return [each for each in found if each is not None] if found else None
