@@ -28,7 +28,7 @@ def test_commands_and_options_are_completed() -> None:
 
 def test_names_depend_on_what_stands_before() -> None:
     assert {"tvm", "openvino", "onnxruntime"} <= set(complete("run", "--compiler", ""))
-    assert complete("run", "--compiler", "t") == ["tensorrt", "tvm"]
+    assert complete("run", "--compiler", "t") == ["tensorrt", "tvm", "tvm-stablehlo"]
     assert complete("run", "--compiler", "inductor", "--frontend", "") == ["pytorch"]
     assert complete("run", "--compiler", "openvino", "--frontend", "pytorch", "--route", "t") == ["torchscript"]
     assert "opinfo" in complete("extract", "--lib", "pytorch", "--source", "")
