@@ -34,7 +34,7 @@ def test_names_depend_on_what_stands_before() -> None:
     assert "opinfo" in complete("extract", "--lib", "pytorch", "--source", "")
     assert "opinfo" not in complete("extract", "--lib", "onnx", "--source", "")
     assert complete("prioritize", "--strategy", "opera-a") == ["opera-adaptive", "opera-artifact"]
-    assert complete("extract", "--lib", "") == ["keras", "onnx", "pytorch", "tensorflow"]
+    assert complete("extract", "--lib", "") == ["keras", "onnx", "pytorch", "stablehlo", "tensorflow"]
 
 
 def test_ids_come_from_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
