@@ -274,7 +274,8 @@ def _print_outcome(judged: Judged) -> None:
     elif judged.known is not None and outcome.state is State.PASSED:
         echo(f"{place}: passed: @{outcome.function}, which is known to fail ({one_line(judged.known.reason)}); remove the row")
     else:
-        echo(f"{place}: {outcome.state.value}: @{outcome.function}" + (f": {outcome.reason}" if outcome.reason else ""))
+        name = f"@{outcome.function}" if outcome.function else "the program"
+        echo(f"{place}: {outcome.state.value}: {one_line(name, 100)}" + (f": {outcome.reason}" if outcome.reason else ""))
 
 
 def _print_uncounted(verdicts: Verdicts) -> None:

@@ -93,7 +93,7 @@ def find_sources(paths: Iterable[str]) -> list[str]:
     found: list[str] = []
     for each in dict.fromkeys(paths):
         path = Path(each)
-        if each == STDIN or path.is_file():
+        if each == STDIN or (path.exists() and not path.is_dir()):
             found.append(each)
         elif path.is_dir():
             inner = sorted(file for file in path.rglob(f"*{_SUFFIX}") if file.is_file() and not _is_hidden(file.relative_to(path)))
