@@ -250,7 +250,7 @@ def _section(title: str, body: Sequence[str], total: int | None = None) -> list[
 
 
 def _opinions(finding: Finding) -> list[str]:
-    alone = [f"  so the {finding.alone} stands alone"] if finding.alone else []
+    alone = [f"  so the {finding.alone} is at fault"] if finding.alone else []
     return [*(f"  {each}" for each in finding.opinions), *alone]
 
 
