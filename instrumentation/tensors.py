@@ -12,7 +12,8 @@ from .stream import Document, Loose
 DTYPES: FrozenSet[str] = frozenset({
     "bool", "int2", "uint2", "int4", "uint4", "int8", "uint8",
     "int16", "uint16", "int32", "uint32", "int64", "uint64", "float4_e2m1fn",
-    "float6_e2m3fn", "float6_e3m2fn", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
+    "float6_e2m3fn", "float6_e3m2fn", "float8_e3m4", "float8_e4m3", "float8_e4m3b11fnuz",
+    "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu",
     "bfloat16", "float16", "float32", "float64", "complex32", "complex64", "complex128",
     "qint8", "quint8", "qint32", "string",
 })  # fmt: skip

@@ -39,6 +39,9 @@ _SECTIONS = {
         "fuzz": ("opera.cli.fuzz", "Generate programs of many operators."),
         "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
     },
+    "Specifications": {
+        "stablehlo": ("opera.cli.stablehlo", "Evaluate StableHLO programs with the reference interpreter."),
+    },
     "Research": {
         "evaluate": ("opera.cli.evaluate", "Compare strategies by how early they reveal the findings."),
         "equipped": ("opera.cli.equipped", "Count the operators and settings that a compiler's tests cover."),

@@ -15,7 +15,7 @@ from opera import __version__
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
 from opera.cli.options import JOBS, common
-from opera.compilers.registry import plugin, plugins
+from opera.compilers.registry import known_adapter, plugin, plugins
 from opera.config import load_config
 from opera.console import doing, echo, print_json
 from opera.environments.checkup import Check, Checkup, State
@@ -63,6 +63,7 @@ def _document(checks: Sequence[Check]) -> JsonObject:
         "platform": platform.platform(terse=True),
         "cpu": {"model": _cpu_model(), "cores": os.cpu_count(), "flags": cpu_flags()},
         "environment": dict(PINNED_ENVIRONMENT),
+        "remarks": [{"name": name, "remark": remark} for name, remark in _remarks(checks)],
         "adapters": [entry_of(check) for check in checks],
     }
 
@@ -122,10 +123,18 @@ def _print_check(check: Check) -> None:
 def _print_reasons(checks: Sequence[Check]) -> None:
     for name, settings in sorted({(check.name, tuple(check.settings.items())) for check in checks if check.settings}):
         echo(f"{name}: {', '.join(' '.join(pair) for pair in settings)}")
+    for name, remark in _remarks(checks):
+        echo(f"{name}: {remark}")
     for (name, reason), routes in _reasons(checks).items():
         echo(f"{name}{f' ({routes})' if routes else ''}: {reason}")
     for name, python in sorted({(check.name, check.python) for check in checks if check.python not in ("", sys.executable)}):
         echo(f"{name} lives in {python}")
+
+
+def _remarks(checks: Sequence[Check]) -> list[tuple[str, str]]:
+    """What the adapters of *checks* cannot do, each with the name of its adapter."""
+    adapters = {name: known_adapter(name) for name in sorted({check.name for check in checks})}
+    return [(name, remark) for name, adapter in adapters.items() if adapter is not None for remark in adapter.remarks]
 
 
 def _reasons(checks: Sequence[Check]) -> dict[tuple[str, str], str]:

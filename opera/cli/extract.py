@@ -39,6 +39,7 @@ _output = heading("Output")
 )
 @_tests("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
 @_tests("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")
+@_tests("--programs", type=_FOLDER, metavar="DIR", help="Folder of StableHLO programs to read. Implies --source official.")
 @_tests("--docstrings", is_flag=True, help="Run the examples in the library's documentation. The same as --source docstrings.")
 @_tests(
     "--only",
@@ -65,6 +66,7 @@ def command(
     sources: tuple[str, ...],
     suite: Path | None,
     scripts: Path | None,
+    programs: Path | None,
     docstrings: bool,
     only: tuple[str, ...],
     options: tuple[str, ...],
@@ -86,13 +88,15 @@ def command(
     """
     if suite is not None and scripts is not None:
         raise UserError("--suite and --scripts exclude each other; give one of them")
-    named = [*sources, *(["suite"] if suite else []), *(["scripts"] if scripts else []), *(["docstrings"] if docstrings else [])]
+    implied = {"suite": suite, "scripts": scripts, "official": programs, "docstrings": docstrings}
+    named = [*sources, *(name for name, given in implied.items() if given)]
+    root = {} if programs is None else {"root": str(programs.resolve())}
     how = ExtractOptions(
         python=load_config().python("library", library),
         jobs=jobs,
         seed=seed,
         only=only,
-        options=dict(_option(text) for text in options),
+        options=root | dict(_option(text) for text in options),
         suite=suite or scripts,
         runner=runner or "",
         arguments=arguments,

@@ -124,7 +124,7 @@ GENERAL_FORM = "general"
 """The issue form for a project without a form of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
 _DECIDING_NOTHING = frozenset(
-    {"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer", "target"}
+    {"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "remarks", "reproducer", "target"}
 )
 """Declarations that decide no verdict. Tests keep their identity when one of these changes."""
 
@@ -163,6 +163,8 @@ class Adapter:
     """Form of an issue for its project: the name of one of OPERA's, or else the text of a Jinja template, which has several lines."""
     target: ClassVar[str] = "cpu"
     """What scripts and exported suites compile for, by the compiler's own name."""
+    remarks: ClassVar[tuple[str, ...]] = ()
+    """What a user may look for in vain, one line each: `opera doctor` prints them."""
     reproducer: ClassVar[Mapping[str, str]] = {}
     """By frontend, how a stand-alone script loads, compiles and runs a model: the text of a Jinja template."""
 

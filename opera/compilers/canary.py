@@ -10,7 +10,7 @@ import struct
 from importlib import metadata
 
 from opera.errors import EnvironmentBroken, UserError
-from opera.instance import Argument, Instance, Kind, Tensor
+from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.plugins import advice, registered
 
 GROUP = "opera.canaries"
@@ -23,6 +23,19 @@ ONNX = Instance(
 KERAS = Instance("keras", "keras.ops.add", Kind.FUNCTION, call=(Argument("x1", _LEFT), Argument("x2", _RIGHT)))
 TENSORFLOW = Instance("tensorflow", "tf.add", Kind.FUNCTION, call=(Argument("x", _LEFT), Argument("y", _RIGHT)))
 PYTORCH = Instance("pytorch", "torch.add", Kind.FUNCTION, call=(Argument("input", _LEFT), Argument("other", _RIGHT)))
+
+_ADDITION = """func.func @main(%arg0: tensor<2x3xf32>, %arg1: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = stablehlo.add %arg0, %arg1 : tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}
+"""
+STABLEHLO = Instance(
+    "stablehlo",
+    "stablehlo.add",
+    Kind.GRAPH,
+    call=(Argument("arg0", _LEFT), Argument("arg1", _RIGHT)),
+    context=(("graph", Graph("mlir.stablehlo", _ADDITION.encode())),),
+)
 
 
 def canary(library: str) -> Instance:

@@ -10,15 +10,19 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array, Outputs, as_array, dtype_name
-from opera.compilers import onnx_format
+from opera.arrays import Array, Outputs, dtype_name
+from opera.compilers import onnx_format, stablehlo_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 
 _TOOL = ("iree.compiler.tools.binaries.CompilerToolError",)
-_NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b"
+_NO_TYPE = r"error: unhandled torch type: |\bdoes not have integral number of total bytes\b|'hal\.element_type' op unsupported element type"
 """The second: elements of less than a byte of which there is no whole number of bytes."""
+_NO_PATTERN = r"error: failed to legalize operation 'stablehlo\.(triangular_solve|select_and_scatter|dynamic_(conv|gather|pad))'"
+"""Operations of which no form is converted. Others of StableHLO fail in spite of a conversion."""
+_DOUBLE = re.compile(r"(?<![a-wyzA-Z_])f64\b")
+"""The type, also as that of a tensor's elements: `2xf64`."""
 _OLDEST_OPSET = 17
 """Opset to which older models are converted, as IREE's documentation asks for."""
 _FED = frozenset(
@@ -43,7 +47,6 @@ _FED = frozenset(
 
 _OPERAND = r"(?!torch\.(?:constant\.|vtensor\.literal|prim\.ListConstruct)|builtin\.)"
 """Operations that stay behind because their user does: which one that is, the diagnostic does not say."""
-_NARROWED = {"f32": "float32", "i32": "int32", "ui32": "uint32"}
 
 
 @dataclass(frozen=True)
@@ -54,21 +57,6 @@ class _Program:
     dialect: str
     entry: str
     values: Sequence[Any]
-
-    def unsigned_results(self, count: int) -> list[bool]:
-        """Which results the entry function declares as unsigned: IREE's own integers have no sign, and come back signed."""
-        signature = re.search(rf"func\.func (?:public )?@{re.escape(self.entry)}\(.*?\) *-> *(.*?)\{{\s*$", self.text, re.MULTILINE)
-        types = re.findall(r"tensor<(?:[^<>]*[x,])?(\w+)>", signature[1]) if signature else []
-        return [name.startswith("ui") for name in types] if len(types) == count else [False] * count
-
-
-def _as_declared(text: str, values: Sequence[Any]) -> list[Any]:
-    """The inputs in the dtypes that the entry function declares: JAX narrows 64 bits to 32 before a model sees them."""
-    signature = re.search(r"func\.func (?:public )?@main\((.*?)\) *->", text, re.DOTALL)
-    types = re.findall(r"%arg\d+: tensor<(?:[^<>]*x)?(\w+)>", signature[1]) if signature else []
-    if len(types) != len(values):
-        return list(values)
-    return [as_array(value).astype(_NARROWED.get(kind, as_array(value).dtype)) for value, kind in zip(values, types, strict=True)]
 
 
 def _signed_as(array: Array, unsigned: bool) -> Array:
@@ -82,6 +70,7 @@ class IreeAdapter(Adapter):
     routes = (
         Route("onnx", "onnx", "onnx"),
         Route("keras", "stablehlo", "stablehlo", environment=on_backend("jax")),
+        Route("stablehlo", "text", "stablehlo"),
         Route("stablehlo", "jax", "stablehlo", library="keras", environment=on_backend("jax")),
     )
     packages = ("iree-base-compiler>=3.9", "iree-base-runtime>=3.9", "onnx>=1.19")
@@ -105,8 +94,10 @@ class IreeAdapter(Adapter):
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'torch\.operator'", stages=("codegen",)),
         # by the specification of StableHLO, what a custom call is depends on the implementation: JAX's are jaxlib's own LAPACK
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'stablehlo\.custom_call'", stages=("codegen",)),
+        UnsupportedRule(_TOOL, "no-converter", _NO_PATTERN, stages=("codegen",)),
         UnsupportedRule(_TOOL, "type", _NO_TYPE, stages=("codegen",)),
         UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
+        UnsupportedRule(("ValueError",), "no-array-interface", r"Unsupported VM Buffer -> numpy dtype mapping", stages=("run",)),
         UnsupportedRule(("RuntimeError",), "declined", r"; unimplemented: ", stages=("run",)),  # what the program asserts of its inputs
         UnsupportedRule(("iree.compiler.extras.onnx_importer.OnnxImportError",), "not-imported"),
     )
@@ -122,7 +113,10 @@ class IreeAdapter(Adapter):
     def load(self, subject: Subject, stage: Stage) -> Any:
         if subject.route.name != "onnx":
             text = subject.data.decode()
-            return _Program(text, "stablehlo", "main", _as_declared(text, list(subject.inputs.values())))
+            types = stablehlo_format.input_types(text)
+            values = stablehlo_format.declared_inputs(subject, len(types))
+            fed = [stablehlo_format.as_declared(value, type) for value, type in zip(values, types, strict=True)]
+            return _Program(text, "stablehlo", "main", fed)
         model = self._modern(onnx_format.parse(subject.data))
         values = list(onnx_inputs.feeds(model, subject.inputs).values())
         importer: Any = importlib.import_module("iree.compiler.extras.onnx_importer")
@@ -151,7 +145,7 @@ class IreeAdapter(Adapter):
         program: _Program = loaded
         stage("codegen")
         arguments = ["--iree-llvmcpu-target-cpu=host"]
-        if re.search(r"\bf64\b", program.text):  # without float64, compile as a user does: the option has bugs of its own
+        if _DOUBLE.search(program.text):  # without float64, compile as a user does: the option has bugs of its own
             arguments.append("--iree-input-demote-f64-to-f32=false")
         if self._level != "default":
             arguments.append(f"--iree-opt-level={self._level}")
@@ -172,7 +166,10 @@ class IreeAdapter(Adapter):
         result = getattr(context.modules, module.name)[program.entry](*(self._fed(value) for value in program.values))
         results = list(cast("tuple[Any, ...]", result)) if isinstance(result, (tuple, list)) else [result]
         arrays = [np.asarray(item.to_host() if hasattr(item, "to_host") else item) for item in results]
-        return [_signed_as(array, declared) for array, declared in zip(arrays, program.unsigned_results(len(arrays)), strict=True)]
+        return [
+            _signed_as(array, declared)
+            for array, declared in zip(arrays, stablehlo_format.results_are_unsigned(program.text, program.entry, len(arrays)), strict=True)
+        ]
 
     def _fed(self, value: Any) -> Any:
         if value is None or isinstance(value, list):

@@ -14,6 +14,7 @@ from typing import Any
 
 from packaging.markers import InvalidMarker
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
@@ -113,8 +114,17 @@ class Lack:
         name = Requirement(self.requirement).name
         wanted = self.requirement.partition(";")[0].strip()
         if self.by is None:
-            return f"{name} is not installed" if self.installed is None else f"{name} {self.installed} is too old: {wanted} is needed"
+            return (
+                f"{name} is not installed"
+                if self.installed is None
+                else f"{name} {self.installed} is too {self._age()}: {wanted} is needed"
+            )
         return f"{self.by} needs {wanted}, and {'it is not installed' if self.installed is None else f'{self.installed} is installed'}"
+
+    def _age(self) -> str:
+        """In which way the installed version is wrong: `new` where no requirement of a lowest version excludes it."""
+        lowest = SpecifierSet(",".join(str(each) for each in Requirement(self.requirement).specifier if each.operator in (">", ">=")))
+        return "new" if len(lowest) and lowest.contains(str(self.installed), prereleases=True) else "old"
 
 
 def lacks(packages: Sequence[str], held: Inventory) -> list[Lack]:

@@ -9,6 +9,8 @@ from opera.instance.values import walk
 from opera.models.sampling import is_inexact
 
 _SMALL = 8
+_OF_CONSTANTS = "stablehlo"
+"""The library whose programs have all inputs as constants: as arguments, they reach other code of a compiler."""
 
 
 class InputForm(enum.Enum):
@@ -26,6 +28,8 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
     """
     if instance.kind not in (Kind.NODE, Kind.GRAPH):
         return ()
+    if instance.library == _OF_CONSTANTS:
+        return tuple(range(len(instance.call)))
     return tuple(
         place
         for place, argument in enumerate(instance.call)

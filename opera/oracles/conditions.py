@@ -170,11 +170,12 @@ def _unsorted(evidence: Evidence) -> Array:
 def _subnormal(evidence: Evidence) -> Array:
     """Where an input is too small for a normal number of its dtype: processors may take it for zero."""
     found = evidence.nowhere()
-    for array in evidence.arrays("fc"):
+    for array in evidence.arrays("fcV"):
         name = dtype_name(array.dtype)
-        if name in ("float32", "float64", "complex64", "complex128"):
-            size = np.abs(array)
-            found = found | evidence.spread((size > 0) & (size < np.finfo(array.dtype).tiny))
+        if name in ("float32", "float64", "complex64", "complex128", "bfloat16"):
+            wide = array.astype(np.float32) if name == "bfloat16" else array  # their smallest normal numbers are the same
+            size = np.abs(wide)
+            found = found | evidence.spread((size > 0) & (size < np.finfo(wide.dtype).tiny))
     return found
 
 

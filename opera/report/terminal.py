@@ -59,6 +59,7 @@ def finding_document(finding: Finding) -> JsonObject:
         "reduced": finding.reduction is not None and finding.reduction.reason is None,
         "fingerprints": list(finding.fingerprints),
         "merged_because": list(finding.merged_because),
+        "stands_alone": finding.alone,
         "other_compilers": [{"subject": each.subject, "side": each.side} for each in finding.opinions],
     }
 

@@ -18,6 +18,7 @@ from opera.report.overview import findings_among
 from opera.report.terminal import finding_document
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
+from opera.triage.findings import Finding
 from opera.untrusted import Document
 
 SCHEMA = "show/1"
@@ -63,7 +64,7 @@ class FindingView:
         text += _section("operators", [f"  {one_line(api)}" for api in finding.operators[:_SHOWN]], len(finding.operators))
         text += _section("symptom", _facts(details.symptom))
         text += _section("one root cause", [f"  {one_line(reason)}" for reason in finding.merged_because])
-        text += _section("other compilers, on the reduced instance", [f"  {each}" for each in finding.opinions])
+        text += _section("other compilers, on the reduced instance", _opinions(finding))
         text += _section("reduced", [f"  {line}" for line in details.reduced])
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
         text += _section("evidence", lines(details.evidence) or ["  the evidence was not kept"])
@@ -246,6 +247,11 @@ def _section(title: str, body: Sequence[str], total: int | None = None) -> list[
         return []
     more = [] if total is None or total <= len(body) else [f"  and {total - len(body):,} more"]
     return ["", title, *body, *more]
+
+
+def _opinions(finding: Finding) -> list[str]:
+    alone = [f"  so the {finding.alone} is at fault"] if finding.alone else []
+    return [*(f"  {each}" for each in finding.opinions), *alone]
 
 
 def _facts(rows: Sequence[NamedText]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,18 +13,27 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
-from opera.compilers.registry import choose_route, plugin, plugins
+from opera.compilers.registry import choose_route, known_adapter, plugin, plugins
 from opera.config import Config
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import OperaError
+from opera.instance import Instance
 from opera.oracles.verdict import Detail, DifferenceFacts, Verdict
+from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.reduction.reduce import Accepts, everything
 from opera.triage.reduction.trigger import trigger_of
 
 _STAGE_SECONDS = 15.0
+MOST_ARBITERS = 2
+"""Compilers that are asked about one finding."""
+JUDGE = "stablehlo-reference"
+"""The interpreter of a specification, which counts for more than a compiler."""
+_BACKEND = "KERAS_BACKEND"
+_TEXT = "stablehlo"
+"""The kind of artefact that subjects share which start from the same lowering."""
 
 
 @dataclass(frozen=True)
@@ -33,23 +43,43 @@ class Arbiters:
     Attributes:
         subjects: `compiler/frontend`, in the order in which they are asked.
         guard: Whether one of them has to run a reduced instance as well: the library itself checks little of what makes one valid.
+        most: How many are asked about one finding.
     """
 
     subjects: Sequence[str] = ()
     guard: bool = False
+    most: int = MOST_ARBITERS
 
 
-def arbiters_of(library: str, compiler: str = "") -> Arbiters:
-    """The arbiters for a failure of *compiler*, without this compiler itself; without a name, all of them."""
-    known = _facts().get(library, Arbiters())
-    return Arbiters([each for each in known.subjects if each.split("/")[0] != compiler], known.guard)
+def arbiters_of(scope: str, compiler: str = "") -> Arbiters:
+    """The arbiters for a failure of *compiler*, without this compiler itself; without a name, all of them.
+
+    Args:
+        scope: A library, or what `scope_of` says of one whose results depend on its backend.
+        compiler: The compiler.
+    """
+    known = _facts().get(scope, Arbiters())
+    return Arbiters([each for each in known.subjects if each.split("/")[0] != compiler], known.guard, known.most)
+
+
+def scope_of(library: str, result: StoredResult) -> str:
+    """The row of arbiters for *result*: that of the library on its backend, e.g. `keras-on-jax`, where there is one, else the library's.
+
+    Keras on JAX takes its reference from XLA, so XLA is no arbiter there.
+    """
+    adapter = known_adapter(result.compiler)
+    routes = () if adapter is None else adapter.routes
+    route = next((each for each in routes if (each.frontend, each.name) == (result.frontend, result.route)), None)
+    backend = "" if route is None else dict(route.environment).get(_BACKEND, "")
+    return f"{library}-on-{backend}" if f"{library}-on-{backend}" in _facts() else library
 
 
 @cache
 def _facts() -> Mapping[str, Arbiters]:
     text = resources.files("opera").joinpath("facts", "arbiters.toml").read_text(encoding="utf-8")
     return {
-        library: Arbiters(cast("list[str]", row["subjects"]), bool(row.get("guard", False))) for library, row in tomllib.loads(text).items()
+        scope: Arbiters(cast("list[str]", row["subjects"]), bool(row.get("guard", False)), int(row.get("most", MOST_ARBITERS)))
+        for scope, row in tomllib.loads(text).items()
     }
 
 
@@ -65,8 +95,6 @@ def prober_of(subject: str, config: Config, scratch: Path) -> TestRunner | None:
         return None
 
 
-MOST_ARBITERS = 2
-"""Compilers that are asked about one finding."""
 LIBRARY, COMPILER, NEITHER = "library", "compiler", "neither"
 """The sides that an arbiter can take."""
 _WORDS = {
@@ -98,19 +126,96 @@ def opinions_of(reduction: StoredReduction | None) -> tuple[Opinion, ...]:
     return tuple(Opinion(str(subject), str(side)) for subject, side in rows)
 
 
+class Alone(enum.Enum):
+    """Who gives a result that nobody else gives."""
+
+    LIBRARY = "library"
+    LOWERING = "lowering"
+    """The step from the library to the text that compiler and interpreter get: both agree on what the text means."""
+    COMPILER = "compiler"
+    INTERPRETER = "interpreter"
+
+
+def judge_of(opinions: Sequence[Opinion]) -> str:
+    """The side that the interpreter of a specification takes; empty where it gave no result, or was not asked."""
+    return next((each.side for each in opinions if each.subject.partition("/")[0] == JUDGE), "")
+
+
+def stands_alone(compiler: str, opinions: Sequence[Opinion]) -> Alone | None:
+    """Who stands alone in a wrong result of *compiler*; None where the opinions do not say it.
+
+    The interpreter of a specification decides if it gives the library's result, or the compiler's and no arbiter contradicts. Without
+    it, the arbiters have to be unanimous, and at least two against the library.
+    """
+    own = Alone.INTERPRETER if compiler == JUDGE else Alone.COMPILER
+    judge = judge_of(opinions)
+    if judge == LIBRARY:
+        return own
+    sides = [each.side for each in opinions if each.side and each.subject.partition("/")[0] != JUDGE]
+    independent = [each.side for each in opinions if each.side and not _is_of_text(each.subject)]
+    if judge == COMPILER:
+        if LIBRARY not in sides:
+            return Alone.LIBRARY
+        return Alone.LOWERING if LIBRARY in independent and sides.count(LIBRARY) == independent.count(LIBRARY) else None
+    if sides and set(sides) == {LIBRARY}:
+        return own
+    return Alone.LIBRARY if len(sides) >= MOST_ARBITERS and set(sides) == {COMPILER} else None
+
+
+def _is_of_text(subject: str) -> bool:
+    """Whether *subject* starts from the text of a lowering, on its usual route."""
+    compiler, _, frontend = subject.partition("/")
+    adapter = known_adapter(compiler)
+    routes = () if adapter is None else adapter.routes
+    route = next((each for each in routes if each.frontend == frontend), None)
+    return route is not None and route.artefact == _TEXT
+
+
 def blames_library(reduction: StoredReduction | None) -> bool:
     """Whether all arbiters, at least two, give the compiler's result.
 
-    All arbiters also agree if all of them ignore a new or rare parameter: then only the library is right.
+    All arbiters also agree if all of them ignore a new or rare parameter: then only the library is right. The interpreter of a
+    specification knows every parameter: its word is enough, unless another arbiter gives the library's result.
     """
+    if stands_alone("", opinions_of(reduction)) is Alone.LIBRARY and judge_of(opinions_of(reduction)) == COMPILER:
+        return True
     if reduction is None or reduction.document is None or reduction.trigger is None or trigger_of(reduction.trigger).has_parameters():
         return False
     sides = [each.side for each in opinions_of(reduction) if each.side]
     return len(sides) >= MOST_ARBITERS and all(side == COMPILER for side in sides)
 
 
+@dataclass(frozen=True)
+class Question:
+    """A wrong result to ask about.
+
+    Attributes:
+        compiler: Its compiler.
+        reduction: Of the failing test.
+        trial: The reduced instance; where there is none, the failing test itself.
+        difference: How the compiler differed from the library there.
+    """
+
+    compiler: str
+    reduction: StoredReduction
+    trial: TestCase
+    difference: DifferenceFacts | None
+
+
+def question_of(result: StoredResult, reduction: StoredReduction, original: Instance | None) -> Question | None:
+    """The question about *result*; None where neither a reduced instance nor the *original* one is there."""
+    if reduction.document is not None:
+        evidence = reduction.detail.get("evidence", Detail())
+        trial = TestCase(reduction.instance(), str(reduction.detail.get("form")), "reduced", 0)
+        return Question(result.compiler, reduction, trial, evidence.get("difference"))
+    if original is None:
+        return None
+    trial = TestCase(original, result.form, result.instance, result.seed)
+    return Question(result.compiler, reduction, trial, result.detail.get("difference"))
+
+
 class Arbitration:
-    """Asks other compilers about reduced wrong results.
+    """Asks other compilers about wrong results, reduced ones where there are.
 
     Args:
         config: Says which interpreters to use.
@@ -121,45 +226,45 @@ class Arbitration:
         self._config = config
         self._scratch = scratch
 
-    def ask(self, cases: Sequence[tuple[str, StoredReduction]]) -> Iterator[StoredReduction]:
-        """The reductions of *cases* with what others say, each as soon as it is known.
+    def ask(self, scope: str, questions: Sequence[Question]) -> Iterator[StoredReduction]:
+        """The reductions of *questions* with what others say, each as soon as it is known.
 
         Args:
-            cases: Name of the compiler and the reduction of each wrong result of one library.
+            scope: As `scope_of` gives it, the same for all.
+            questions: The wrong results.
         """
-        known = {reduction.test: list(opinions_of(reduction)) for _, reduction in cases}
-        left = [case for case in cases if "arbiters" not in case[1].detail]
+        known = {each.reduction.test: list(opinions_of(each.reduction)) for each in questions}
+        left = [each for each in questions if "arbiters" not in each.reduction.detail]
         if not left:
             return
-        library = left[0][1].instance().library
-        for subject in arbiters_of(library).subjects:
+        arbiters = arbiters_of(scope)
+        for subject in arbiters.subjects:
             wanted = [
-                reduction
-                for compiler, reduction in left
-                if subject in arbiters_of(library, compiler).subjects
-                and sum(bool(each.side) for each in known[reduction.test]) < MOST_ARBITERS
+                each
+                for each in left
+                if subject in arbiters_of(scope, each.compiler).subjects
+                and sum(bool(opinion.side) for opinion in known[each.reduction.test]) < arbiters.most
             ]
-            for reduction, opinion in self._opinions(subject, wanted):
-                known[reduction.test].append(opinion)
-        for _, reduction in left:
-            rows = [[each.subject, each.side] for each in known[reduction.test]]
-            yield replace(reduction, detail={**reduction.detail, "arbiters": rows})
+            for question, opinion in self._opinions(subject, wanted):
+                known[question.reduction.test].append(opinion)
+        for each in left:
+            rows = [[opinion.subject, opinion.side] for opinion in known[each.reduction.test]]
+            yield replace(each.reduction, detail={**each.reduction.detail, "arbiters": rows})
 
-    def _opinions(self, subject: str, reductions: Sequence[StoredReduction]) -> Iterator[tuple[StoredReduction, Opinion]]:
-        """The opinions of *subject* on *reductions*; empty if it does not work here."""
-        runner = prober_of(subject, self._config, self._scratch) if reductions else None
+    def _opinions(self, subject: str, questions: Sequence[Question]) -> Iterator[tuple[Question, Opinion]]:
+        """The opinions of *subject* on *questions*; empty if it does not work here."""
+        runner = prober_of(subject, self._config, self._scratch) if questions else None
         if runner is None:
             return
         with runner, suppress(OperaError):
-            for reduction in reductions:
-                trial = TestCase(reduction.instance(), str(reduction.detail.get("form")), "reduced", 0)
-                yield reduction, Opinion(subject, _side(reduction, runner.run(trial).judgement))
+            for each in questions:
+                yield each, Opinion(subject, _side(each.difference, runner.run(each.trial).judgement))
 
 
-def _side(reduction: StoredReduction, judgement: Judgement) -> str:
+def _side(ours: DifferenceFacts | None, judgement: Judgement) -> str:
     if judgement.verdict is Verdict.PASS:
         return LIBRARY
-    ours, theirs = reduction.detail.get("evidence", Detail()).get("difference"), judgement.detail.get("difference")
+    theirs = judgement.detail.get("difference")
     if judgement.verdict is not Verdict.INCONSISTENT or ours is None or theirs is None:
         return ""
     return COMPILER if _same(ours, theirs) else NEITHER

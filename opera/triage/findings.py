@@ -15,7 +15,7 @@ from opera.store import Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.campaigns import Reproduction
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import Reductions, StoredReduction
-from opera.triage.arbitration import Opinion, blames_library, opinions_of
+from opera.triage.arbitration import Opinion, blames_library, opinions_of, stands_alone
 from opera.triage.causes import Causes
 from opera.triage.finding_ids import ids_of, new_id
 from opera.triage.reduction.trigger import trigger_of
@@ -107,6 +107,12 @@ class Finding:
     def opinions(self) -> tuple[Opinion, ...]:
         """The opinions of other compilers on the reduced instance."""
         return opinions_of(self.reduction)
+
+    @property
+    def alone(self) -> str | None:
+        """Who stands alone by these opinions: `library`, `lowering`, `compiler` or `interpreter`; None where they do not say it."""
+        found = stands_alone(self.representative.compiler, self.opinions)
+        return None if found is None else found.value
 
     @property
     def lowest_level(self) -> LowestLevel | None:

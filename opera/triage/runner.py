@@ -20,7 +20,7 @@ from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
-from opera.triage.arbitration import Arbitration, Guards
+from opera.triage.arbitration import Arbitration, Guards, Question, question_of, scope_of
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
 from opera.triage.merge import candidates_of, merges
@@ -278,16 +278,19 @@ class Triage:
         self._say(stored, api)
 
     def _arbitrate(self, failures: Sequence[StoredResult]) -> None:
-        """Asks other compilers about the reduced wrong results."""
+        """Asks other compilers about the wrong results."""
         results = {each.test: each for each in failures if each.verdict is Verdict.INCONSISTENT and each.exporter is None}
-        cases: dict[str, list[tuple[str, StoredReduction]]] = defaultdict(list)
+        questions: dict[str, list[Question]] = defaultdict(list)
+        known = self._knowledge()
         for reduction in self._store.all():
-            if reduction.document is not None and reduction.test in results:
-                cases[reduction.instance().library].append((results[reduction.test].compiler, reduction))
-        doing(f"asking other compilers about {plural(sum(map(len, cases.values())), 'wrong result')}")
+            result = results.get(reduction.test)
+            question = None if result is None else question_of(result, reduction, known.instance_of(result.instance))
+            if result is not None and question is not None:
+                questions[scope_of(question.trial.instance.library, result)].append(question)
+        doing(f"asking other compilers about {plural(sum(map(len, questions.values())), 'wrong result')}")
         arbitration = Arbitration(self._config, self._workspace.scratch)
-        for each in cases.values():
-            for asked in arbitration.ask(each):
+        for scope, each in questions.items():
+            for asked in arbitration.ask(scope, each):
                 self._store.keep(asked)
 
     def merge(self) -> None:

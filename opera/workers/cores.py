@@ -95,6 +95,21 @@ class Seat:
             self._home = None
 
 
+class FreeSeat(Seat):
+    """No core in particular: the worker works on all that this process may use."""
+
+    def take_home(self) -> bool:
+        """Takes nothing, and returns that this is done."""
+        return True
+
+    def home_is_free(self) -> bool:
+        """Whether the worker can work, which it always can."""
+        return True
+
+    def take(self, pid: int) -> None:
+        """Takes nothing."""
+
+
 def _named(name: str) -> socket.socket | None:
     """A socket of that name, which one process of a machine can have; None where another one has it."""
     claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

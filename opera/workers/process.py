@@ -18,7 +18,7 @@ from typing import Any
 from opera.atomic import replacing
 from opera.oracles.verdict import Failure
 from opera.workers import clock, folders, messages, processes
-from opera.workers.cores import Seat
+from opera.workers.cores import FreeSeat, Seat
 from opera.workers.program import passed_on
 from opera.workers.protocol import Message, ProtocolError, Reader, pack
 from opera.workers.stage import StageCell, StageWatch, shared_memory
@@ -55,6 +55,7 @@ class WorkerSpec:
         path: Folders to put last on its module search path.
         environment: Added to the pinned environment.
         search_first: Folders to put first on its module search path.
+        is_pinned: Whether it works on one core. Programs that run in several threads, which wait for each other, need more.
     """
 
     label: str
@@ -64,6 +65,7 @@ class WorkerSpec:
     path: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     search_first: tuple[str, ...] = ()
+    is_pinned: bool = True
 
 
 @dataclass(frozen=True)
@@ -146,7 +148,7 @@ class Worker:
         self._forked_pid: int | None = None
         self._forking = False
         self._held: Event | None = None
-        self._seat = Seat(spec.label)
+        self._seat = Seat(spec.label) if spec.is_pinned else FreeSeat()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{spec.label}-", dir=scratch))
         self._log = self._folder / "log"
         self._logs = logs

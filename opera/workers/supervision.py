@@ -20,7 +20,21 @@ from opera.interruption import undisturbed
 from opera.workers import folders
 from opera.workers.processes import Guardian, adopt_orphans, kill_marked, kill_orphans
 
-COMMANDS = ("combine", "crew", "doctor", "env", "equipped", "evaluate", "extract", "issue", "replay", "reproduce", "station", "triage")
+COMMANDS = (
+    "combine",
+    "crew",
+    "doctor",
+    "env",
+    "equipped",
+    "evaluate",
+    "extract",
+    "issue",
+    "replay",
+    "reproduce",
+    "stablehlo",
+    "station",
+    "triage",
+)
 """How the names of working folders begin; the number of the process that made it follows."""
 _TEMPORARY = "opera-"
 """Goes before the name in the folder for temporary files, which others use as well."""

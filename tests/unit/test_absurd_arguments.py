@@ -27,9 +27,10 @@ LEAST: dict[str, tuple[str, ...]] = {
     "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),
     "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
+    "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",),
 }  # fmt: skip
 """Every command with the arguments that it cannot do without."""
-WITHOUT = ("env create", "env list", "env remove", "doctor", "diff", "config show", "equipped")
+WITHOUT = ("env create", "env list", "env remove", "doctor", "diff", "config show", "equipped", "stablehlo interpret", "stablehlo test")
 """Commands that look at no workspace."""
 
 

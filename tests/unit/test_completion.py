@@ -28,13 +28,13 @@ def test_commands_and_options_are_completed() -> None:
 
 def test_names_depend_on_what_stands_before() -> None:
     assert {"tvm", "openvino", "onnxruntime"} <= set(complete("run", "--compiler", ""))
-    assert complete("run", "--compiler", "t") == ["tensorrt", "tvm"]
+    assert complete("run", "--compiler", "t") == ["tensorrt", "tvm", "tvm-stablehlo"]
     assert complete("run", "--compiler", "inductor", "--frontend", "") == ["pytorch"]
     assert complete("run", "--compiler", "openvino", "--frontend", "pytorch", "--route", "t") == ["torchscript"]
     assert "opinfo" in complete("extract", "--lib", "pytorch", "--source", "")
     assert "opinfo" not in complete("extract", "--lib", "onnx", "--source", "")
     assert complete("prioritize", "--strategy", "opera-a") == ["opera-adaptive", "opera-artifact"]
-    assert complete("extract", "--lib", "") == ["keras", "onnx", "pytorch", "tensorflow"]
+    assert complete("extract", "--lib", "") == ["keras", "onnx", "pytorch", "stablehlo", "tensorflow"]
 
 
 def test_ids_come_from_the_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

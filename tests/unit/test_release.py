@@ -77,4 +77,4 @@ def test_the_context_of_the_container_has_all_that_the_wheel_is_made_of() -> Non
 def test_the_page_of_the_installation_lists_the_extras() -> None:
     page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
-    assert {extra for row in rows for extra in re.findall(r"`(\w+)`", row)} == EXTRAS.keys() - {"notebooks", "dev", "docs"}
+    assert {extra for row in rows for extra in re.findall(r"`([\w-]+)`", row)} == EXTRAS.keys() - {"notebooks", "dev", "docs"}

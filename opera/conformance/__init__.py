@@ -1,0 +1,1 @@
+"""Runs self-checking StableHLO programs on the reference interpreter: `opera stablehlo`."""

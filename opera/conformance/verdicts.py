@@ -1,0 +1,61 @@
+"""Judges the outcomes of a run by a list of known failures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from opera.conformance.known import Known
+from opera.conformance.runner import Outcome, State
+
+FAILING = frozenset({State.FAILED, State.ABORTED, State.HANG, State.OOM, State.INVALID})
+"""The states that make a run fail. What the interpreter or the machine cannot do is counted, and is no failure."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An outcome, and the row that knew it, if one did."""
+
+    outcome: Outcome
+    known: Known | None
+
+
+@dataclass(frozen=True)
+class Verdicts:
+    """What came of a run.
+
+    Attributes:
+        judged: Every outcome, in the order of files and lines.
+        failures: Outcomes that fail, and that no row excuses.
+        passes: Outcomes that passed, although a row says that they fail.
+        stale: Rows about functions that their files do not have.
+    """
+
+    judged: tuple[Judged, ...]
+    failures: tuple[Judged, ...]
+    passes: tuple[Judged, ...]
+    stale: tuple[Known, ...]
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing failed, and the list is true."""
+        return not (self.failures or self.passes or self.stale)
+
+
+def judge(outcomes: Sequence[Outcome], rows: Sequence[Known]) -> Verdicts:
+    """Judges *outcomes* by the known failures *rows*; rows about files that were not run say nothing."""
+    judged = [Judged(each, _row(each, rows)) for each in sorted(outcomes, key=lambda each: (each.file, each.line, each.function))]
+    failures = [each for each in judged if each.known is None and each.outcome.state in FAILING]
+    passes = [each for each in judged if each.known is not None and each.outcome.state is State.PASSED]
+    files = {each.file for each in outcomes}
+    found = [(each.file, each.program, each.function) for each in outcomes]
+    stale = [row for row in rows if any(map(row.is_in, files)) and not any(row.names(*each) for each in found)]
+    return Verdicts(tuple(judged), tuple(failures), tuple(passes), tuple(stale))
+
+
+def _row(outcome: Outcome, rows: Sequence[Known]) -> Known | None:
+    """The row about *outcome*, if it excuses its state, or if the function passed."""
+    named = next((row for row in rows if row.names(outcome.file, outcome.program, outcome.function)), None)
+    if named is None or outcome.state is State.PASSED or named.state in ("", outcome.state.value):
+        return named
+    return None

@@ -1,0 +1,138 @@
+"""What the interpreter's worker is asked, and what it answers, as JSON. The driver checks each answer by the types of these classes.
+
+A worker imports this module where msgspec is not installed: it uses the standard library only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+
+@dataclass(frozen=True)
+class RawTensor:
+    """A tensor: its type as MLIR writes it, and its elements in base64: C order, little-endian, whole bytes.
+
+    *data* is None for what cannot be kept, e.g. a token, or where only the checks were wanted.
+    """
+
+    type: str
+    data: str | None
+
+
+@dataclass(frozen=True)
+class RawArray:
+    """An input from a file: its dtype and shape as numpy has them, and its elements in base64."""
+
+    name: str
+    dtype: str
+    shape: list[int]
+    data: str
+
+
+@dataclass(frozen=True)
+class Interpret:
+    """Evaluate the functions of a program.
+
+    Attributes:
+        text: The program, with its checks in generic form.
+        function: The only function to evaluate; None for all that no other function calls.
+        without: Places among these functions that are left out: they ended the process before.
+        arguments: Inputs as an array attribute of MLIR; None for none.
+        arrays: Inputs from a file; None for none.
+        with_results: Whether the results are wanted, and not the checks alone.
+    """
+
+    text: str
+    function: str | None = None
+    without: tuple[int, ...] = ()
+    arguments: str | None = None
+    arrays: tuple[RawArray, ...] | None = None
+    with_results: bool = False
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as a task of a worker."""
+        return {**asdict(self), "without": list(self.without)}
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A check that was evaluated, once for each time that the program came by.
+
+    Attributes:
+        check: What it demands.
+        line: Of the text, counted from 1; 0 where that is not known.
+        times: How often it was evaluated; 0 where the program never came by.
+        mismatch: What is wrong, as one line; None where it holds.
+        index, actual, expected: The first element that differs.
+    """
+
+    check: str
+    line: int
+    times: int
+    mismatch: str | None = None
+    index: list[int] | None = None
+    actual: str | None = None
+    expected: str | None = None
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A value that the program prints, under the name that it has there."""
+
+    name: str
+    value: RawTensor
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A function.
+
+    Attributes:
+        name: Its symbol, without the sign.
+        line: On which it begins.
+        inputs: The types of its inputs.
+        checks: Its checks, and those of the functions that it calls.
+        results: Its results, where they were wanted and it ended.
+        printed: What it prints, in the order of time.
+        failure: Why it has none: what the interpreter said.
+        kind: Of the failure: `raised` by the interpreter, `inputs` that do not fit, a `type` that cannot be taken out of a program,
+            `left-out` where the request said so.
+    """
+
+    name: str
+    line: int
+    inputs: list[str]
+    checks: list[Checked]
+    results: list[RawTensor]
+    printed: list[Printed]
+    failure: str | None = None
+    kind: Literal["raised", "inputs", "type", "left-out"] | None = None
+
+
+@dataclass(frozen=True)
+class Interpreted:
+    """The program was read; *names* are those of all of its functions."""
+
+    functions: list[Evaluated]
+    names: list[str]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """The program, or the inputs, are not what they should be.
+
+    Attributes:
+        message: What is wrong.
+        line: Where, counted from 1 in the text; 0 where the text is not at fault.
+        unknown: The operation of StableHLO that this version does not know, if that is the reason.
+    """
+
+    message: str
+    line: int
+    unknown: str | None = None
+
+
+def to_answer(answer: Interpreted | Refused) -> dict[str, Any]:
+    """The answer as a message."""
+    return {"is": "interpreted" if isinstance(answer, Interpreted) else "refused", **asdict(answer)}

@@ -1,0 +1,131 @@
+"""The worker that evaluates StableHLO programs with the reference interpreter of jaxlib, and compares as their checks demand."""
+
+from __future__ import annotations
+
+import base64
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from opera.stablehlo.checks import holds
+from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, Printed, RawArray, RawTensor, Refused, to_answer
+from opera.stablehlo.types import Value
+from opera.templates.stablehlo_inputs import inputs_of
+from opera.templates.stablehlo_module import (
+    Function,
+    Rejected,
+    entries_of,
+    functions_of,
+    ir,
+    message_of,
+    new_context,
+    parse,
+    programs_in,
+    stablehlo,
+)
+from opera.templates.stablehlo_parallel import most_parallel
+from opera.templates.stablehlo_plan import InterpreterFailed, Site, evaluate, instrument, results_of
+from opera.templates.stablehlo_probes import NoProbe, Probes, Written
+
+
+class Stages(Protocol):
+    """What a worker is told of its task's stages."""
+
+    def enter(self, name: str) -> None:
+        """Begins a stage."""
+        ...
+
+
+class Interpreter:
+    """Answers `Interpret` of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        pass
+
+    def ready(self) -> dict[str, Any]:
+        version: Any = importlib.import_module("jaxlib.version")
+        stablehlo.register_stablehlo_passes()
+        return {"versions": {"jaxlib": str(version.__version__), "stablehlo": str(stablehlo.get_current_version())}}
+
+    def handle(self, task: Mapping[str, Any], stages: Stages) -> dict[str, Any]:
+        arrays = task.get("arrays")
+        request = Interpret(
+            text=str(task["text"]),
+            function=task.get("function"),
+            without=tuple(task.get("without", ())),
+            arguments=task.get("arguments"),
+            arrays=None if arrays is None else tuple(RawArray(**each) for each in arrays),
+            with_results=bool(task.get("with_results")),
+        )
+        stages.enter("read")
+        with new_context(), ir.Location.unknown():
+            try:
+                return to_answer(self._interpreted(request, stages))
+            except Rejected as error:
+                return to_answer(Refused(str(error), error.line, error.unknown))
+
+    def _interpreted(self, request: Interpret, stages: Stages) -> Interpreted:
+        found: list[Evaluated] = []
+        programs = programs_in(parse(request.text))
+        for program in programs:
+            text = program.operation.get_asm(enable_debug_info=True)
+            entries = entries_of(program) if request.function is None else functions_of(program)
+            for function in entries:
+                if request.function not in (None, function.name):
+                    continue
+                place = len(found)
+                if place in request.without:
+                    found.append(_plain(function, "it ended the process", "left-out"))
+                    continue
+                stages.enter(f"{place}/{most_parallel(program)}")
+                found.append(_evaluated(text, function, request))
+        return Interpreted(found, [each.name for program in programs for each in functions_of(program)])
+
+
+def _plain(function: Function, failure: str, kind: Any) -> Evaluated:
+    return Evaluated(function.name, function.line, [str(each) for each in function.inputs], [], [], [], failure, kind)
+
+
+def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
+    """Evaluates one function in a module of its own."""
+    try:
+        inputs = inputs_of(function, request.arguments, request.arrays)
+    except Rejected as error:
+        return _plain(function, str(error), "inputs")
+    try:
+        plan = instrument(parse(text), function, inputs, with_results=request.with_results)
+        written = evaluate(plan)
+        checks = [_checked(site, plan.probes, written) for site in plan.sites]
+        printed = [Printed(plan.printed[number], _raw(value)) for number, value in written if number in plan.printed]
+        results = [RawTensor(type, None) if value is None else _raw(value) for type, value in results_of(plan, written)]
+    except Rejected as error:
+        if error.line:
+            raise
+        return _plain(function, str(error), "inputs")
+    except NoProbe as error:
+        return _plain(function, str(error), "type")
+    except (InterpreterFailed, ir.MLIRError, RuntimeError, ValueError) as error:
+        return _plain(function, message_of(error), "raised")
+    return Evaluated(function.name, function.line, [str(each) for each in function.inputs], checks, results, printed)
+
+
+def _checked(site: Site, probes: Probes, written: Sequence[Written]) -> Checked:
+    actual = [value for number, value in written if number == site.actual]
+    if site.expected is None:
+        named = [value for number, value in written if number in probes.named.get(site.probe, ())]
+        expected = named[site.iteration : site.iteration + 1] * len(actual)
+        if actual and not expected:
+            return Checked(str(site.check), site.line, 1, f"the probe {site.probe[:60]!r} has not written {site.iteration + 1} values")
+    elif isinstance(site.expected, Value):
+        expected = [site.expected] * len(actual)
+    else:
+        expected = [value for number, value in written if number == site.expected]
+    pairs = list(zip(actual, expected, strict=False))
+    wrong = next((found for one, other in pairs if (found := holds(site.check, one, other)) is not None), None)
+    if wrong is None:
+        return Checked(str(site.check), site.line, len(pairs))
+    return Checked(str(site.check), site.line, len(pairs), str(wrong), list(wrong.index), wrong.actual, wrong.expected)
+
+
+def _raw(value: Value) -> RawTensor:
+    return RawTensor(str(value.type), base64.b64encode(value.array.tobytes()).decode("ascii"))

@@ -1,0 +1,177 @@
+"""StableHLO programs as instances, and what XLA, IREE and the interpreter make of both input forms."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from opera.arrays import Array
+from opera.compilers.adapter import Adapter, Subject
+from opera.compilers.canary import STABLEHLO
+from opera.compilers.iree import IreeAdapter
+from opera.compilers.registry import plugins
+from opera.compilers.stablehlo_format import input_types
+from opera.compilers.stablehlo_reference import StableHloReference
+from opera.compilers.xla import XlaAdapter
+from opera.instance import Instance, decode_instance
+from opera.instrumentation.filters import Filters
+from opera.models.template import Invalid
+from opera.templates import stablehlo_recorder
+from opera.templates.stablehlo_model import StableHloModel, StableHloTemplate
+
+PROGRAMS = """func.func @add_booleans() {
+  %0 = stablehlo.constant dense<[false, false, true, true]> : tensor<4xi1>
+  %1 = stablehlo.constant dense<[false, true, false, true]> : tensor<4xi1>
+  %2 = stablehlo.add %0, %1 : tensor<4xi1>
+  check.expect_eq_const %2, dense<[false, true, true, true]> : tensor<4xi1>
+  func.return
+}
+// -----
+func.func private @inputs() -> tensor<2xf64> {
+  %c = stablehlo.constant dense<[0.5, 2.0]> : tensor<2xf64>
+  return %c : tensor<2xf64>
+}
+func.func private @expected() -> tensor<2xf64> {
+  %c = stablehlo.constant dense<[0.4794, 0.9093]> : tensor<2xf64>
+  return %c : tensor<2xf64>
+}
+func.func @main() -> tensor<2xf64> {
+  %0 = call @inputs() : () -> tensor<2xf64>
+  %1 = call @expected() : () -> tensor<2xf64>
+  %2 = stablehlo.sine %0 : tensor<2xf64>
+  stablehlo.custom_call @check.expect_almost_eq(%2, %1) {has_side_effect = true} : (tensor<2xf64>, tensor<2xf64>) -> ()
+  return %2 : tensor<2xf64>
+}
+// -----
+func.func @takes(%arg0: tensor<f32>) {
+  return
+}
+// -----
+func.func @squares() {
+  %i = stablehlo.iota dim = 0 : tensor<32769xf32>
+  %column = stablehlo.reshape %i : (tensor<32769xf32>) -> tensor<32769x1xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %x = stablehlo.pad %column, %zero, low = [0, 0], high = [0, 2], interior = [0, 0]
+    : (tensor<32769x1xf32>, tensor<f32>) -> tensor<32769x3xf32>
+  %matrix = stablehlo.constant dense<[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]> : tensor<3x3xf32>
+  %product = stablehlo.dot_general %matrix, %x, contracting_dims = [1] x [1]
+    : (tensor<3x3xf32>, tensor<32769x3xf32>) -> tensor<3x32769xf32>
+  %square = stablehlo.multiply %product, %product : tensor<3x32769xf32>
+  %sum = stablehlo.reduce(%square init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<3x32769xf32>, tensor<f32>) -> tensor<32769xf32>
+  %last = stablehlo.slice %sum [32768:32769] : (tensor<32769xf32>) -> tensor<1xf32>
+  check.expect_eq_const %last, dense<1073741824.0> : tensor<1xf32>
+  func.return
+}
+"""
+
+
+class Options:
+    """What the host tells the recorder."""
+
+    def __init__(self, recording: Path) -> None:
+        self.recording = recording
+        self.source = "official"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+    folder = tmp_path_factory.mktemp("programs")
+    (folder / "programs.mlir").write_text(PROGRAMS)
+    options: Any = Options(folder / "recording.jsonl")
+    entries = stablehlo_recorder.find(folder)
+    stablehlo_recorder.record(options, list(enumerate(entries.names)), entries.root, Filters([], [], []))
+    return [json.loads(line) for line in options.recording.read_text().splitlines()]
+
+
+@pytest.fixture(scope="module")
+def instances(recorded: list[dict[str, Any]]) -> dict[str, Instance]:
+    """By API."""
+    documents = [line["instance"] for line in recorded if "instance" in line]
+    return {each["api"]: decode_instance(each) for each in documents}
+
+
+def test_each_checked_function_is_one_instance_named_after_the_operation_under_check(
+    recorded: list[dict[str, Any]], instances: dict[str, Instance]
+) -> None:
+    assert set(instances) == {"stablehlo.add", "stablehlo.sine", "stablehlo.slice"}
+    assert [line["dropped"] for line in recorded if "dropped" in line] == ["takes-inputs"]
+    assert [line["test"] for line in recorded if "instance" in line] == [
+        "official::programs.mlir::1::add_booleans",
+        "official::programs.mlir::2::main",
+        "official::programs.mlir::4::squares",
+    ]
+
+
+def test_where_a_program_allows_a_tolerance_the_interpreters_digits_are_kept(instances: dict[str, Instance]) -> None:
+    model = made(instances["stablehlo.sine"])
+    [output] = model.reference().outputs
+    assert np.array_equal(output, np.sin([0.5, 2.0])) or np.allclose(output, np.sin([0.5, 2.0]), rtol=1e-15)
+    assert model.reference().origin == "declared"
+
+
+def made(instance: Instance) -> StableHloModel:
+    return StableHloTemplate().build(instance, "key", 0)
+
+
+def outputs(adapter: Adapter, instance: Instance, form: str) -> list[Array]:
+    """What a compiler computes, in this process."""
+    model = made(instance)
+    route = next(each for each in adapter.routes if (each.frontend, each.name) == ("stablehlo", "text"))
+    subject = Subject(route, model.artefact("stablehlo", form).data, dict(model.inputs), 1, instance)
+    loaded = adapter.load(subject, str)
+    return [np.asarray(each) for each in adapter.run(adapter.compile(loaded, subject, str), subject, str)]
+
+
+@pytest.fixture(scope="module")
+def xla() -> XlaAdapter:
+    adapter = XlaAdapter({})
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu", "XLA_FLAGS": ""}.items():
+            patch.setenv(name, value)
+        adapter.start()
+    return adapter
+
+
+def test_both_forms_declare_what_they_take(instances: dict[str, Instance]) -> None:
+    model = made(instances["stablehlo.add"])
+    assert input_types(model.artefact("stablehlo", "runtime").data.decode()) == ["tensor<4xi1>", "tensor<4xi1>"]
+    assert input_types(model.artefact("stablehlo", "baked").data.decode()) == []
+
+
+def test_xla_adds_booleans_as_xor_only_where_they_are_constants(xla: XlaAdapter, instances: dict[str, Instance]) -> None:
+    """openxla/stablehlo#2630. The specification says OR."""
+    assert outputs(xla, instances["stablehlo.add"], "runtime")[0].tolist() == [False, True, True, True]
+    assert outputs(xla, instances["stablehlo.add"], "baked")[0].tolist() == [False, True, True, False]
+
+
+def test_iree_adds_booleans_as_xor_in_both_forms(instances: dict[str, Instance]) -> None:
+    adapter = IreeAdapter({})
+    adapter.start()
+    for form in ("runtime", "baked"):
+        assert outputs(adapter, instances["stablehlo.add"], form)[0].tolist() == [False, True, True, False]
+
+
+def test_the_interpreter_follows_the_specification(instances: dict[str, Instance]) -> None:
+    adapter = StableHloReference({})
+    adapter.start()
+    for form in ("runtime", "baked"):
+        assert outputs(adapter, instances["stablehlo.add"], form)[0].tolist() == [False, True, True, True]
+        assert outputs(adapter, instances["stablehlo.slice"], form)[0].tolist() == [1073741824.0]
+    [canary] = outputs(adapter, STABLEHLO, "runtime")
+    assert canary.tolist() == [[1.0, 0.0, 2.5], [5.0, 12.0, 2.0]]
+
+
+def test_inputs_that_do_not_fit_are_no_instance(instances: dict[str, Instance]) -> None:
+    add = instances["stablehlo.add"]
+    with pytest.raises(Invalid, match="inputs-do-not-fit"):
+        made(Instance(add.library, add.api, add.kind, call=add.call[:1], context=add.context))
+
+
+def test_tvm_says_that_its_importer_needs_an_older_jaxlib() -> None:
+    packages = plugins()["tvm-stablehlo"].load().packages
+    assert "jaxlib>=0.6,<0.8" in packages
