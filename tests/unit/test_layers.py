@@ -27,7 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "compilers",
         "workers",
         "difftest",
-        "extract store",
+        "extract opidiff store",
         "prioritize",
         "triage",
         "corpus environments evaluation",
