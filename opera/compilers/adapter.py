@@ -123,8 +123,10 @@ class UnsupportedRule:
 GENERAL_FORM = "general"
 """The issue form for a project without a form of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
-_DECIDING_NOTHING = frozenset({"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "reproducer"})
-"""Declarations that decide no verdict. Tests keep their identity when one of these changes."""
+_DECIDING_NOTHING = frozenset(
+    ["devices", "housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "prepared", "reproducer"]
+)
+"""Declarations and methods that decide no verdict. Tests keep their identity when one of these changes."""
 
 
 class Adapter:
@@ -159,6 +161,8 @@ class Adapter:
     """Python packages that hold its frontends, where these are written in Python and load models that are kept as files."""
     issue_form: ClassVar[str] = GENERAL_FORM
     """Form of an issue for its project: the name of one of OPERA's, or else the text of a Jinja template, which has several lines."""
+    devices: ClassVar[tuple[str, ...]] = ("cpu",)
+    """The devices on which a suite may ask for a test: `cpu`, `cuda` or `mps`."""
     reproducer: ClassVar[Mapping[str, str]] = {}
     """By frontend, how a stand-alone script loads, compiles and runs a model: the text of a Jinja template."""
 
@@ -209,18 +213,23 @@ class Adapter:
         """Stage `run`: one entry per output, as numpy arrays, lists of arrays, or None."""
         raise NotImplementedError
 
+    def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object] | None:
+        """A call of the model whose inputs have been fed, for timing; None where each run converts its inputs."""
+        return None
+
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The conversion function that a failure belongs to; *failure* is None for an inconsistency."""
         return subject.instance.operator
 
 
 def _without(source: str, names: Collection[str]) -> str:
-    """The text of a module without the lines in which its classes assign *names*."""
+    """The text of a module without the lines in which its classes assign or define *names*."""
     lines = source.splitlines(keepends=True)
     for node in ast.walk(ast.parse(source)):
         for each in node.body if isinstance(node, ast.ClassDef) else ():
             targets = each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
-            if any(isinstance(target, ast.Name) and target.id in names for target in targets):
+            assigned = any(isinstance(target, ast.Name) and target.id in names for target in targets)
+            if assigned or (isinstance(each, ast.FunctionDef) and each.name in names):
                 lines[each.lineno - 1 : each.end_lineno] = [""] * (1 + (each.end_lineno or each.lineno) - each.lineno)
     return "".join(lines)
 

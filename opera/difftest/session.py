@@ -26,6 +26,8 @@ from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 
 _CANARY = "canary"
+_MEASURED = 1
+"""Part of the identity of the tests of suites: their results hold what others do not."""
 
 
 class SubjectSession:
@@ -104,13 +106,14 @@ class SubjectSession:
 
     def _identity(self) -> Identity:
         library = self.pool.infos[WorkerKind.LIBRARY]
+        measured = {} if self._settings.suite is None else {"measured": _MEASURED}
         return Identity(
             compiler=self._settings.compiler,
             route=self.route,
             template=str(library["template"]),
             library=self.library_versions(),
             versions=self.compiler_versions(),
-            policy={"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations()},
+            policy={"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations(), **measured},
         )
 
     def library_versions(self) -> Mapping[str, str]:
@@ -135,6 +138,7 @@ class SubjectSession:
             computes_as=self.adapter.computes_as,
             confirm=settings.confirm,
             reviewed=needs_review if settings.confirm else _never,
+            measure=settings.suite is not None,
         )
 
 

@@ -39,7 +39,8 @@ MOST_DIMS = 64
 _WORD = 2**63
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
 _FILE_PATH = re.compile(r"file:(?P<file>[^\x00-\x1f]+\.py)::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
-_LIBRARY = ("torch.", "math.", "operator.", "builtins.")
+LIBRARY = ("torch.", "math.", "operator.", "builtins.")
+"""How the paths begin that PyTorch's list of operators decides on."""
 _UNUSED = {
     "normal": ("low", "high", "p"),
     "uniform": ("mean", "std", "p"),
@@ -683,7 +684,7 @@ def _a(form: Form) -> str:
 
 def refused(path: str) -> str | None:
     """Why a name of the library's own must not be used; None where it is admitted, or is not the library's."""
-    return operators_of("pytorch").objection(path) if path.startswith(_LIBRARY) else None
+    return operators_of("pytorch").objection(path) if path.startswith(LIBRARY) else None
 
 
 def file_of(path: str) -> str | None:
