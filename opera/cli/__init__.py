@@ -36,7 +36,7 @@ _SECTIONS = {
         "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
         "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
         "diff": ("opera.cli.diff", "Compare two corpora: what they share, and what they do not."),
-        "opidiff": ("opera.cli.opidiff", "Check and expand declarative YAML suites of PyTorch tests."),
+        "opidiff": ("opera.cli.opidiff", "Check, expand and run YAML suites of PyTorch tests."),
         "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
     },
     "Research": {

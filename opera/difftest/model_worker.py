@@ -30,7 +30,7 @@ from opera.difftest.messages import (
 from opera.difftest.timing import timed
 from opera.instance import decode_instance
 from opera.models.sampling import with_single_parameters
-from opera.models.template import ExportFailed, Invalid, Model, Template
+from opera.models.template import ExportFailed, Invalid, Model, Prepared, Template
 from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
@@ -98,7 +98,11 @@ class Materialiser:
     def _timed(self, request: TimeCalls) -> Timed | InstanceRejected:
         """Times the library's own calls, without the conversion of inputs and outputs."""
         try:
-            return Timed(timed(self._model(request).run_once, request.repeats))
+            model = self._model(request)
+            if not isinstance(model, Prepared):
+                return Timed(timed(model.run_once, request.repeats), with_feeding=True)
+            model.run_once()
+            return Timed(timed(model.prepared(), request.repeats))
         except Invalid as error:
             return InstanceRejected(str(error), REFERENCE, describe(error.__cause__ or error))
 

@@ -11,7 +11,7 @@ from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.judge import Judgement, headline, needs_review
-from opera.difftest.messages import Document, to_json
+from opera.difftest.messages import Document, Request, to_json
 from opera.difftest.protocol import Ask, DiffTest, Event, drive
 from opera.difftest.settings import Settings
 from opera.difftest.specs import compiler_spec, library_spec
@@ -39,6 +39,7 @@ class SubjectSession:
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
         self._settings = settings
         self._own_settings = config.digest(settings.compiler)
+        self._interrupted: Callable[[], bool] = lambda: False
         environment = dict(self.route.environment)
         library = library_spec(config, self.route.library, cache, environment)
         compiler = compiler_spec(
@@ -86,6 +87,10 @@ class SubjectSession:
         if self.adapter.fork is Fork.WARM:
             self.pool.set_warmup(WorkerKind.COMPILER_FRESH, asked[WorkerKind.COMPILER])
         return self._identity()
+
+    def ask(self, worker: WorkerKind, request: Request) -> Event:
+        """What *worker* answers; a task that takes too long runs twice."""
+        return self._one(worker, to_json(request))
 
     def _one(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
         """The outcome of *task*. A task that takes too long runs twice, because a compiler's first model is slow on a busy machine."""

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 
 from opera.instance import Argument, Call, Instance, Kind, Tensor, Value
 from opera.instance.values import DTYPE_BITS, Number
+from opera.models.forms import INPUTS, PACKED
 from opera.opidiff.nodes import (
     ConstNode,
     ConstructNode,
@@ -31,8 +32,6 @@ from opera.opidiff.nodes import (
 from opera.opidiff.reading import LIBRARY, class_of, file_of
 from opera.opidiff.signatures import Signature, of_class, of_forward, of_function
 
-PACKED = "packed"
-"""The context fact of an instance whose input 0 is transported as pairs of real and imaginary parts."""
 _FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
 
 
@@ -50,7 +49,9 @@ def instance_of(test: TestCase, seed: int = 0, scalars: Scalars = Scalars.TENSOR
     drawing = _Drawing(random.Random(hashlib.sha256(f"{seed}:{test.pair or test.id}".encode()).digest()), scalars)
     inputs = [drawing.value(node, called=True) for node in test.inputs]
     kwargs = [(name, drawing.value(node, called=True)) for name, node in test.kwargs]
-    context = ((PACKED, True),) if test.packed else ()
+    context: tuple[tuple[str, Value], ...] = ((PACKED, True),) if test.packed else ()
+    if test.pair is not None:
+        context = (*context, (INPUTS, test.pair))
     if isinstance(test.op, str):
         api = api_of(test.op, test.impl)
         signature = of_function(api)
