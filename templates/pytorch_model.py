@@ -14,6 +14,7 @@ import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
+from opera.models.forms import INPUTS, PACKED
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, PythonSource, Reference
@@ -68,13 +69,16 @@ class PyTorchModel:
         except (ImportError, AttributeError) as error:
             raise Invalid("api-not-in-this-version") from error
         torch.manual_seed(seed)  # before anything with weights is made, modules among the arguments included
-        arguments = _Arguments(key, seed)
+        arguments = _Arguments(str(instance.context_value(INPUTS, key)), seed)
         init, init_keywords = arguments.made(instance.init, inputs=False)
         positional, keywords = arguments.made(instance.call, inputs=True)
         self._tensors = arguments.inputs
         if instance.kind is Kind.MODULE:
             target = _built(target, init, init_keywords, instance)
-        self.module = wrap(target, positional, keywords, instance.operator)
+        packed = bool(instance.context_value(PACKED, False))
+        if packed and self._tensors and self._tensors[0].is_complex():
+            self._tensors[0] = torch.view_as_real(self._tensors[0].resolve_conj()).clone()
+        self.module = wrap(target, positional, keywords, instance.operator, packed=packed)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -87,6 +91,15 @@ class PyTorchModel:
     def run_once(self) -> list[Any]:
         """Every tensor of one call; raises `Invalid` where the library rejects it."""
         return _outputs(self.module, self._tensors, seed=1)
+
+    def prepared(self) -> Callable[[], object]:
+        tensors = self.fresh_tensors()
+
+        def call() -> object:
+            with torch.no_grad():
+                return self.module(*tensors)
+
+        return call
 
     def number_of_outputs_varies(self) -> bool:
         """Whether other integers among the inputs, larger or smaller by one, make another number of output tensors."""
@@ -126,6 +139,7 @@ class PyTorchModel:
             plain=isinstance(result, torch.Tensor),
             in_place=self.module.in_place,
             lazy=lazy,
+            packed=bool(self.instance.context_value(PACKED, False)),
         )
         imports = ["import torch"]
         if "tree_leaves" in text:
@@ -259,8 +273,10 @@ def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instan
         raise Invalid(LIBRARY_RAISED) from error
 
 
-def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], operator: str) -> Any:
+def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], operator: str, *, packed: bool = False) -> Any:
     """A module that calls *target* with its own inputs in place of the slots, and returns every tensor of the result in a tuple.
+
+    With *packed*, input 0 holds pairs of real and imaginary parts, which the module joins.
 
     An operator that works in place gets copies: no compiler takes a model that writes to its inputs.
     """
@@ -269,7 +285,9 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
 
     class SingleOperator(torch.nn.Module):
         def operator_result(self, *tensors: Any) -> Any:
-            values = [tensor.clone() for tensor in tensors] if in_place else tensors
+            values = [tensor.clone() for tensor in tensors] if in_place else list(tensors)
+            if packed:
+                values[0] = torch.view_as_complex(values[0])
             result = self.operator(*filled(positional, values), **{name: filled(item, values) for name, item in keywords.items()})
             return values[0] if result is None and in_place else result
 

@@ -24,6 +24,7 @@ def module_source(
     plain: bool,
     in_place: bool,
     lazy: bool,
+    packed: bool = False,
 ) -> str:
     """Source that defines `model` and `inputs` (a tuple of tensors).
 
@@ -35,8 +36,9 @@ def module_source(
         plain: Whether the call returns one tensor.
         in_place: Whether the call writes to its inputs, which therefore get copied.
         lazy: Whether parameters get their shapes from the first call.
+        packed: Whether input 0 holds pairs of real and imaginary parts, which the module joins.
     """
-    writer = _Writer(in_place)
+    writer = _Writer(in_place, packed)
     api = dotted(instance.api)
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
@@ -103,9 +105,10 @@ def _contiguous_text(array: Array) -> str:
 class _Writer(ArgumentText):
     """Arguments of PyTorch's calls; an operator that works in place gets copies."""
 
-    def __init__(self, in_place: bool) -> None:
+    def __init__(self, in_place: bool, packed: bool) -> None:
         super().__init__()
         self._in_place = in_place
+        self._packed = packed
 
     def constant_tensor(self, tensor: Tensor) -> str:
         return f"torch.zeros({tensor.shape}, dtype=torch.{tensor.dtype})"
@@ -114,7 +117,8 @@ class _Writer(ArgumentText):
         return f"torch.{dotted(name)}"
 
     def input(self, name: str) -> str:
-        return f"{name}.clone()" if self._in_place else name
+        text = f"{name}.clone()" if self._in_place else name
+        return f"torch.view_as_complex({text})" if self._packed and name == "x0" else text
 
     def scalar(self, value: Any) -> str:
         return f"torch.device({quoted(value.name)})" if isinstance(value, Device) else super().scalar(value)

@@ -37,6 +37,7 @@ _SECTIONS = {
         "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
         "diff": ("opera.cli.diff", "Compare two corpora: what they share, and what they do not."),
         "fuzz": ("opera.cli.fuzz", "Generate programs of many operators."),
+        "opidiff": ("opera.cli.opidiff", "Check, expand and run YAML suites of PyTorch tests."),
         "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
     },
     "Specifications": {

@@ -62,12 +62,12 @@ class _Imported:
     type=click.Choice(["auto", *(each.value for each in Format)]),
     default="auto",
     show_default=True,
-    help="Format of the files; auto recognises corpus files and workspaces.",
+    help="Format of the files; auto recognises corpus files, workspaces and suites (.yaml).",
 )
 @click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library.")
 @common
 def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Add the instances of corpus files, of other workspaces, or of records of other tools.
+    """Add the instances of corpus files, other workspaces, OpiDiff suites, or records of other tools.
 
     OPERA checks every line and computes every identity itself. It names and leaves out lines that hold no valid instance, and exits
     with 2 when it imported nothing.

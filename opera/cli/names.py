@@ -9,7 +9,7 @@ import contextlib
 import sqlite3
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 from click.shell_completion import CompletionItem
@@ -41,6 +41,25 @@ class Name(click.ParamType[str]):
         with contextlib.suppress(OperaError, sqlite3.Error, OSError):
             return [CompletionItem(name, help=text or None) for name, text in self._known(ctx, incomplete) if name.startswith(incomplete)]
         return []
+
+
+class Names(click.ParamType[list[str]]):
+    """Names of compilers with commas between them; a shell completes the last one."""
+
+    name = "names"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[str]:
+        if isinstance(value, list):
+            return cast("list[str]", value)
+        found = [each.strip() for each in str(value).split(",")]
+        if not all(found):
+            self.fail(f"{one_line(str(value), 80)!r} is no list of names; write tvm,openvino", param, ctx)
+        return found
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The known compilers that begin with what stands behind the last comma."""
+        before, comma, last = incomplete.rpartition(",")
+        return [CompletionItem(f"{before}{comma}{each.value}") for each in COMPILER.shell_complete(ctx, param, last)]
 
 
 def _adapters(context: click.Context) -> Iterator[type[Adapter]]:

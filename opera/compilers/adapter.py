@@ -124,9 +124,20 @@ GENERAL_FORM = "general"
 """The issue form for a project without a form of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
 _DECIDING_NOTHING = frozenset(
-    {"housekeeping", "message_noise", "message_prefixes", "python_frontend", "issue_form", "remarks", "reproducer", "target"}
+    {
+        "devices",
+        "housekeeping",
+        "issue_form",
+        "message_noise",
+        "message_prefixes",
+        "prepared",
+        "python_frontend",
+        "remarks",
+        "reproducer",
+        "target",
+    }
 )
-"""Declarations that decide no verdict. Tests keep their identity when one of these changes."""
+"""Declarations and methods that decide no verdict. Tests keep their identity when one of these changes."""
 
 
 class Adapter:
@@ -165,6 +176,8 @@ class Adapter:
     """What scripts and exported suites compile for, by the compiler's own name."""
     remarks: ClassVar[tuple[str, ...]] = ()
     """What a user may look for in vain, one line each: `opera doctor` prints them."""
+    devices: ClassVar[tuple[str, ...]] = ("cpu",)
+    """The devices on which a suite may ask for a test: `cpu`, `cuda` or `mps`."""
     reproducer: ClassVar[Mapping[str, str]] = {}
     """By frontend, how a stand-alone script loads, compiles and runs a model: the text of a Jinja template."""
 
@@ -215,18 +228,23 @@ class Adapter:
         """Stage `run`: one entry per output, as numpy arrays, lists of arrays, or None."""
         raise NotImplementedError
 
+    def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object] | None:
+        """A call of the model whose inputs have been fed, for timing; None where each run converts its inputs."""
+        return None
+
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The conversion function that a failure belongs to; *failure* is None for an inconsistency."""
         return subject.instance.operator
 
 
 def _without(source: str, names: Collection[str]) -> str:
-    """The text of a module without the lines in which its classes assign *names*."""
+    """The text of a module without the lines in which its classes assign or define *names*."""
     lines = source.splitlines(keepends=True)
     for node in ast.walk(ast.parse(source)):
         for each in node.body if isinstance(node, ast.ClassDef) else ():
             targets = each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
-            if any(isinstance(target, ast.Name) and target.id in names for target in targets):
+            assigned = any(isinstance(target, ast.Name) and target.id in names for target in targets)
+            if assigned or (isinstance(each, ast.FunctionDef) and each.name in names):
                 lines[each.lineno - 1 : each.end_lineno] = [""] * (1 + (each.end_lineno or each.lineno) - each.lineno)
     return "".join(lines)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from opera.arrays import Outputs
@@ -64,6 +64,15 @@ class InductorAdapter(Adapter):
         self._torch.manual_seed(1)
         with self._torch.no_grad():
             return [to_numpy(item) for item in compiled(*subject.module.fresh_tensors())]
+
+    def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
+        tensors = subject.module.fresh_tensors()
+
+        def call() -> object:
+            with self._torch.no_grad():
+                return compiled(*tensors)
+
+        return call
 
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The ATen operator that a lowering error names, else the instance's operator."""

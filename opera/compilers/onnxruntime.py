@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, cast
 
@@ -85,6 +85,13 @@ class OnnxRuntimeAdapter(Adapter):
             return cast("list[Any]", session.run(None, feeds))
         values = {name: self._ort_value(value) for name, value in feeds.items()}
         return [self._array(item) for item in session.run_with_ort_values(None, values)]
+
+    def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
+        session, feeds = compiled
+        if all(_is_plain(value) for value in feeds.values()) and all(_plain_type(entry.type) for entry in session.get_outputs()):
+            return lambda: session.run(None, feeds)
+        values = {name: self._ort_value(value) for name, value in feeds.items()}
+        return lambda: session.run_with_ort_values(None, values)
 
     def _ort_value(self, value: Any) -> Any:
         if value is None or isinstance(value, list):

@@ -6,7 +6,7 @@ import importlib
 import io
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from opera.arrays import Array, Outputs, dtype_name, pack, unpack
@@ -135,6 +135,18 @@ class OpenVinoAdapter(Adapter):
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         self._outputs = len(compiled.outputs)
+        request = self._request(compiled, subject)
+        request.infer()
+        places = list(range(len(compiled.outputs)))
+        if subject.route.name == "saved-model":
+            places = saved_model.output_places([sorted(port.get_names()) for port in compiled.outputs])
+        return [self._array(request.get_output_tensor(place)) for place in places]
+
+    def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
+        return self._request(compiled, subject).infer
+
+    def _request(self, compiled: Any, subject: Subject) -> Any:
+        """A request whose inputs are set."""
         request = compiled.create_infer_request()
         values = list(subject.inputs.values())
         for place, port in enumerate(compiled.inputs):
@@ -142,11 +154,7 @@ class OpenVinoAdapter(Adapter):
             names = ({litert_format.input_name(name) for name in own} if subject.route.name == "litert" else own) & set(self._fed)
             value = self._fed[min(names)] if names else values[place]
             request.set_input_tensor(place, self._tensor(value))
-        request.infer()
-        places = list(range(len(compiled.outputs)))
-        if subject.route.name == "saved-model":
-            places = saved_model.output_places([sorted(port.get_names()) for port in compiled.outputs])
-        return [self._array(request.get_output_tensor(place)) for place in places]
+        return request
 
     def _tensor(self, value: Array) -> Any:
         name = dtype_name(value.dtype)

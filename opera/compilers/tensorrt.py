@@ -47,6 +47,7 @@ class TensorRtAdapter(Adapter):
 
     name = "tensorrt"
     routes = (Route("onnx", "onnx", "onnx"), Route("pytorch", "onnx", "onnx"))
+    devices = ("cpu", "cuda")
     packages = ("tensorrt>=10.0", "cuda-python>=12.6", "onnx>=1.19")
     levels = ("3", "0", "5")
     lowest_level = "0"

@@ -173,6 +173,12 @@ class TvmAdapter(Adapter):
         output = self._output(result)
         return cast("list[Any]", output) if isinstance(output, list) else [output]
 
+    def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
+        executable, feeds = compiled
+        call = self._relax.VirtualMachine(executable, self._tvm.cpu())["main"]
+        tensors = [self._tensor(value) for value in feeds]
+        return lambda: call(*tensors)
+
     def _tensor(self, value: Any) -> Any:
         if value is None:
             return None

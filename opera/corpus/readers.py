@@ -13,12 +13,16 @@ from opera.console import plural
 from opera.corpus.files import Entry, Problem, check_instance, read_corpus, read_header
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance
+from opera.opidiff.instances import Scalars, instance_of, is_of_the_library
+from opera.opidiff.problems import InvalidSuite
+from opera.opidiff.suite import load_suite
 from opera.store import Corpus
 from opera.store.database import DATABASE, open_workspace
 from opera.store.rows import checked_rows
 from opera.untrusted import Count, Line, Malformed, Name, inflated, parsed_json, typed
 
 _RECORDS = "opera.extract.freefuzz"
+_SUITES = (".yaml", ".yml")
 
 
 class RecordedCalls(Protocol):
@@ -36,6 +40,7 @@ class Format(enum.Enum):
     WORKSPACE = "workspace"
     FREEFUZZ = "freefuzz"
     DEEPREL = "deeprel"
+    OPIDIFF = "opidiff"
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,8 @@ class ImportOrigin:
         """The entries, with a problem in place of every invalid one."""
         if self.format is Format.JSONL:
             return read_corpus(self.path)
+        if self.format is Format.OPIDIFF:
+            return _suite(self.path)
         return _workspace(self.path) if self.format is Format.WORKSPACE else _records(self.path, self.format)
 
 
@@ -69,6 +76,8 @@ def origin(path: Path, format: str, target: Path) -> ImportOrigin:
         if path.resolve() == target.resolve():
             raise UserError(f"{path} is the target workspace itself; give another workspace")
         return ImportOrigin(path, Format.WORKSPACE)
+    if format == Format.OPIDIFF.value or (format == "auto" and path.suffix in _SUITES):
+        return ImportOrigin(path, Format.OPIDIFF)
     read_header(path)
     return ImportOrigin(path, Format.JSONL)
 
@@ -86,6 +95,25 @@ def _workspace(path: Path) -> Iterator[Entry | Problem]:
                 yield Entry(instance, tuple(_sound(each) for each in corpus.provenance(key)) or (Occurrence("imported", path.name),))
             except (ValueError, TypeError, RecursionError) as error:
                 yield Problem(f"{path}: instance {key[:12]}", None, str(error)[:300])
+
+
+def _suite(path: Path) -> Iterator[Entry | Problem]:
+    """The tests of an OpiDiff suite; one with errors gives the errors alone. Scalars are constants: nothing is exported here."""
+    try:
+        suite = load_suite([path])
+    except InvalidSuite as error:
+        yield from (Problem(f"{each.file}:{each.line}:{each.column}", None, each.message) for each in error.problems if not each.warning)
+        return
+    for test in suite.tests:
+        file, line = suite.line(test)
+        try:
+            if not is_of_the_library(test):
+                raise Malformed(f"test {test.id} needs a class that is not PyTorch's; `opera opidiff run --trust` runs it")
+            instance = instance_of(test, scalars=Scalars.PYTHON)
+            check_instance(instance)
+            yield Entry(instance, (Occurrence("opidiff", test.id),))
+        except (ValueError, RecursionError) as error:
+            yield Problem(file, line, str(error)[:300])
 
 
 def _sound(occurrence: Occurrence) -> Occurrence:

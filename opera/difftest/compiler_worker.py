@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from opera import bundle
 from opera.arrays import Outputs
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
-from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, DifferenceFacts, NotCaptured, from_json, to_json
+from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, NotCaptured, Timed, from_json, to_json
+from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
-from opera.oracles.verdict import Failure, Stage
+from opera.oracles.metrics import metrics
+from opera.oracles.verdict import DifferenceFacts, Failure, MeasuredFacts, Stage
 from opera.workers.child import Stages
 from opera.workers.failure import describe
 from opera.workers.protocol import Message
@@ -51,7 +54,7 @@ class CompilerWorker:
         assert isinstance(request, Compile)
         return to_json(self._compile(request, stages))
 
-    def _compile(self, request: Compile, stages: Stages) -> Compared | CompilerRaised | NotCaptured | Damaged:
+    def _compile(self, request: Compile, stages: Stages) -> Compared | Timed | CompilerRaised | NotCaptured | Damaged:
         stages.enter("read")
         if self._adapters.get(request.level) is not self._adapter:
             self._at_level(request.level)
@@ -68,6 +71,8 @@ class CompilerWorker:
             loaded = self._adapter.load(subject, stages.enter)
             compiled = self._adapter.compile(loaded, subject, stages.enter)
             stages.enter("run")
+            if request.repeats:
+                return self._timed(compiled, subject, request.repeats, stages)
             outputs = self._adapter.run(compiled, subject, stages.enter)
         except CannotCapture as error:
             return NotCaptured(f"capture-failed:{error}", describe(error.__cause__ or error))
@@ -81,9 +86,18 @@ class CompilerWorker:
         if difference is not None:
             kept = self._kept(outputs) if difference.explained is None else None
             answer = Compared(cast(DifferenceFacts, difference.document()), self._converter(subject, None), kept)
+        if request.measure:
+            facts: MeasuredFacts = {**metrics(tree["outputs"], outputs), "outputs": self._kept(outputs), "reference": request.bundle}
+            answer = replace(answer, measured=facts)
         stages.enter("release")
         del outputs, compiled, loaded, subject
         return answer
+
+    def _timed(self, compiled: Any, subject: Subject, repeats: int, stages: Stages) -> Timed:
+        """Times warm calls; inputs are converted once before, where the adapter can."""
+        prepared = self._adapter.prepared(compiled, subject)
+        call = prepared or (lambda: self._adapter.run(compiled, subject, stages.enter))
+        return Timed(timed(call, repeats), with_feeding=prepared is None)
 
     def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised:
         rule = declined((*self._adapter.unsupported, _NO_ACCESS), failure, stage)

@@ -68,11 +68,12 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         return Judgement(Verdict.INVALID, None, answer.reason, None, {"failure": answer.failure}, event.seconds)
     assert isinstance(answer, Compared)
     difference = answer.difference
+    detail: Detail = {} if answer.measured is None else {"measured": answer.measured}
     if difference is None:
         if undefined is not None:
-            return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, seconds=event.seconds)
-        return Judgement(Verdict.PASS, seconds=event.seconds)
-    detail: Detail = {"difference": difference}
+            return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, None, detail, event.seconds)
+        return Judgement(Verdict.PASS, detail=detail, seconds=event.seconds)
+    detail["difference"] = difference
     excuse = difference.get("explained") or (undefined if _says_nothing(difference["kind"], undefined) else None)
     if excuse is not None:
         return Judgement(Verdict.UNDEFINED, Stage.COMPARE, str(excuse), answer.converter, detail, event.seconds)

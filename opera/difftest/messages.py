@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
-from opera.oracles.verdict import DifferenceFacts, Failure, LostFacts
+from opera.oracles.verdict import DifferenceFacts, Failure, LostFacts, MeasuredFacts
 
 Document = Mapping[str, Any]
 """An `instance/1` document."""
@@ -136,6 +136,8 @@ class Compile:
         bundle: Inputs and reference outputs.
         model: The artefact; None where the live module is rebuilt.
         level: Optimisation level; None for the campaign's.
+        measure: Whether to keep the outputs, and to say how far they are from the library's, whatever the verdict.
+        repeats: How many warm runs to time instead of comparing.
     """
 
     instance: Document
@@ -145,9 +147,21 @@ class Compile:
     bundle: str
     model: str | None
     level: str | None
+    measure: bool = False
+    repeats: int = 0
 
 
-Request = Materialise | WriteSource | Review | CallRecorded | Compile
+@dataclass(frozen=True)
+class TimeCalls:
+    """Call the library *repeats* times, and time each call."""
+
+    instance: Document
+    key: str
+    seed: int
+    repeats: int
+
+
+Request = Materialise | WriteSource | Review | CallRecorded | TimeCalls | Compile
 
 
 # Answers of the library's worker.
@@ -291,11 +305,22 @@ class Compared:
     difference: DifferenceFacts | None
     converter: str | None = None
     outputs: str | None = None
+    measured: MeasuredFacts | None = None
 
     def __post_init__(self) -> None:
         _check_blob(self.outputs)
+        if self.measured is not None:
+            _check_blob(self.measured["outputs"], self.measured["reference"])
         if self.difference is not None and self.converter is None:
             raise ValueError("a difference without a converter")
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Seconds of each warm call. *with_feeding* says that they contain the conversion of inputs and outputs."""
+
+    seconds: list[float]
+    with_feeding: bool = False
 
 
 @dataclass(frozen=True)
@@ -323,13 +348,15 @@ class Damaged:
     reason: str
 
 
-FROM_LIBRARY = (Made, InstanceRejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers)
-FROM_COMPILER = (Compared, CompilerRaised, NotCaptured, Damaged)
+FROM_LIBRARY = (Made, InstanceRejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers, Timed)
+FROM_COMPILER = (Compared, Timed, CompilerRaised, NotCaptured, Damaged)
 _TAGS: dict[type[Any], str] = {
     Materialise: "materialise",
     WriteSource: "write-source",
     Review: "review",
     CallRecorded: "call",
+    TimeCalls: "time",
+    Timed: "timed",
     Compile: "compile",
     KeptReference: "reference",
     KeptModel: "artefact",

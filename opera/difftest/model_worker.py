@@ -20,14 +20,17 @@ from opera.difftest.messages import (
     Refusal,
     Review,
     Reviewed,
+    TimeCalls,
+    Timed,
     Unwritable,
     WriteSource,
     from_json,
     to_json,
 )
+from opera.difftest.timing import timed
 from opera.instance import decode_instance
 from opera.models.sampling import with_single_parameters
-from opera.models.template import ExportFailed, Invalid, Model, Template
+from opera.models.template import ExportFailed, Invalid, Model, Prepared, Template
 from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
@@ -68,6 +71,8 @@ class Materialiser:
         if isinstance(request, CallRecorded):
             return to_json(CallAnswers(self._call_all(request.calls, request.seed, stages)))
         stages.enter(REFERENCE)
+        if isinstance(request, TimeCalls):
+            return to_json(self._timed(request))
         reference: messages.KeptReference | None = None
         try:
             model = self._model(request)
@@ -90,7 +95,18 @@ class Materialiser:
             return to_json(messages.ExporterFailed(error.exporter, describe(error.__cause__ or error), reference=reference))
         return to_json(Made(artefact, reference))
 
-    def _model(self, request: Materialise | WriteSource | Review) -> Model:
+    def _timed(self, request: TimeCalls) -> Timed | InstanceRejected:
+        """Times the library's own calls, without the conversion of inputs and outputs."""
+        try:
+            model = self._model(request)
+            if not isinstance(model, Prepared):
+                return Timed(timed(model.run_once, request.repeats), with_feeding=True)
+            model.run_once()
+            return Timed(timed(model.prepared(), request.repeats))
+        except Invalid as error:
+            return InstanceRejected(str(error), REFERENCE, describe(error.__cause__ or error))
+
+    def _model(self, request: Materialise | WriteSource | Review | TimeCalls) -> Model:
         return self._template.build(decode_instance(request.instance, self._blob), request.key, request.seed)
 
     def _review(self, request: Review, stages: Stages) -> Reviewed:

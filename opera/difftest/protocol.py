@@ -112,6 +112,7 @@ class DiffTest:
         confirm: Whether a failure has to happen again in a fresh process.
         library, compiler: The workers that are asked first.
         reviewed: Whether a failure is reviewed.
+        measure: Whether outputs are kept and measured, whatever the verdict.
     """
 
     subject: str
@@ -124,6 +125,7 @@ class DiffTest:
     library: WorkerKind = WorkerKind.LIBRARY
     compiler: WorkerKind = WorkerKind.COMPILER
     reviewed: Callable[[Judgement, Test], bool] = needs_review
+    measure: bool = False
 
     def begin(self, test: Test, reference: Kept | None = None, artefact: Kept | None = None) -> TestState | Judgement:
         """The first step of *test*, with a known *reference* and *artefact*."""
@@ -154,7 +156,7 @@ class DiffTest:
             assert state.confirmed is not None
             return Ask(state.worker, Review(*what, self.kind, state.confirmed.outputs, bundle, model, dict(self.computes_as)))
         level = self.lowest if state.phase is Phase.LOWEST else None
-        return Ask(state.worker, Compile(*what, self.route, bundle, model, level))
+        return Ask(state.worker, Compile(*what, self.route, bundle, model, level, self.measure and state.phase is Phase.COMPILE))
 
     def answered(self, state: TestState, event: Event) -> TestState | Judgement:
         """The next step after *event*, the reply to the request that `ask` gives for *state*.

@@ -11,7 +11,7 @@ from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.judge import Judgement, headline, needs_review
-from opera.difftest.messages import Document, to_json
+from opera.difftest.messages import Document, Request, to_json
 from opera.difftest.protocol import Ask, DiffTest, Event, drive
 from opera.difftest.settings import Settings
 from opera.difftest.specs import compiler_spec, library_spec
@@ -26,6 +26,8 @@ from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 
 _CANARY = "canary"
+_MEASURED = 1
+"""Part of the identity of the tests of suites: their results hold what others do not."""
 
 
 class SubjectSession:
@@ -37,6 +39,7 @@ class SubjectSession:
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
         self._settings = settings
         self._own_settings = config.digest(settings.compiler)
+        self._interrupted: Callable[[], bool] = lambda: False
         environment = dict(self.route.environment)
         library = library_spec(config, self.route.library, cache, environment)
         compiler = compiler_spec(
@@ -85,6 +88,10 @@ class SubjectSession:
             self.pool.set_warmup(WorkerKind.COMPILER_FRESH, asked[WorkerKind.COMPILER])
         return self._identity()
 
+    def ask(self, worker: WorkerKind, request: Request) -> Event:
+        """What *worker* answers; a task that takes too long runs twice."""
+        return self._one(worker, to_json(request))
+
     def _one(self, role: WorkerKind, task: Message) -> Done | Raised | Lost:
         """The outcome of *task*. A task that takes too long runs twice, because a compiler's first model is slow on a busy machine."""
         event = self._once(role, task)
@@ -104,13 +111,14 @@ class SubjectSession:
 
     def _identity(self) -> Identity:
         library = self.pool.infos[WorkerKind.LIBRARY]
+        measured = {} if self._settings.suite is None else {"measured": _MEASURED}
         return Identity(
             compiler=self._settings.compiler,
             route=self.route,
             template=str(library["template"]),
             library=self.library_versions(),
             versions=self.compiler_versions(),
-            policy={"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations()},
+            policy={"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations(), **measured},
         )
 
     def library_versions(self) -> Mapping[str, str]:
@@ -135,6 +143,7 @@ class SubjectSession:
             computes_as=self.adapter.computes_as,
             confirm=settings.confirm,
             reviewed=needs_review if settings.confirm else _never,
+            measure=settings.suite is not None,
         )
 
 

@@ -66,6 +66,7 @@ class Settings:
         build: Which build of the compiler this is, where its version does not tell.
         cluster: The Ray cluster that the workers are on; None for this machine.
         confirm: Whether a failure has to happen again in a fresh process. Only benchmarks say no.
+        suite: Hash of the selected tests, if they are those of an OpiDiff suite: their outputs are kept and measured.
     """
 
     compiler: str
@@ -89,6 +90,7 @@ class Settings:
     shard: Shard | None = None
     build: str | None = None
     cluster: Cluster | None = None
+    suite: str | None = None
 
     @property
     def subject(self) -> str:
@@ -111,6 +113,8 @@ class Settings:
             "chebyshev": self.chebyshev,
             "level": self.level,
         }
+        if self.suite is not None:
+            whole["suite"] = self.suite
         return whole if self.shard is None else {**whole, SHARD: str(self.shard)}
 
     def campaign(self, versions: Mapping[str, Any]) -> str:

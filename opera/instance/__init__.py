@@ -6,7 +6,7 @@ Standard library only: workers import it in environments where nothing else of O
 from opera.instance.codec import decode_instance, decode_value, encode_instance, encode_value
 from opera.instance.identity import digest, identity_form, shape_digest
 from opera.instance.instance import Argument, Instance, Kind, Occurrence, Outcome
-from opera.instance.values import Call, Constraint, Device, DType, Enum, Graph, Named, Opaque, Tensor, Value
+from opera.instance.values import Call, Constraint, Device, Distribution, DType, Enum, Graph, Named, Opaque, Tensor, Value
 
 __all__ = [
     "Argument",
@@ -14,6 +14,7 @@ __all__ = [
     "Constraint",
     "DType",
     "Device",
+    "Distribution",
     "Enum",
     "Graph",
     "Instance",

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 from opera.instance.instance import Argument, Instance, Kind, Outcome
-from opera.instance.values import Call, Constraint, Device, DType, Enum, Graph, Named, Opaque, Tensor, Value
+from opera.instance.values import Call, Constraint, Device, Distribution, DType, Enum, Graph, Named, Opaque, Tensor, Value
 from opera.instrumentation import wire
 from opera.instrumentation.wire import Json
 
@@ -193,6 +193,8 @@ def _encode_tensor(tensor: Tensor, put: Put | None) -> Json:
         content.update(_encode_bytes(tensor.data, put))
     if tensor.constraint is not None:
         content["constraint"] = _encode_constraint(tensor.constraint)
+    if tensor.distribution is not None:
+        content["distribution"] = [tensor.distribution.name, *tensor.distribution.parameters]
     return content
 
 
@@ -245,6 +247,7 @@ def _optional_name(name: object) -> str | None:
 def _build_tensor(content: Mapping[str, object], get: Get | None) -> Tensor:
     strides = content.get("strides")
     limits = content.get("constraint")
+    drawn = content.get("distribution")
     tensor = Tensor(
         shape=tuple([wire.integer(dim) for dim in wire.items_of(content.get("shape"))]),
         dtype=wire.text(content.get("dtype")),
@@ -252,6 +255,7 @@ def _build_tensor(content: Mapping[str, object], get: Get | None) -> Tensor:
         strides=None if strides is None else tuple([wire.integer(step) for step in wire.items_of(strides)]),
         layout=wire.text(content.get("layout", "strided")),
         constraint=None if limits is None else _build_constraint(_object(limits)),
+        distribution=None if drawn is None else _build_distribution(wire.items_of(drawn)),
     )
     if tensor.dtype == "string" and tensor.data is not None:
         _check_strings(tensor.data, tensor)
@@ -267,6 +271,11 @@ def _check_strings(data: bytes, tensor: Tensor) -> None:
         raise ValueError("the elements of a string tensor are a JSON array of texts")
     if len(items) != tensor.size:
         raise ValueError(f"{len(items)} elements for a string tensor of shape {tensor.shape}")
+
+
+def _build_distribution(content: list[object]) -> Distribution:
+    name, *parameters = content
+    return Distribution(wire.text(name), tuple([wire.integer(each) if type(each) is int else wire.finite(each) for each in parameters]))
 
 
 def _build_constraint(limits: Mapping[str, object]) -> Constraint:

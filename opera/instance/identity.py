@@ -6,6 +6,7 @@ their defaults, and context. It does not cover defaults (a library's new paramet
 Tensors enter by shape, dtype, layout and contiguity, and by value where the values were written by a person: integers and bools up
 to `EXACT_INTEGERS` elements, and floats that the recorders' rule for written values takes. Values that were drawn at
 random enter by class only (sign of the bounds, NaN, infinities, structure): otherwise every run of a suite would give a new corpus.
+A distribution that a person wrote enters with its parameters.
 Lists and tuples are the same. Specified in docs/reference/instance-format.md.
 
 A second, coarser hash erases dtypes and the values of tensors, so that instances which differ in nothing else count once.
@@ -135,6 +136,8 @@ def _tensor(tensor: Tensor) -> wire.Json:
         form["data"] = hashlib.sha256(canonical_data(tensor)).hexdigest()
     elif tensor.constraint is not None:
         form["class"] = _constraint_class(tensor.constraint)
+    elif tensor.distribution is not None:
+        form["distribution"] = [tensor.distribution.name, *(float(each) for each in tensor.distribution.parameters)]
     return form
 
 

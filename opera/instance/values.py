@@ -6,6 +6,7 @@ has a class here, so that an instance can be read, compared and hashed without t
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from types import EllipsisType
@@ -59,6 +60,37 @@ class Constraint:
                 raise ValueError(f"unknown structure {name[:40]!r} of a tensor's values")
 
 
+Number = Union[bool, int, float]
+DISTRIBUTIONS = {"normal": 2, "uniform": 2, "randint": 2, "bernoulli": 1, "zeros": 0, "ones": 0}
+"""The distributions that a person can ask for, each with the number of its parameters."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """The distribution that a person asked for. Other than a constraint, it is part of the identity.
+
+    Attributes:
+        name: A key of `DISTRIBUTIONS`.
+        parameters: Mean and standard deviation of `normal`; smallest and largest value of `uniform` and `randint`, both inclusive;
+            probability of 1 of `bernoulli`.
+    """
+
+    name: str
+    parameters: tuple[Number, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.parameters) != DISTRIBUTIONS.get(self.name, -1):
+            raise ValueError(f"no distribution {self.name[:40]!r} with {len(self.parameters)} parameters")
+        if not all(math.isfinite(each) for each in self.parameters):
+            raise ValueError("a parameter of a distribution that is not finite")
+        if self.name in ("uniform", "randint") and self.parameters[0] > self.parameters[1]:
+            raise ValueError(f"a distribution whose smallest value {self.parameters[0]} exceeds its largest, {self.parameters[1]}")
+        if self.name == "normal" and self.parameters[1] < 0:
+            raise ValueError(f"a negative standard deviation {self.parameters[1]}")
+        if self.name == "bernoulli" and not 0 <= self.parameters[0] <= 1:
+            raise ValueError(f"{self.parameters[0]} is no probability")
+
+
 @dataclass(frozen=True)
 class Tensor:
     """A tensor argument.
@@ -71,6 +103,7 @@ class Tensor:
         strides: In elements; None when contiguous.
         layout: `strided`, `sparse_coo`, `sparse_csr`, ...
         constraint: Of the values seen.
+        distribution: Of the values to draw; only in tensors that a person described.
     """
 
     shape: tuple[int, ...]
@@ -79,6 +112,7 @@ class Tensor:
     strides: tuple[int, ...] | None = None
     layout: str = "strided"
     constraint: Constraint | None = None
+    distribution: Distribution | None = None
 
     def __post_init__(self) -> None:
         if self.dtype not in DTYPE_BITS:

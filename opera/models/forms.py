@@ -8,6 +8,10 @@ from opera.instance import Call, Instance, Kind, Tensor
 from opera.instance.values import walk
 from opera.models.sampling import is_inexact
 
+INPUTS = "inputs"
+"""The context fact of instances that share their inputs: the key from which these are drawn."""
+PACKED = "packed"
+"""The context fact of an instance whose input 0 is transported as pairs of real and imaginary parts."""
 _SMALL = 8
 _OF_CONSTANTS = "stablehlo"
 """The library whose programs have all inputs as constants: as arguments, they reach other code of a compiler."""

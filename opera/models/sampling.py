@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from opera.arrays import Array, numpy_dtype, tensor_array
-from opera.instance import Constraint, Instance, Tensor
+from opera.instance import Constraint, Distribution, Instance, Tensor
 from opera.instance.values import DTYPE_BITS, Value
 
 _DEFAULT_FLOAT = Constraint(-1.0, 1.0)
@@ -83,7 +83,9 @@ def is_inexact(dtype: str) -> bool:
 
 
 def draw(tensor: Tensor, generator: np.random.Generator) -> Array:
-    """Values of the dtype and shape of *tensor* that satisfy its constraint."""
+    """Values of the dtype and shape of *tensor* from its distribution, or else such that satisfy its constraint."""
+    if tensor.distribution is not None:
+        return _distributed(tensor, tensor.distribution, generator)
     if tensor.dtype == "string":
         words = np.array(["", "a", "opera"], dtype=object)
         return np.asarray(words[generator.integers(0, len(words), tensor.shape)], dtype=object).reshape(tensor.shape)
@@ -96,6 +98,33 @@ def draw(tensor: Tensor, generator: np.random.Generator) -> Array:
     if tensor.dtype.startswith("complex"):
         numbers = numbers + 1j * _floats(constraint, tensor.shape, generator)
     return numbers.astype(numpy_dtype(tensor.dtype))
+
+
+def _distributed(tensor: Tensor, distribution: Distribution, generator: np.random.Generator) -> Array:
+    dtype = numpy_dtype(tensor.dtype)
+    numbers = _numbers(tensor.shape, distribution, generator)
+    if tensor.dtype.startswith("complex") and distribution.name in ("normal", "uniform"):
+        numbers = numbers + 1j * _numbers(tensor.shape, distribution, generator)
+    return numbers.astype(dtype)
+
+
+def _numbers(shape: tuple[int, ...], distribution: Distribution, generator: np.random.Generator) -> Array:
+    parameters = distribution.parameters
+    match distribution.name:
+        case "normal":
+            return generator.normal(float(parameters[0]), float(parameters[1]), shape)
+        case "uniform":
+            low, high = (float(each) for each in parameters)
+            return low + (high - low) * generator.random(shape)
+        case "randint":
+            low, high = (int(each) for each in parameters)
+            return generator.integers(low, high, shape, dtype=np.uint64 if high >= 2**63 else np.int64, endpoint=True)
+        case "bernoulli":
+            return generator.random(shape) < float(parameters[0])
+        case "zeros":
+            return np.zeros(shape)
+        case _:
+            return np.ones(shape)
 
 
 def _integers(tensor: Tensor, generator: np.random.Generator) -> Array:

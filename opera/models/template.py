@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from opera.arrays import ModelValue, Outputs
 from opera.errors import EnvironmentBroken, UserError
@@ -118,6 +118,15 @@ class Model(Protocol):
 
     def source(self, form: str) -> PythonSource:
         """The model as a person would write it."""
+        ...
+
+
+@runtime_checkable
+class Prepared(Protocol):
+    """A model whose calls can be timed."""
+
+    def prepared(self) -> Callable[[], object]:
+        """A call with inputs that are made before."""
         ...
 
 

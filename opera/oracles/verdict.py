@@ -94,6 +94,26 @@ class DifferenceFacts(TypedDict):
     dtype: NotRequired[str | None]
 
 
+class MetricFacts(TypedDict):
+    """How far two results are from each other: numbers that are not finite are text; None where they cannot be subtracted."""
+
+    max_abs: float | str | None
+    mean_abs: float | str | None
+    mse: float | str | None
+
+
+class MeasuredFacts(MetricFacts):
+    """What a test of a suite leaves behind, whatever its verdict.
+
+    Attributes:
+        outputs: Name in the cache of the compiler's outputs; None where it cannot hold them.
+        reference: Name in the cache of the inputs and the library's outputs.
+    """
+
+    outputs: str | None
+    reference: str
+
+
 class LostFacts(TypedDict):
     """How a process was lost, as `opera.workers.process.Lost` has it."""
 
@@ -119,6 +139,7 @@ class Detail(TypedDict, total=False):
         log: The end of what that process printed.
         excuse: Why the failure does not count.
         lowest_level: What the lowest optimisation level gave.
+        measured: How far the outputs are from the library's, in suites.
     """
 
     failure: Failure
@@ -127,3 +148,4 @@ class Detail(TypedDict, total=False):
     log: str
     excuse: str | None
     lowest_level: LevelFacts
+    measured: MeasuredFacts

@@ -28,7 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "compilers",
         "workers",
         "difftest",
-        "extract store",
+        "extract opidiff store",
         "prioritize",
         "triage",
         "conformance corpus environments evaluation",

@@ -192,7 +192,7 @@ def with_dtype(tensor: Tensor, dtype: str) -> Tensor | None:
     """*tensor* in another dtype, its values converted; None where that cannot be done."""
     array = array_of(tensor)
     if array is None:
-        return replace(tensor, dtype=dtype, constraint=None) if tensor.data is None else None
+        return replace(tensor, dtype=dtype, constraint=None, distribution=None) if tensor.data is None else None
     if "string" in (dtype, tensor.dtype):
         return None
     try:
@@ -201,7 +201,7 @@ def with_dtype(tensor: Tensor, dtype: str) -> Tensor | None:
             if source.dtype.kind not in "iub" and dtype.startswith(("int", "uint", "bool")):
                 source = np.nan_to_num(source.astype(np.float64))
             converted = source.astype(numpy_dtype(dtype))
-        return replace(tensor, dtype=dtype, data=to_bytes(converted), constraint=None)
+        return replace(tensor, dtype=dtype, data=to_bytes(converted), constraint=None, distribution=None)
     except (TypeError, ValueError, AttributeError):
         return None
 
@@ -244,7 +244,7 @@ def without_axis(tensor: Tensor, axis: int) -> Tensor:
     if array is None:
         return replace(tensor, shape=shape, strides=strides, data=None)
     values = np.take(array, 0, axis) if tensor.shape[axis] else np.zeros(shape, array.dtype)
-    return replace(tensor, shape=shape, strides=strides, data=to_bytes(np.asarray(values)), constraint=None)
+    return replace(tensor, shape=shape, strides=strides, data=to_bytes(np.asarray(values)), constraint=None, distribution=None)
 
 
 def with_axis(tensor: Tensor, axis: int) -> Tensor:
@@ -264,7 +264,7 @@ def edit(tensor: Tensor, change: Edit) -> Tensor | None:
     except (TypeError, ValueError):
         return None
     data = to_bytes(new)
-    return None if data == tensor.data else replace(tensor, data=data, constraint=None)
+    return None if data == tensor.data else replace(tensor, data=data, constraint=None, distribution=None)
 
 
 def _contiguous(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:

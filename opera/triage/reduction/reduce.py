@@ -269,7 +269,7 @@ def with_inputs(instance: Instance, inputs: Mapping[str, ModelValue]) -> Instanc
 
 def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> Instance:
     try:
-        return put(instance, place, replace(tensor, data=data, constraint=None))
+        return put(instance, place, replace(tensor, data=data, constraint=None, distribution=None))
     except ValueError:
         return instance
 

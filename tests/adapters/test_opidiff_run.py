@@ -1,0 +1,141 @@
+"""Suites on real backends: results per id, pairs, baselines, latency, and what resumes."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as xml
+
+import pytest
+
+from opera.cli.opidiff import command
+from opera.cli.options import guarded
+
+SUITE = """
+dims: {B: 2, N: 4}
+presets:
+  x: {type: tensor, shape: [B, N], kind: float, init: normal}
+tests:
+  - {id: add, op: aten::add, in: [{ref: x}, {ref: x}]}
+  - {id: same, op: aten::add, in: [{ref: x}, {ref: x}]}
+  - {id: gpu, op: aten::add, device: gpu, in: [{ref: x}, {ref: x}]}
+  - {id: scalar, op: aten::sum.dim_IntList, in: [{ref: x}, {type: scalar, kind: int, value: 1}]}
+  - {id: product, op: aten::mul, in: [{ref: x}, {type: scalar, kind: float, value: 2}]}
+  - {id: complex, op: aten::fft_irfft, cast_input0_to_complex: true, in: [{type: tensor, dtype: complex64, shape: [2, 4]}]}
+  - id: pair
+    op:
+      type: template_compare_pair
+      vars: {n: [8]}
+      common: {args: [N1, {var: n}]}
+      a: {impl: one, path: torch.nn.Linear}
+      b: {impl: two, path: torch.nn.Linear, kwargs: {bias: true}}
+    in: [{ref: x}]
+  - id: other
+    op: {type: template_compare_pair, vars: {}, a: {impl: one, path: torch.nn.ReLU}, b: {impl: two, path: torch.nn.GELU}}
+    in: [{ref: x}]
+""".replace("N1", "4")
+
+
+@dataclass(frozen=True)
+class Ran:
+    code: int
+    results: dict[str, dict[str, Any]]
+    folder: Path
+
+
+def run(folder: Path, *arguments: str) -> Ran:
+    (folder / "s.yaml").write_text(SUITE)
+    outputs = ["--csv", str(folder / "r.csv"), "--junit", str(folder / "r.xml")]
+    code = guarded(command, ["run", str(folder / "s.yaml"), "--workspace", str(folder / "ws"), "-j", "2", "-q", *outputs, *arguments])
+    with (folder / "r.csv").open() as file:
+        rows = {row["id"]: row for row in csv.DictReader(file)}
+    return Ran(code, rows, folder)
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return run(tmp_path_factory.mktemp("suite"), "--backend", "onnxruntime", "--repeats", "5")
+
+
+def test_each_id_has_its_result_also_where_ids_share_an_instance(ran: Ran) -> None:
+    assert ran.code == 0
+    assert ran.results["add"]["verdict"] == ran.results["same"]["verdict"] == "pass"
+    assert ran.results["add"]["instance"] == ran.results["same"]["instance"]
+    assert len(ran.results) == 12
+
+
+def test_a_passing_test_has_metrics_and_latency(ran: Ran) -> None:
+    row = ran.results["add"]
+    assert float(row["max_abs"]) == float(row["mean_abs"]) == float(row["mse"]) == 0.0
+    assert float(row["median"]) > 0
+    assert float(row["ratio"]) == pytest.approx(float(row["median"]) / float(row["baseline_median"]))
+    assert row["with_feeding"] == "False"
+
+
+def test_an_absent_device_is_unsupported(ran: Ran) -> None:
+    assert (ran.results["gpu"]["verdict"], ran.results["gpu"]["reason"]) == ("unsupported", "no-device")
+
+
+def test_a_scalar_is_an_input_of_rank_1_where_models_are_exported(ran: Ran) -> None:
+    assert ran.results["product"]["verdict"] == "pass"
+    assert (ran.results["scalar"]["verdict"], ran.results["scalar"]["reason"]) == ("invalid", "scalar-as-tensor")
+    assert "--scalars python" in ran.results["scalar"]["summary"]
+
+
+def test_a_packed_complex_input_is_joined_in_the_model(ran: Ran) -> None:
+    assert ran.results["complex"]["verdict"] == "pass"
+
+
+def test_the_sides_of_a_pair_are_compared_and_a_difference_of_the_library_blames_nobody(ran: Ran) -> None:
+    assert ran.results["pair__n=8"]["verdict"] == "pass"
+    assert float(ran.results["pair__n=8"]["max_abs"]) == 0.0
+    assert (ran.results["other"]["verdict"], ran.results["other"]["reason"]) == ("undefined", "sides-differ")
+    assert float(ran.results["other"]["max_abs"]) > 0
+
+
+def test_junit_has_a_case_for_each_id(ran: Ran) -> None:
+    [suite] = xml.parse(ran.folder / "r.xml").getroot()
+    assert {case.get("name") for case in suite} == set(ran.results)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("12", "0", "3")
+
+
+def test_a_second_run_continues_and_selects_ids(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", str(ran.folder / "s.yaml"), "--workspace", str(ran.folder / "ws"), "--backend", "onnxruntime", "-q", "--json"]
+    code = guarded(command, [*arguments, "--id", "sca*", "--id", "pair*", "--scalars", "python"])
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["schema"]) == (0, "opidiff-run/1")
+    assert {each["id"]: each["verdict"] for each in document["results"]} == dict.fromkeys(
+        ["scalar", "pair__n=8__a", "pair__n=8__b", "pair__n=8"], "pass"
+    )
+    assert guarded(command, [*arguments, "--id", "nothing"]) == 4
+
+
+def test_a_backend_can_be_the_baseline(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "run",
+        str(ran.folder / "s.yaml"),
+        "--workspace",
+        str(ran.folder / "ws"),
+        "--backend",
+        "onnxruntime,openvino",
+        "-q",
+        "--json",
+    ]
+    code = guarded(command, [*arguments, "--id", "add", "--baseline", "onnxruntime"])
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["baseline"]) == (0, "onnxruntime")
+    assert [(each["backend"], each["verdict"], each["max_abs"]) for each in document["results"]] == [
+        ("onnxruntime", "pass", 0.0),
+        ("openvino", "pass", 0.0),
+    ]
+
+
+def test_absent_backends_are_named_before_anything_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "s.yaml").write_text(SUITE)
+    arguments = ["run", str(tmp_path / "s.yaml"), "--workspace", str(tmp_path / "ws"), "--backend", "tensorrt,onnxruntime"]
+    assert guarded(command, arguments) == 3
+    assert "not installed: tensorrt (" in capsys.readouterr().err
+    assert not (tmp_path / "ws").exists()
