@@ -22,8 +22,10 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--root", default="", help="folder of .mlir files, or one file")
     options = parser.parse_args(argv)
     recorder: Any = _recorder()
-    if not options.root or not os.path.exists(options.root):
-        raise SystemExit(f"the folder {options.root!r} does not exist; name a folder of .mlir files")
+    if not options.root:
+        raise SystemExit("no folder was named; add --programs DIR, a folder of .mlir files")
+    if not os.path.exists(options.root):
+        raise SystemExit(f"{options.root} does not exist; name a folder of .mlir files with --programs DIR")
     filters = arguments.filters(options)
     entries = recorder.find(Path(options.root))
     chosen = [name for name in entries.names if filters.selected(name) and not filters.excluded(name)]
