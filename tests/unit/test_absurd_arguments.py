@@ -27,11 +27,16 @@ LEAST: dict[str, tuple[str, ...]] = {
     "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),
     "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
-    "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",),
+    "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "fuzz generate": ("out.jsonl",),
+    "opidiff check": ("none.yaml",), "opidiff expand": ("none.yaml",), "opidiff schema": (),
+    "opidiff run": ("none.yaml", "--backend", "tvm"),
 }  # fmt: skip
 """Every command with the arguments that it cannot do without."""
-WITHOUT = ("env create", "env list", "env remove", "doctor", "diff", "config show", "equipped", "stablehlo interpret", "stablehlo test")
-"""Commands that look at no workspace."""
+WITHOUT = (
+    "env create", "env list", "env remove", "doctor", "diff", "config show", "equipped", "stablehlo interpret", "stablehlo test",
+    "fuzz generate", "opidiff check", "opidiff expand", "opidiff schema", "opidiff run",
+)  # fmt: skip
+"""Commands that look at no workspace, or at a file before it."""
 
 
 def every() -> Iterator[tuple[str, click.Command]]:
