@@ -81,7 +81,8 @@ def files_of(compiler: str, tests: Sequence[SuiteTest], versions: Mapping[str, s
     files["conftest.py"] = _python(_conftest(tests, style), style)
     if style.with_targets:
         files.update({f"opera_testing/{name}": _python(f"{_AS_IT_IS}{text}", style) for name, text in plug_in().items()})
-    files["README.md"] = _readme(adapter, tests, versions, folder).encode()
+    comment = f"<!--\n{style.header}\n-->\n\n" if style.header else ""
+    files["README.md"] = f"{comment}{_readme(adapter, tests, versions, folder)}".encode()
     return files
 
 
@@ -128,9 +129,11 @@ def _module(
     frontend, fails = tests[0].frontend, tests[0].failure is not None
     what = "known failures" if fails else "tests that pass"
     head = [f'"""{adapter.name}/{frontend}, {family}: {what}; README.md explains them."""', ""]
-    head += [line for name, line in (("ml_dtypes", "import ml_dtypes"), ("np", "import numpy as np")) if _uses(body, name)]
+    head += ["import numpy as np"] if _uses(body, "np") else []
     head += ["import pytest", ""]
     bound = _bindings(line for each in tests for line in each.imports)
+    if _uses(body, "ml_dtypes"):
+        bound["ml_dtypes"] = "ml_dtypes"
     skips = [name for each in functions if each.frontend == frontend for name in each.modules if name not in bound.values()]
     head += [f'{name} = pytest.importorskip("{module}")' for name, module in bound.items()]
     head += [f'pytest.importorskip("{module}")' for module in dict.fromkeys(skips) if module not in ("numpy", "ml_dtypes")]

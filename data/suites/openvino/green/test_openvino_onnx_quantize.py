@@ -1,10 +1,10 @@
 """openvino/onnx, quantize: tests that pass; README.md explains them."""
 
-import ml_dtypes
 import numpy as np
 import pytest
 
 onnx = pytest.importorskip("onnx")
+ml_dtypes = pytest.importorskip("ml_dtypes")
 pytest.importorskip("openvino")
 
 

@@ -1,9 +1,9 @@
 """tvm/onnx, quantize: known failures; README.md explains them."""
 
-import ml_dtypes
 import pytest
 
 onnx = pytest.importorskip("onnx")
+ml_dtypes = pytest.importorskip("ml_dtypes")
 pytest.importorskip("tvm")
 error = pytest.importorskip("tvm.error")
 InternalError = error.InternalError
