@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
@@ -69,6 +70,12 @@ def test_an_operator_refuses_what_it_cannot_take(name: str) -> None:
             operator.infer((*arguments, *arguments), attributes)
     with pytest.raises(IllTyped):
         operator.infer((TupleType(()),) * len(arguments), attributes)
+
+
+def test_log_softmax_stays_finite_where_softmax_rounds_to_zero() -> None:
+    found = registry().get("log_softmax").compute([np.array([0, -200], np.float32)], {"axis": 0})
+    assert not isinstance(found, tuple)
+    assert found.tolist() == [0, -200]
 
 
 @pytest.mark.parametrize("policy", [*SHIPPED.values(), MIXED], ids=[*SHIPPED, "mixed"])
@@ -276,6 +283,14 @@ def test_a_spoilt_document_is_refused_or_ill_typed_and_never_ends_in_another_err
         ({"weights": [1]}, "a table of numbers"),
         ({"only": ["add"], "weights": {"add": 0}}, "leave no operator"),
         ({"sizes": [64], "most_elements": 8}, "larger than 'most_elements'"),
+        ({"base": ["fusion"]}, "unknown policy"),
+        ({"weights": {"add": math.inf}}, "a number of 'weights' is at most"),
+        ({"weights": {"add": math.nan}}, "a number of 'weights' is at most"),
+        ({"reuse": 10**400}, "a number of 'reuse' is at most"),
+        ({"most_work": math.nan}, "a number of 'most_work' is at most"),
+        ({"most_memory": -1}, "'most_memory' is from 1"),
+        ({"most_elements": 10**12}, "'most_elements' is from 1"),
+        ({"sizes": [0, 10**23]}, "each of 'sizes' is from 0"),
     ],
 )
 def test_a_policy_that_cannot_be_used_is_refused(document: dict[str, Any], message: str) -> None:
