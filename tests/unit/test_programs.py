@@ -20,10 +20,10 @@ from opera.programs.generate import Generated, ProgramGenerator
 from opera.programs.languages import declined, languages, operators_in, registry
 from opera.programs.operators import DTYPES, Operator, Registry
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, policy_from
-from opera.programs.program import Binding, Block, Call, Function, If, Invoke, Program, bindings, calls, operators_of
+from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, bindings, calls, operators_of
 from opera.programs.relations import Elementwise, Solution
 from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type
-from opera.programs.values import ANY, drawn, type_of, within
+from opera.programs.values import ANY, drawn, to_tensor, type_of, within
 
 OPERATORS = registry().names()
 MIXED = Policy(conditional=0.1, function=0.1, tuple=0.1)
@@ -224,6 +224,28 @@ def test_an_ill_typed_program_is_refused_with_its_place(name: str) -> None:
     make, message = BAD[name]
     with pytest.raises(IllTyped, match=message):
         check(make(), registry())
+
+
+def test_an_operator_that_cannot_be_computed_is_named() -> None:
+    made = Program(
+        (
+            Function(
+                "main",
+                (),
+                Block(
+                    (
+                        Binding("c", F32, Constant(to_tensor(np.ones(2, np.float32)))),
+                        Binding("v", F32, Call("leaky_relu", ("c",), {"alpha": "x"})),
+                    ),
+                    "v",
+                ),
+                F32,
+            ),
+        )
+    )
+    check(made, registry())
+    with pytest.raises(ValueError, match="operator 'leaky_relu' is not defined here"):
+        evaluate(made, (), registry())
 
 
 def test_a_changed_type_is_noticed_wherever_it_stands() -> None:
