@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opera.errors import EnvironmentBroken
 from opera.programs.check import check, evaluate
 from opera.programs.document import BadProgram, decode, encode
 from opera.programs.generate import Generated, ProgramGenerator
@@ -197,6 +198,12 @@ def test_each_language_has_the_operators_that_it_promises() -> None:
         assert len({each.name for each in operators}) == len(operators)
         assert all(each.dtypes for each in operators), [each.name for each in operators if not each.dtypes]
         assert all(declined(language).values())
+
+
+def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opera.programs.languages.registered", lambda _: {"softcap": "no_such_module:operators"})
+    with pytest.raises(EnvironmentBroken, match=r"plug-in 'softcap' cannot be loaded \(ModuleNotFoundError"):
+        registry.__wrapped__()
 
 
 F32 = TensorType((2,), "float32")
