@@ -154,7 +154,7 @@ def _report(exported: Exported, folder: Path, as_json: bool) -> None:
         )
         return
     tests = plural(exported.green + exported.failing, "test")
-    say(f"{tests} written to {folder}: {exported.green:,} pass, {exported.failing:,} known failures")
+    say(f"{tests} written to {folder}: {exported.green:,} pass, {plural(exported.failing, 'known failure')}")
     for reason, count in exported.left_out.items():
         say(f"left out: {plural(count, 'test')}: {reason}")
     if exported.elsewhere:

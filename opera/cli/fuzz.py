@@ -36,8 +36,8 @@ def command() -> None:
 def generate(file: Path, policy: str, count: int, jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
     """Write random programs to FILE, one `program/1` document a line.
 
-    Every program is well typed, and every operator is defined on the inputs that stand beside it. The same policy and seed give the same
-    bytes with any number of processes; a run that was interrupted continues.
+    Every program is well typed. FILE also holds its inputs: unless the policy allows special values, every operator is defined on them. The
+    same policy and seed give the same bytes with any number of processes; a run that was interrupted continues.
 
     Shipped policies: general, fusion (many convolutions and products, values used again), shapes (operators that move elements),
     special-values (NaN, infinities, zeros of both signs).

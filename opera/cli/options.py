@@ -101,7 +101,9 @@ class Count(click.IntRange):
         return ""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        number = int(super().convert(value, param, ctx))
+        number = int(click.INT.convert(value, param, ctx))
+        if self.min is not None and number < self.min:
+            self.fail(f"{one_line(str(value), 40)} is too small; write at least {self.min:,}", param, ctx)
         if number > self._most:
             self.fail(f"{one_line(str(value), 40)} is too large; write at most {self._most:,}", param, ctx)
         return number

@@ -69,7 +69,7 @@ def read_source(name: str) -> SourceFile:
     if len(data) > MOST_BYTES:
         raise UserError(f"standard input has more than {MOST_BYTES >> 20} MiB; split the programs into files")
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = 1 + data[: error.start].count(b"\n")
         raise UserError(f"{name}:{line}: no UTF-8 text; write the program as text (`stablehlo-opt` does)") from error

@@ -189,7 +189,8 @@ class Conformance:
             return self._lost(job, event)
         if isinstance(event, Raised):
             text = one_line(f"{event.failure['type']}: {event.failure['message']}")
-            return [Outcome(job.file, job.program.line, first_function(job.program.text), State.ABORTED, job.number, text)]
+            state = State.OOM if event.failure["type"] == "MemoryError" else State.ABORTED
+            return [Outcome(job.file, job.program.line, first_function(job.program.text), state, job.number, text)]
         answer = checked({key: value for key, value in event.result.items() if key != "is"}, _kind(event.result))
         if isinstance(answer, Refused):
             return [_refused(job, answer)]

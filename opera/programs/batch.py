@@ -96,16 +96,23 @@ def _mapped(chunks: list[tuple[Policy, int, int]], jobs: int) -> Iterator[tuple[
 
 def _continued(policy: Policy, seed: int, number: int, path: Path) -> int:
     """The number of programs that *path* holds; what a killed process left of another one is cut off."""
+    if path.is_symlink():
+        raise OtherPrograms(f"{path} is a link; name the file itself")
     if not path.exists():
         return 0
+    if not path.is_file():
+        raise OtherPrograms(f"{path} is no regular file; name another file")
     with path.open("rb+") as file:
-        whole = first = end = 0
+        whole = end = 0
+        last = b""
         for line in file:
             if not line.endswith(b"\n"):
                 break
-            if whole == first and line != _line(_generator(policy).generate(seed)):
-                raise OtherPrograms(f"{path} holds programs of another policy or seed; name another file")
-            whole, end = whole + 1, end + len(line)
+            if whole == 0:
+                _compare(path, line, policy, seed)
+            whole, end, last = whole + 1, end + len(line), line
+        if whole:
+            _compare(path, last, policy, seed + whole - 1)
         if whole > number:
             raise OtherPrograms(f"{path} holds {whole:,} programs already; ask for as many, or name another file")
         if file.seek(0, 2) > end:
@@ -113,6 +120,11 @@ def _continued(policy: Policy, seed: int, number: int, path: Path) -> int:
                 raise OtherPrograms(f"{path} holds something else than programs; name another file")
             file.truncate(end)
     return whole
+
+
+def _compare(path: Path, line: bytes, policy: Policy, seed: int) -> None:
+    if line != _line(_generator(policy).generate(seed)):
+        raise OtherPrograms(f"{path} holds something else than the programs of this policy and seed; name another file")
 
 
 def _generator(policy: Policy) -> ProgramGenerator:

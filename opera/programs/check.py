@@ -119,7 +119,7 @@ def evaluate(program: Program, inputs: Sequence[ProgramValue], registry: Registr
         registry: What operators mean.
 
     Raises:
-        ValueError: the inputs are of other types than the parameters.
+        ValueError: the inputs are of other types than the parameters, or an operator is not defined on its arguments.
     """
     functions = {each.name: each for each in program.functions}
     wanted = [each.type for each in program.main.parameters]
@@ -140,7 +140,10 @@ def _applied(function: Function, inputs: Sequence[ProgramValue], functions: Mapp
         match value:
             case Call(operator, arguments, attributes):
                 arrays = [each for name in arguments if not isinstance(each := values[name], tuple)]
-                return registry.get(operator).compute(arrays, attributes)
+                try:
+                    return registry.get(operator).compute(arrays, attributes)
+                except Exception as error:  # parameters that no type depends on are not checked before
+                    raise ValueError(f"operator {operator!r} is not defined here: {type(error).__name__}: {error}") from error
             case Constant(literal):
                 return to_array(literal)
             case Tuple(parts):

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from opera.console import one_line
+from opera.errors import EnvironmentBroken
 from opera.plugins import registered
 from opera.programs.operators import Operator, Registry, builtin
 
@@ -20,14 +22,22 @@ GROUP = "opera.operators"
 
 @cache
 def registry() -> Registry:
-    """All operators: those that come with OPERA, and those of installed plug-ins."""
+    """All operators: those that come with OPERA, and those of installed plug-ins.
+
+    Raises:
+        EnvironmentBroken: a plug-in cannot be loaded, or registers a name twice.
+    """
     found = Registry()
     for operator in builtin():
         found.register(operator)
-    for target in registered(GROUP).values():
+    for plugin, target in registered(GROUP).items():
         module, _, name = target.partition(":")
-        for operator in getattr(importlib.import_module(module), name)():
-            found.register(operator)
+        try:
+            for operator in getattr(importlib.import_module(module), name)():
+                found.register(operator)
+        except Exception as error:
+            why = one_line(f"{type(error).__name__}: {error}", 200)
+            raise EnvironmentBroken(f"the operators of plug-in {plugin!r} cannot be loaded ({why}); correct or uninstall it") from error
     return found
 
 

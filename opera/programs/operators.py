@@ -297,6 +297,12 @@ def _softmax(arguments: Sequence[Array], attributes: Attributes) -> Array:
     return (raised / raised.sum(axis=axis, keepdims=True)).astype(x.dtype)
 
 
+def _log_softmax(arguments: Sequence[Array], attributes: Attributes) -> Array:
+    x, axis = arguments[0], rel.integer(attributes, "axis")
+    shifted = x - x.max(axis=axis, keepdims=True)
+    return (shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))).astype(x.dtype)
+
+
 def _hardmax(arguments: Sequence[Array], attributes: Attributes) -> Array:
     x, axis = arguments[0], rel.integer(attributes, "axis")
     found = np.zeros_like(x)
@@ -418,7 +424,7 @@ def builtin() -> Iterable[Operator]:
     )
     yield Operator("flip", rel.AlongAxis(), DTYPES, lambda a, k: np.flip(a[0], rel.integer(k, "axis")))
     yield Operator("softmax", rel.AlongAxis(), FLOATS, _softmax, (Bounds(-64, 64),), work=4.0)
-    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, lambda a, k: np.log(_softmax(a, k)), (SMALL,), work=5.0)
+    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _log_softmax, (SMALL,), work=5.0)
     yield Operator("hardmax", rel.AlongAxis(), FLOATS, _hardmax)
     yield Operator("cumsum", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumsum))
     yield Operator("cumprod", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumprod), (SMALL,))

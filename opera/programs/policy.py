@@ -88,6 +88,11 @@ SHIPPED: Mapping[str, Policy] = {
     "special-values": Policy(finite=False, dtypes=("float32", "float32", "float16", "float64")),
 }
 """The policies that come with OPERA."""
+_LARGEST = 10**15
+"""Of a number: sums of them stay finite."""
+_LONGEST = 2**14
+"""Of a dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
+_LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**34}
 _SHARES = ("reuse", "literal", "conditional", "tuple", "function")
 
 
@@ -104,7 +109,7 @@ def policy_from(document: Mapping[str, object], operators: Sequence[str], langua
     """
     names = [each.name for each in fields(Policy)]
     base = document.get("base", "general")
-    if base not in SHIPPED:
+    if not isinstance(base, str) or base not in SHIPPED:
         raise BadPolicy(f"unknown policy {base!r}{hint(str(base), list(SHIPPED))}")
     values: dict[str, Any] = {}
     for key, value in document.items():
@@ -113,7 +118,7 @@ def policy_from(document: Mapping[str, object], operators: Sequence[str], langua
         if key not in names:
             raise BadPolicy(f"unknown key {key!r}{hint(key, [*names, 'base'])}")
         values[key] = _value(key, value, getattr(SHIPPED["general"], key))
-    policy = replace(SHIPPED[str(base)], **values)
+    policy = replace(SHIPPED[base], **values)
     _check(policy, operators, languages)
     return policy
 
@@ -129,12 +134,18 @@ def _value(key: str, value: object, like: object) -> object:
         table = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {"": None}
         if not all(type(each) in (int, float) for each in table.values()):
             raise BadPolicy(f"{key!r} is a table of numbers, not {value!r}")
-        return {name: float(cast("float", weight)) for name, weight in table.items()}
-    if isinstance(like, float) and type(value) is int:
-        return float(value)
+        return {name: _number(key, cast("float", weight)) for name, weight in table.items()}
+    if isinstance(like, float) and type(value) in (int, float):
+        return _number(key, cast("float", value))
     if type(value) is not type(like):
         raise BadPolicy(f"{key!r} is {_WORDS[type(like).__name__]}, not {value!r}")
     return value
+
+
+def _number(key: str, value: float) -> float:
+    if not abs(value) <= _LARGEST:  # so NaN is refused as well
+        raise BadPolicy(f"a number of {key!r} is at most {_LARGEST:,}")
+    return float(value)
 
 
 _WORDS = {"bool": "true or false", "int": "an integer", "float": "a number", "str": "a text"}
@@ -153,8 +164,13 @@ def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -
     for key in _SHARES:
         if not 0 <= getattr(policy, key) <= 1:
             raise BadPolicy(f"{key!r} is a probability from 0 to 1, not {getattr(policy, key)}")
-    if not policy.dtypes or not policy.sizes or min(policy.sizes) < 0:
-        raise BadPolicy("'dtypes' and 'sizes' hold at least one value each, and no size is negative")
+    if not policy.dtypes or not policy.sizes:
+        raise BadPolicy("'dtypes' and 'sizes' hold at least one value each")
+    if not all(0 <= size <= _LONGEST for size in policy.sizes):
+        raise BadPolicy(f"each of 'sizes' is from 0 to {_LONGEST:,}")
+    for key, most in _LIMITS.items():
+        if not 1 <= getattr(policy, key) <= most:
+            raise BadPolicy(f"{key!r} is from 1 to {most:,}")
     if not 1 <= policy.operators <= 10_000:
         raise BadPolicy(f"'operators' is from 1 to 10,000, not {policy.operators}")
     if not 0 <= policy.rank <= 5:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +19,8 @@ MANIFEST = "opera-suite.json"
 SCHEMA = "suite/1"
 _MOST_BYTES = 64 * 2**20
 _NAMED = 3
+_NAME = re.compile(r"test_[A-Za-z0-9_]{1,240}")
+"""Names become code and files, so a damaged manifest may not hold anything else."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ def manifest_of(folder: Path) -> Manifest | None:
         files, names, settings = cast("list[dict[str, Any]]", parts)
         if not all(isinstance(value, str) for part in (files, names) for value in part.values()):
             raise ValueError("a name in it is no text")
+        if not all(_NAME.fullmatch(name) for name in names.values()):
+            raise ValueError("a name in it is no name of a test")
         if not all(_is_inside(name) for name in files):
             raise ValueError("it names a file outside of the folder")
     except (Malformed, OSError, ValueError, RecursionError) as error:
@@ -68,7 +73,7 @@ def manifest_of(folder: Path) -> Manifest | None:
 
 def _is_inside(name: str) -> bool:
     path = Path(name)
-    return bool(name) and not path.is_absolute() and ".." not in path.parts
+    return bool(name) and "\0" not in name and not path.is_absolute() and ".." not in path.parts
 
 
 def check_folder(folder: Path) -> None:
@@ -98,11 +103,15 @@ def write_folder(folder: Path, files: Mapping[str, bytes], names: Mapping[str, s
     """
     check_folder(folder)
     before = manifest_of(folder) or Manifest()
-    touched = [name for name in dict.fromkeys((*files, *before.files)) if _is_foreign(folder / name, before.files.get(name))]
-    changed = [name for name in touched if name not in files or (folder / name).read_bytes() != files[name]]
+    touched = [name for name in dict.fromkeys((*files, *before.files)) if _is_foreign(folder, name, before.files.get(name))]
+    changed = [name for name in touched if name not in files or not _is_own_file(folder, name) or _content(folder, name) != files[name]]
     if changed:
         listed = ", ".join(one_line(name, 80) for name in changed[:_NAMED]) + (", …" if len(changed) > _NAMED else "")
         raise UserError(f"not OPERA's, or changed since the last export: {listed}; move the files away, or export to another folder")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError as error:  # /proc and its like say so of every new folder
+        raise UserError(f"{folder} cannot be made; name a folder elsewhere") from error
     for name in before.files:
         if name not in files:
             (folder / name).unlink(missing_ok=True)
@@ -128,11 +137,26 @@ def with_files(manifest: Manifest, folder: Path, names: list[str]) -> Manifest:
     return Manifest(files, manifest.names, manifest.settings)
 
 
-def _is_foreign(path: Path, known: str | None) -> bool:
-    """Whether something stands at *path* that is not the file with the hash *known*."""
+def _is_foreign(folder: Path, name: str, known: str | None) -> bool:
+    """Whether something stands at *name* in *folder* that is not the file with the hash *known*."""
+    path = folder / name
     if not path.exists() and not path.is_symlink():
-        return False
-    return path.is_symlink() or not path.is_file() or known is None or _hash(path.read_bytes()) != known
+        return any(parent.is_symlink() for parent in _folders(folder, name))
+    return not _is_own_file(folder, name) or known is None or _hash(_content(folder, name)) != known
+
+
+def _is_own_file(folder: Path, name: str) -> bool:
+    """Whether *name* is a regular file in *folder*, and no link leads to it."""
+    path = folder / name
+    return path.is_file() and not any(each.is_symlink() for each in (path, *_folders(folder, name)))
+
+
+def _folders(folder: Path, name: str) -> list[Path]:
+    return [folder / each for each in Path(name).parents[:-1]]
+
+
+def _content(folder: Path, name: str) -> bytes:
+    return (folder / name).read_bytes()
 
 
 def _hash(data: bytes) -> str:

@@ -200,6 +200,13 @@ func.func @unknown() {
     assert code == 0
 
 
+def test_a_tensor_that_cannot_be_allocated_is_a_lack_of_memory(tmp_path: Path, capfd: Capture) -> None:
+    text = "func.func @big() -> tensor<100000x100000xf32> { %0 = stablehlo.iota dim = 0 : tensor<100000x100000xf32> return %0 : "
+    (tmp_path / "big.mlir").write_text(text + "tensor<100000x100000xf32> }")
+    code, found = document(capfd, "interpret", str(tmp_path / "big.mlir"), "--memory", "1G")
+    assert (code, [each["state"] for each in found["functions"]]) == (1, ["oom"])
+
+
 def test_parallel_programs_print_and_are_checked(tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "parallel.mlir").write_text("""func.func @each() -> tensor<2xi32> {
   %0 = stablehlo.iota dim = 0 : tensor<2xi32>

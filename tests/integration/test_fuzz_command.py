@@ -88,6 +88,27 @@ def test_a_file_with_something_else_is_never_touched(tmp_path: Path) -> None:
     assert (tmp_path / "short.txt").read_text() == "mine"
 
 
+def test_a_file_whose_last_program_was_edited_is_refused(tmp_path: Path) -> None:
+    assert opera("fuzz", "generate", "out.jsonl", "-n", "3", "-j", "1", cwd=tmp_path).returncode == 0
+    lines = (tmp_path / "out.jsonl").read_bytes().splitlines(keepends=True)
+    edited = b"".join((*lines[:2], lines[2].replace(b"main", b"mine")))
+    (tmp_path / "out.jsonl").write_bytes(edited)
+    refused = opera("fuzz", "generate", "out.jsonl", "-n", "4", "-j", "1", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "holds something else" in refused.stderr
+    assert (tmp_path / "out.jsonl").read_bytes() == edited
+
+
+def test_links_devices_and_pipes_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "link.jsonl").symlink_to("other.jsonl")
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for name, message in (("link.jsonl", "is a link"), ("pipe.jsonl", "is no regular file"), ("/dev/null", "is no regular file")):
+        refused = opera("fuzz", "generate", name, "-n", "1", cwd=tmp_path)
+        assert refused.returncode == 2
+        assert message in refused.stderr
+    assert not (tmp_path / "other.jsonl").exists()
+
+
 @pytest.mark.parametrize(("name", "message"), [("generall", "did you mean 'general'?"), ("none.toml", "cannot be read")])
 def test_an_unknown_policy_is_refused(tmp_path: Path, name: str, message: str) -> None:
     refused = opera("fuzz", "generate", "out.jsonl", "--policy", name, cwd=tmp_path)

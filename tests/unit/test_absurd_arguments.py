@@ -200,3 +200,8 @@ def test_seeds_that_were_taken_before_are_taken(place: Path, capsys: pytest.Capt
     for seed in (0, 1, 20261123, 2**32 - 1):
         assert guarded(command, ["ls", "--workspace", "other", "--seed", str(seed)]) == 0
     capsys.readouterr()
+
+
+def test_a_number_that_is_too_small_is_refused_with_the_least() -> None:
+    with pytest.raises(click.BadParameter, match="3 is too small; write at least 80"):
+        Count(80, 320).convert("3", None, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from random import Random
@@ -13,16 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opera.errors import EnvironmentBroken
 from opera.programs.check import check, evaluate
 from opera.programs.document import BadProgram, decode, encode
 from opera.programs.generate import Generated, ProgramGenerator
 from opera.programs.languages import declined, languages, operators_in, registry
 from opera.programs.operators import DTYPES, Operator, Registry
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, policy_from
-from opera.programs.program import Binding, Block, Call, Function, If, Invoke, Program, bindings, calls, operators_of
+from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, bindings, calls, operators_of
 from opera.programs.relations import Elementwise, Solution
 from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type
-from opera.programs.values import ANY, drawn, type_of, within
+from opera.programs.values import ANY, drawn, to_tensor, type_of, within
 
 OPERATORS = registry().names()
 MIXED = Policy(conditional=0.1, function=0.1, tuple=0.1)
@@ -69,6 +71,12 @@ def test_an_operator_refuses_what_it_cannot_take(name: str) -> None:
             operator.infer((*arguments, *arguments), attributes)
     with pytest.raises(IllTyped):
         operator.infer((TupleType(()),) * len(arguments), attributes)
+
+
+def test_log_softmax_stays_finite_where_softmax_rounds_to_zero() -> None:
+    found = registry().get("log_softmax").compute([np.array([0, -200], np.float32)], {"axis": 0})
+    assert not isinstance(found, tuple)
+    assert found.tolist() == [0, -200]
 
 
 @pytest.mark.parametrize("policy", [*SHIPPED.values(), MIXED], ids=[*SHIPPED, "mixed"])
@@ -192,6 +200,12 @@ def test_each_language_has_the_operators_that_it_promises() -> None:
         assert all(declined(language).values())
 
 
+def test_a_plug_in_that_cannot_be_loaded_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("opera.programs.languages.registered", lambda _: {"softcap": "no_such_module:operators"})
+    with pytest.raises(EnvironmentBroken, match=r"plug-in 'softcap' cannot be loaded \(ModuleNotFoundError"):
+        registry.__wrapped__()
+
+
 F32 = TensorType((2,), "float32")
 
 
@@ -217,6 +231,28 @@ def test_an_ill_typed_program_is_refused_with_its_place(name: str) -> None:
     make, message = BAD[name]
     with pytest.raises(IllTyped, match=message):
         check(make(), registry())
+
+
+def test_an_operator_that_cannot_be_computed_is_named() -> None:
+    made = Program(
+        (
+            Function(
+                "main",
+                (),
+                Block(
+                    (
+                        Binding("c", F32, Constant(to_tensor(np.ones(2, np.float32)))),
+                        Binding("v", F32, Call("leaky_relu", ("c",), {"alpha": "x"})),
+                    ),
+                    "v",
+                ),
+                F32,
+            ),
+        )
+    )
+    check(made, registry())
+    with pytest.raises(ValueError, match="operator 'leaky_relu' is not defined here"):
+        evaluate(made, (), registry())
 
 
 def test_a_changed_type_is_noticed_wherever_it_stands() -> None:
@@ -276,6 +312,14 @@ def test_a_spoilt_document_is_refused_or_ill_typed_and_never_ends_in_another_err
         ({"weights": [1]}, "a table of numbers"),
         ({"only": ["add"], "weights": {"add": 0}}, "leave no operator"),
         ({"sizes": [64], "most_elements": 8}, "larger than 'most_elements'"),
+        ({"base": ["fusion"]}, "unknown policy"),
+        ({"weights": {"add": math.inf}}, "a number of 'weights' is at most"),
+        ({"weights": {"add": math.nan}}, "a number of 'weights' is at most"),
+        ({"reuse": 10**400}, "a number of 'reuse' is at most"),
+        ({"most_work": math.nan}, "a number of 'most_work' is at most"),
+        ({"most_memory": -1}, "'most_memory' is from 1"),
+        ({"most_elements": 10**12}, "'most_elements' is from 1"),
+        ({"sizes": [0, 10**23]}, "each of 'sizes' is from 0"),
     ],
 )
 def test_a_policy_that_cannot_be_used_is_refused(document: dict[str, Any], message: str) -> None:

@@ -19,7 +19,7 @@ from opera.errors import NothingSelected, UserError
 from opera.stablehlo.checks import Check, Closeness, holds
 from opera.stablehlo.literals import constants_of, read_constant
 from opera.stablehlo.printing import printed, printed_dense
-from opera.stablehlo.scanner import TextError, first_function, programs_of
+from opera.stablehlo.scanner import Program, TextError, first_function, programs_of
 from opera.stablehlo.statements import generic
 from opera.stablehlo.types import Value, element_type, of_dtype, tensor_type
 
@@ -284,6 +284,13 @@ def test_the_official_list_is_true_in_form() -> None:
     rows = read_known(OFFICIAL, [each.value for each in State])
     assert rows
     assert all(row.reason and row.state for row in rows)
+
+
+def test_a_byte_order_mark_is_no_part_of_a_program(tmp_path: Path) -> None:
+    (tmp_path / "a.mlir").write_bytes(b"\xef\xbb\xbffunc.func @a() {}")
+    (found,) = read_source(str(tmp_path / "a.mlir")).programs
+    assert isinstance(found, Program)
+    assert found.text == "func.func @a() {}"
 
 
 def test_files_that_cannot_be_programs_are_the_users_mistake(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -352,6 +353,35 @@ def test_the_manifest_keeps_names(tmp_path: Path) -> None:
     assert manifest is not None
     assert manifest.names == {"id": "test_x_id"}
     assert json.loads((tmp_path / "s" / MANIFEST).read_text())["schema"] == "suite/1"
+
+
+@pytest.mark.parametrize("name", ["test_x():\n    import os\ndef test_y", "", "test x", "a/b"])
+def test_a_manifest_whose_names_would_become_code_is_damaged(tmp_path: Path, name: str) -> None:
+    (tmp_path / MANIFEST).write_text(json.dumps({"schema": "suite/1", "files": {}, "names": {"id": name}, "settings": {}}))
+    with pytest.raises(UserError, match="no name of a test"):
+        manifest_of(tmp_path)
+
+
+def test_a_folder_that_cannot_be_made_is_refused() -> None:
+    with pytest.raises(UserError, match="cannot be made"):
+        write_folder(Path("/proc/opera-suite"), {"README.md": b""}, {}, SETTINGS)
+
+
+@pytest.mark.parametrize("there", ["link", "folder", "pipe"])
+def test_links_folders_and_pipes_in_the_folder_are_not_opened(tmp_path: Path, there: str) -> None:
+    suite = tmp_path / "s"
+    write_folder(suite, {"README.md": b""}, {}, SETTINGS)
+    if there == "link":
+        (tmp_path / "elsewhere").mkdir()
+        (suite / "green").symlink_to(tmp_path / "elsewhere")
+    elif there == "pipe":
+        (suite / "green").mkdir()
+        os.mkfifo(suite / "green" / "a.py")
+    else:
+        (suite / "green" / "a.py").mkdir(parents=True)
+    with pytest.raises(UserError, match=r"not OPERA's.*green/a\.py"):
+        write_folder(suite, {"README.md": b"", "green/a.py": b"x"}, {}, SETTINGS)
+    assert not (tmp_path / "elsewhere" / "a.py").exists()
 
 
 NUMBERS = [0.0, -0.0, 1.0, 1.00001, 1.1, np.nan, np.inf, -np.inf, 1e30, -3.0]
