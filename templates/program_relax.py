@@ -69,7 +69,6 @@ BUILD: Mapping[str, Build] = {
     **{name: (lambda function: lambda a, _: function(*a))(getattr(op, name)) for name in _PLAIN},
     **{name: (lambda function: lambda a, _: function(a[0]))(getattr(op.nn, name)) for name in _NEURAL},
     **{name: _reduction(getattr(op, name)) for name in _REDUCED},
-    "fused_multiply_add": lambda a, _: op.ewise_fma(*a),
     "leaky_relu": lambda a, k: op.nn.leakyrelu(a[0], k["alpha"]),
     "clip": lambda a, k: op.clip(a[0], k["low"], k["high"]),
     "astype": lambda a, k: op.astype(a[0], k["dtype"]),

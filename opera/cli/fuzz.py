@@ -12,7 +12,7 @@ import click
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, common
 from opera.console import doing, one_line, plural, print_json, say
-from opera.errors import Exit, UserError
+from opera.errors import Exit, NothingSelected, UserError
 from opera.programs.batch import BatchCounts, OtherPrograms, generate_file
 from opera.programs.languages import languages, operators_in
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
@@ -51,6 +51,8 @@ def generate(file: Path, policy: str, count: int, jobs: int, workspace: Path, se
     except OSError as error:
         raise UserError(f"{one_line(str(file))} cannot be written: {error.strerror or error}") from error
     seconds = time.monotonic() - began
+    if counts.programs and not counts.operators:
+        raise NothingSelected("no program has an operator: none gives the types of 'dtypes' and 'rank'; change these or 'only'")
     if as_json:
         print_json(_document(file, count, seconds, counts))
         return Exit.CLEAN

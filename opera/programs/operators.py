@@ -13,7 +13,7 @@ import numpy as np
 from opera.arrays import Array, numpy_dtype
 from opera.programs import layouts, windows
 from opera.programs import relations as rel
-from opera.programs.types import NO_ATTRIBUTES, Attributes, Type, elements, tensor, tensors_in
+from opera.programs.types import NO_ATTRIBUTES, Attributes, IllTyped, Type, elements, tensor, tensors_in
 from opera.programs.values import ANY, Bounds, ProgramValue
 
 Array1 = Callable[[Array], Array]
@@ -72,7 +72,11 @@ class Operator:
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
         """The type of a call; raises `IllTyped` for arguments that the operator does not take."""
-        return self.relation.infer(arguments, attributes)
+        found = self.relation.infer(arguments, attributes)
+        subject = tensor(arguments[1 if isinstance(self.relation, rel.Select) else 0])
+        if subject.dtype not in self.dtypes:
+            raise IllTyped(f"{self.name} does not take {subject.dtype}")
+        return found
 
     def compute(self, arguments: Sequence[Array], attributes: Attributes) -> ProgramValue:
         """The result of a call; numpy gives scalars where it has tensors without dimensions."""
@@ -403,7 +407,6 @@ def builtin() -> Iterable[Operator]:
     yield Operator("clip", rel.Elementwise(1), (*FLOATS, "int8", "int32", "int64"), _clipped, settings=_limits)
     yield Operator("where", rel.Select(), DTYPES, lambda a, _: np.where(a[0], a[1], a[2]))
     yield Operator("astype", rel.Conversion(), DTYPES, lambda a, k: a[0].astype(numpy_dtype(str(k["dtype"]))), (Bounds(0, 100),))
-    yield Operator("fused_multiply_add", rel.Elementwise(3, whole=True), ("float32", "float64"), lambda a, _: a[0] * a[1] + a[2])
     for name, (reduction, dtypes, need) in _REDUCTIONS.items():
         yield Operator(name, rel.Reduction(), dtypes, reduction, (need,), work=2.0)
     for name, locate in (("argmax", np.argmax), ("argmin", np.argmin)):

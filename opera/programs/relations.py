@@ -144,12 +144,10 @@ class Elementwise:
     Attributes:
         arity: The number of arguments.
         result: The dtype of the result; None for that of the arguments.
-        whole: Whether all arguments have the shape of the result.
     """
 
     arity: int
     result: str | None = None
-    whole: bool = False
 
     def recognises(self, target: Type, dtypes: Sequence[str]) -> bool:
         """Tensors of a fitting dtype."""
@@ -161,7 +159,7 @@ class Elementwise:
         if self.result is not None:
             dtype = random.choice(dtypes)
         whole = TensorType(shape, dtype)
-        if self.arity == 1 or self.whole or random.random() < 0.6:
+        if self.arity == 1 or random.random() < 0.6:
             return Solution((whole,) * self.arity)
         kept = random.randrange(self.arity)
         return Solution(tuple(whole if place == kept else TensorType(narrowed(shape, random), dtype) for place in range(self.arity)))
@@ -170,8 +168,6 @@ class Elementwise:
         """The common shape."""
         count_of(arguments, self.arity)
         found = same_dtype(arguments)
-        if self.whole and len({each.shape for each in found}) > 1:
-            raise IllTyped(f"shapes {' and '.join(str(each.shape) for each in found)} differ")
         return TensorType(broadcast([each.shape for each in found]), found[0].dtype if self.result is None else self.result)
 
 

@@ -114,3 +114,10 @@ def test_an_unknown_policy_is_refused(tmp_path: Path, name: str, message: str) -
     refused = opera("fuzz", "generate", "out.jsonl", "--policy", name, cwd=tmp_path)
     assert refused.returncode == 2
     assert message in refused.stderr
+
+
+def test_a_policy_whose_operators_give_none_of_its_types_ends_with_4(tmp_path: Path) -> None:
+    (tmp_path / "none.toml").write_text('only = ["matmul"]\ndtypes = ["bool"]')
+    refused = opera("fuzz", "generate", "out.jsonl", "-n", "20", "--policy", "none.toml", cwd=tmp_path)
+    assert refused.returncode == 4
+    assert "no program has an operator" in refused.stderr

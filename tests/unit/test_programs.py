@@ -255,6 +255,13 @@ def test_an_operator_that_cannot_be_computed_is_named() -> None:
         evaluate(made, (), registry())
 
 
+def test_a_dtype_that_an_operator_does_not_take_is_ill_typed() -> None:
+    with pytest.raises(IllTyped, match="bitwise_not does not take float32"):
+        registry().get("bitwise_not").infer((F32,), {})
+    with pytest.raises(IllTyped, match="matmul does not take int8"):
+        registry().get("matmul").infer((TensorType((2, 2), "int8"),) * 2, {})
+
+
 def test_a_changed_type_is_noticed_wherever_it_stands() -> None:
     made = generator(MIXED).generate(5).program
     main = made.main
