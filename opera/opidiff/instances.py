@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from opera.instance import Argument, Call, Instance, Kind, Tensor, Value
 from opera.instance.values import DTYPE_BITS, Number
 from opera.models.forms import INPUTS, PACKED
+from opera.models.operators import operators_of
 from opera.opidiff.nodes import (
     ConstNode,
     ConstructNode,
@@ -91,6 +92,11 @@ def paths_of(test: TestCase) -> set[str]:
 def is_of_the_library(test: TestCase) -> bool:
     """Whether a test constructs only what the library itself has."""
     return all(path.startswith(LIBRARY) and file_of(path) is None for path in paths_of(test))
+
+
+def foreign_paths(test: TestCase) -> list[str]:
+    """The paths of the classes that a worker would refuse to construct, sorted."""
+    return sorted(path for path in paths_of(test) if file_of(path) is not None or operators_of("pytorch").objection(path) is not None)
 
 
 def is_drawn_at_expansion(test: TestCase) -> bool:

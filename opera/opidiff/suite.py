@@ -147,7 +147,7 @@ class _Loader:
         self.files.append(name)
         self._paths[real] = name
         try:
-            tree = read_tree(path, name, number, self._budget)
+            tree = read_tree(path, name, number, self._budget, lambda place, text: self._report(place, "", text, False))
         except Unreadable as error:
             self.problems.append(error.problem)
             return
@@ -239,6 +239,8 @@ class _Loader:
             elif isinstance(op, Mapping) and isinstance(kind := op.get("type"), Scalar):
                 self._operator = kind.text
             sound = self._reader.check_fields(test, TEST, "")
+            if isinstance(given, Scalar) and not _is_template(tree) and self._ids[given.text] != given.place:
+                self._used_twice(given, given.text)
             if op is None:
                 return
             shared = self._shared(test)
@@ -337,11 +339,13 @@ class _Loader:
             earlier = self._ids.get(name)
             own = given is not None and earlier == given.place and not template
             if earlier is not None and not own:
-                file, line, _ = parts_of(earlier)
-                place = test if given is None else given
-                raise self._error(place, "id", f"the id {one_line(name, 120)!r} is used twice, first in {self.files[file]}:{line}")
+                raise self._used_twice(test if given is None else given, name)
         self._ids[name] = test.place if given is None else given.place
         return name
+
+    def _used_twice(self, tree: Tree, name: str) -> Wrong:
+        file, line, _ = parts_of(self._ids[name])
+        return self._error(tree, "id", f"the id {one_line(name, 120)!r} is used twice, first in {self.files[file]}:{line}")
 
     def _check_packed(self, test: Mapping, inputs: tuple[Node, ...], shared: _Shared) -> None:
         if not shared.packed:

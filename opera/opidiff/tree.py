@@ -7,6 +7,7 @@ keys win, and follow nested and shared nodes without a limit. Scalars are read b
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -126,7 +127,7 @@ class Budget:
     left: int = MOST_NODES
 
 
-def read_tree(path: Path, shown: str, file: int, budget: Budget) -> Tree:
+def read_tree(path: Path, shown: str, file: int, budget: Budget, repeated: Callable[[Place, str], None]) -> Tree:
     """The one document of a file.
 
     Args:
@@ -134,10 +135,11 @@ def read_tree(path: Path, shown: str, file: int, budget: Budget) -> Tree:
         shown: Its name in messages.
         file: Its number among the files of the suite.
         budget: What is left of the limit on values.
+        repeated: Is told the place of each key that its mapping has already, and a message; the first value stays.
 
     Raises:
         Unreadable: it is no regular file, too large, not UTF-8, not YAML, or uses what the format excludes: tags, several documents,
-            keys that are not text, duplicate keys, deep nesting, aliases that repeat too much.
+            keys that are not text, deep nesting, aliases that repeat too much.
     """
 
     def fail(message: str, line: int = 0, column: int = 0) -> Unreadable:
@@ -161,7 +163,7 @@ def read_tree(path: Path, shown: str, file: int, budget: Budget) -> Tree:
         line = before.count("\n")
         raise fail(f"the character U+{ord(strange[0]):04X} is not allowed in YAML", line, len(before) - (before.rfind("\n") + 1))
     try:
-        return _Builder(text, file, budget, fail).document()
+        return _Builder(text, file, budget, fail, repeated).document()
     except yaml.MarkedYAMLError as error:
         mark = cast(Any, error.problem_mark or error.context_mark)
         what = one_line(str(error.problem or error.context or "not YAML"))
@@ -173,12 +175,13 @@ def read_tree(path: Path, shown: str, file: int, budget: Budget) -> Tree:
 class _Builder:
     """Builds a tree from libyaml's events."""
 
-    def __init__(self, text: str, file: int, budget: Budget, fail: Any) -> None:
+    def __init__(self, text: str, file: int, budget: Budget, fail: Any, repeated: Callable[[Place, str], None]) -> None:
         self._loader: Any = yaml.CSafeLoader(text)
         self._next: Any = self._loader.get_event
         self._file = file << (2 * _LINE_BITS)
         self._budget = budget
         self._fail = fail
+        self._repeated = repeated
         self._anchors: dict[str, tuple[Tree, int, int] | None] = {}
 
     def document(self) -> Tree:
@@ -267,8 +270,8 @@ class _Builder:
             child, _ = self._node(event, depth + 1)
             if key in entries:
                 line = parts_of(entries[key][0])[1]
-                raise self._error(event, f"the key {one_line(key, 60)!r} stands twice in one mapping, first in line {line}")
+                self._repeated(child.place, f"the key {one_line(key, 60)!r} stands twice in one mapping, first in line {line}")
             value, height = self._node(get(), depth + 1)
-            entries[key] = child.place, value
+            entries.setdefault(key, (child.place, value))
             highest = max(highest, height)
         return Mapping(place, entries), highest + 1

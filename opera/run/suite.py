@@ -17,12 +17,13 @@ from opera import bundle
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
+from opera.console import one_line
 from opera.difftest.judge import headline
 from opera.difftest.settings import Settings
 from opera.environments.inventory import inventory, lacks
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance, Occurrence, digest
-from opera.opidiff.instances import Scalars, has_scalars, instance_of
+from opera.opidiff.instances import Scalars, foreign_paths, has_scalars, instance_of
 from opera.opidiff.nodes import TestCase
 from opera.oracles.compare import Policy, compare
 from opera.oracles.metrics import metrics
@@ -35,6 +36,7 @@ from opera.store import Campaigns, Corpus, StoredResult, Workspace
 LIBRARY = "pytorch"
 """The library of all suites, and the name of the baseline that stands for it."""
 NO_DEVICE = "no-device"
+FOREIGN_CLASS = "foreign-class"
 SCALAR_AS_TENSOR = "scalar-as-tensor"
 _SIDES = ("a", "b")
 
@@ -162,7 +164,7 @@ class SuiteRunner:
         interrupted = False
         for backend in backends:
             for seed in range(self._settings.seed, self._settings.seed + self._settings.seeds):
-                runnable = [each for each in tests if _has_device(each, backend)]
+                runnable = [each for each in tests if _obstacle(each, backend) is None]
                 planned = self._planned(runnable, backend, seed)
                 results: dict[str, StoredResult] = {}
                 if planned.instances and not interrupted:
@@ -220,7 +222,8 @@ class SuiteRunner:
         row = SuiteRow(test, test.id, seed, backend.name, None)
         key = planned.keys.get(test.id)
         if key is None:
-            return replace(row, verdict=Verdict.UNSUPPORTED, reason=NO_DEVICE, summary=f"{backend.name} has no {test.device} device here")
+            reason, summary = _obstacle(test, backend) or (None, "")
+            return replace(row, verdict=Verdict.UNSUPPORTED, reason=reason, summary=summary)
         result = results.get(key)
         if result is None:
             return replace(row, instance=key)
@@ -285,7 +288,8 @@ class SuiteRunner:
         for side, each in zip(_SIDES, (one, two), strict=True):
             if each.outputs is None or each.reference is None:
                 verdict = Verdict.UNDEFINED if each.verdict is not None and each.verdict.is_failure else each.verdict
-                return replace(row, verdict=verdict, reason=f"side-{side}", summary=f"side {side}: {each.state}")
+                why = f": {each.summary}" if each.summary else ""
+                return replace(row, verdict=verdict, reason=f"side-{side}", summary=f"side {side}: {each.state}{why}")
         try:
             left, right = (self._outputs(str(each.outputs)) for each in (one, two))
             library = [self._outputs(str(each.reference)) for each in (one, two)]
@@ -305,6 +309,17 @@ class SuiteRunner:
 
 def _facts(measured: MetricFacts) -> MetricFacts:
     return {"max_abs": measured["max_abs"], "mean_abs": measured["mean_abs"], "mse": measured["mse"]}
+
+
+def _obstacle(test: TestCase, backend: Backend) -> tuple[str, str] | None:
+    """Reason and summary of a test that cannot run on *backend*; None for one that can."""
+    foreign = foreign_paths(test)
+    if foreign:
+        names = ", ".join(one_line(each, 80) for each in foreign)
+        return FOREIGN_CLASS, f"classes that are not {LIBRARY}'s are not run yet: {names}"
+    if not _has_device(test, backend):
+        return NO_DEVICE, f"{backend.name} has no {test.device} device here"
+    return None
 
 
 def _has_device(test: TestCase, backend: Backend) -> bool:

@@ -22,6 +22,7 @@ tests:
   - {id: add, op: aten::add, in: [{ref: x}, {ref: x}]}
   - {id: same, op: aten::add, in: [{ref: x}, {ref: x}]}
   - {id: gpu, op: aten::add, device: gpu, in: [{ref: x}, {ref: x}]}
+  - {id: mine, op: {type: module, path: "file:mine.py::Mine"}, in: [{ref: x}]}
   - {id: scalar, op: aten::sum.dim_IntList, in: [{ref: x}, {type: scalar, kind: int, value: 1}]}
   - {id: product, op: aten::mul, in: [{ref: x}, {type: scalar, kind: float, value: 2}]}
   - {id: complex, op: aten::fft_irfft, cast_input0_to_complex: true, in: [{type: tensor, dtype: complex64, shape: [2, 4]}]}
@@ -64,7 +65,7 @@ def test_each_id_has_its_result_also_where_ids_share_an_instance(ran: Ran) -> No
     assert ran.code == 0
     assert ran.results["add"]["verdict"] == ran.results["same"]["verdict"] == "pass"
     assert ran.results["add"]["instance"] == ran.results["same"]["instance"]
-    assert len(ran.results) == 12
+    assert len(ran.results) == 13
 
 
 def test_a_passing_test_has_metrics_and_latency(ran: Ran) -> None:
@@ -77,6 +78,11 @@ def test_a_passing_test_has_metrics_and_latency(ran: Ran) -> None:
 
 def test_an_absent_device_is_unsupported(ran: Ran) -> None:
     assert (ran.results["gpu"]["verdict"], ran.results["gpu"]["reason"]) == ("unsupported", "no-device")
+
+
+def test_a_class_of_a_file_is_unsupported_with_its_path(ran: Ran) -> None:
+    assert (ran.results["mine"]["verdict"], ran.results["mine"]["reason"]) == ("unsupported", "foreign-class")
+    assert "file:mine.py::Mine" in ran.results["mine"]["summary"]
 
 
 def test_a_scalar_is_an_input_of_rank_1_where_models_are_exported(ran: Ran) -> None:
@@ -99,7 +105,7 @@ def test_the_sides_of_a_pair_are_compared_and_a_difference_of_the_library_blames
 def test_junit_has_a_case_for_each_id(ran: Ran) -> None:
     [suite] = xml.parse(ran.folder / "r.xml").getroot()
     assert {case.get("name") for case in suite} == set(ran.results)
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("12", "0", "3")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "0", "4")
 
 
 def test_a_second_run_continues_and_selects_ids(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:

@@ -263,6 +263,17 @@ def test_all_errors_are_listed_at_once_and_sorted_by_place(tmp_path: Path) -> No
     assert [":".join(each.split(":")[1:3]) for each in found] == ["1:11", "2:21", "4:33", "4:42", "4:47"]
 
 
+def test_repeated_keys_and_ids_hide_no_other_error(tmp_path: Path) -> None:
+    text = (
+        "tests:\n  - id: a\n    op: aten::relu\n    op: aten::abs\n    in: [1]\n"
+        "  - {id: a, op: aten::relu, in: [{type: tensor, shape: [Z], kind: float}]}\n"
+    )
+    found = complaints(tmp_path, text)
+    assert [":".join(each.split(":")[1:3]) for each in found] == ["4:5", "5:10", "6:10", "6:57"]
+    assert "the key 'op' stands twice" in found[0]
+    assert "test a, aten::relu, id: the id 'a' is used twice, first in suite.yaml:2" in found[2]
+
+
 def test_nothing_is_imported_or_executed(tmp_path: Path) -> None:
     (tmp_path / "evil.py").write_text("raise SystemExit('executed')")
     of_file = f"{{op: {{type: module, path: 'file:{tmp_path}/evil.py::C'}}, in: []}}"

@@ -13,7 +13,7 @@ from opera.corpus.files import Entry, Problem
 from opera.corpus.readers import Format, origin
 from opera.instance import Argument, Call, Constraint, Distribution, Instance, Kind, Tensor, decode_instance, digest, encode_instance
 from opera.models.sampling import sample
-from opera.opidiff.instances import Scalars, instance_of
+from opera.opidiff.instances import Scalars, foreign_paths, instance_of
 from opera.opidiff.suite import Suite, load_suite
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
@@ -188,3 +188,12 @@ def test_errors_of_a_suite_are_problems_of_its_import(tmp_path: Path) -> None:
     [problem] = origin(path, "auto", tmp_path).entries()
     assert isinstance(problem, Problem)
     assert problem.text == f"{path}:1:9: a test is a mapping, not 1"
+
+
+@pytest.mark.parametrize(
+    ("path", "foreign"),
+    [("torch.nn.ReLU", []), ("file:m.py::Mine", ["file:m.py::Mine"]), ("os.system", ["os.system"]), ("pkg.Mine", ["pkg.Mine"])],
+)
+def test_classes_of_others_are_found_before_a_worker_refuses_them(path: str, foreign: list[str], tmp_path: Path) -> None:
+    tests = suite(tmp_path, f"op: {{type: module, path: '{path}'}}, in: []").tests
+    assert foreign_paths(tests[0]) == foreign
