@@ -103,6 +103,7 @@ class _Loader:
         self._operator: str | None = None
         self._all = _Definitions()
         self._ids: dict[str, Place] = {}
+        self._made: set[str] = set()
         self._count = 0
         self._reader = Reader(self._all.dims, self._all.presets, self._report)
 
@@ -337,10 +338,11 @@ class _Loader:
         else:
             name = f"{base}{suffix}"
             earlier = self._ids.get(name)
-            own = given is not None and earlier == given.place and not template
+            own = given is not None and earlier == given.place and not template and name not in self._made
             if earlier is not None and not own:
                 raise self._used_twice(test if given is None else given, name)
         self._ids[name] = test.place if given is None else given.place
+        self._made.add(name)
         return name
 
     def _used_twice(self, tree: Tree, name: str) -> Wrong:

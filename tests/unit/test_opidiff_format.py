@@ -274,6 +274,11 @@ def test_repeated_keys_and_ids_hide_no_other_error(tmp_path: Path) -> None:
     assert "test a, aten::relu, id: the id 'a' is used twice, first in suite.yaml:2" in found[2]
 
 
+def test_an_alias_of_a_test_repeats_its_id(tmp_path: Path) -> None:
+    text = "tests:\n  - &t {id: a, op: aten::relu, in: [{type: tensor, shape: [2], kind: float}]}\n  - *t\n"
+    assert "the id 'a' is used twice" in complaints(tmp_path, text)[0]
+
+
 def test_nothing_is_imported_or_executed(tmp_path: Path) -> None:
     (tmp_path / "evil.py").write_text("raise SystemExit('executed')")
     of_file = f"{{op: {{type: module, path: 'file:{tmp_path}/evil.py::C'}}, in: []}}"
