@@ -32,7 +32,7 @@ class Reshape:
         return typical(target, dtypes) is not None
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
-        """The sizes are grouped anew."""
+        """Sizes are split, shuffled and multiplied together."""
         shape, dtype = tensor(target)
         sizes = [factor for size in shape for factor in _split(size, random)]
         random.shuffle(sizes)

@@ -126,7 +126,7 @@ class Registry:
         return tuple(self._operators)
 
     def get(self, name: str, implementation: str = "default") -> Operator:
-        """An operator; raises KeyError where there is none."""
+        """The operator of this name; raises KeyError for an unknown name."""
         return self._operators[name][implementation]
 
     def __contains__(self, name: str) -> bool:

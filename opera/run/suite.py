@@ -92,7 +92,7 @@ class SuiteRow:
         stage, reason: As results have them.
         summary: What went wrong, on one line.
         metrics: How far the outputs are from the baseline's.
-        instance: Hash of the instance; None where there is none.
+        instance: Hash of the instance; None for a test without an instance.
         fingerprint: Of a failure.
         is_pair: Whether the row compares the sides of a pair.
         outputs, reference: Names in the cache.

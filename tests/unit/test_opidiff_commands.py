@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import jsonschema
 import pytest
+import yaml
 
 from opera.cli.opidiff import command
 from opera.cli.options import guarded
@@ -90,8 +92,6 @@ def test_schema_has_every_type_and_refuses_unknown_fields(capsys: pytest.Capture
 
 
 def test_the_schema_and_the_validator_agree(tmp_path: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
-    yaml = pytest.importorskip("yaml")
     validator = jsonschema.Draft202012Validator(json_schema())
     assert list(validator.iter_errors(yaml.safe_load(SUITE))) == []
     cases = yaml.safe_load((Path(__file__).parents[1] / "golden" / "opidiff-sentences.yaml").read_text())
