@@ -13,9 +13,9 @@ from opera.models.forms import InputForm, bakeable
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.templates.onnx_operators import check_message, check_operator
-from opera.templates.onnx_source import expected_source, model_source
+from opera.templates.onnx_source import python_source
 from opera.templates.onnx_wide import NARROW, widened, with_wide_integers
-from opera.templates.python_text import imports_of
+from opera.templates.program_onnx_model import OnnxProgramModel
 
 onnx: Any = importlib.import_module("onnx")
 helper: Any = importlib.import_module("onnx.helper")
@@ -40,7 +40,9 @@ class OnnxTemplate:
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
 
-    def build(self, instance: Instance, key: str, seed: int) -> OnnxModel:
+    def build(self, instance: Instance, key: str, seed: int) -> OnnxModel | OnnxProgramModel:
+        if instance.kind is Kind.PROGRAM:
+            return OnnxProgramModel(instance, key, seed)
         if instance.kind not in (Kind.NODE, Kind.GRAPH):
             raise Invalid("not-an-onnx-instance")
         return OnnxModel(instance, key, seed)
@@ -131,10 +133,7 @@ class OnnxModel:
     def source(self, form: str) -> PythonSource:
         reference = self.reference()
         proto = onnx.load_model_from_string(self.artefact("onnx", form).data)
-        text, expected = model_source(proto, dict(self.inputs)), expected_source(reference.outputs)
-        names = [name for name in ("helper", "numpy_helper") if f"{name}." in text]
-        imports = ["import onnx", *([f"from onnx import {', '.join(names)}"] if names else [])]
-        return PythonSource((*imports_of(text + expected), *imports), text, expected)
+        return python_source(proto, dict(self.inputs), reference.outputs)
 
     def _value(self, value: Any, key: str) -> Any:
         if isinstance(value, Tensor):

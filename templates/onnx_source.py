@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from opera.models.operators import is_name
+from opera.models.template import PythonSource
 from opera.templates.onnx_text import text_lines
-from opera.templates.python_text import array_text, listed, number_text, packed, quoted, value_text, wrapped
+from opera.templates.python_text import array_text, imports_of, listed, number_text, packed, quoted, value_text, wrapped
 
 _TAKEN = frozenset({"op_type", "inputs", "outputs", "name", "doc_string", "domain", "overload"})
 """What `helper.make_node` takes itself: an attribute of such a name it would not make."""
@@ -22,6 +23,14 @@ _SHORT = "tensor"
 
 onnx: Any = importlib.import_module("onnx")
 numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
+
+
+def python_source(proto: Any, inputs: Mapping[str, Any], outputs: Sequence[Any]) -> PythonSource:
+    """A model, its inputs, and the outputs to expect of it."""
+    text, expected = model_source(proto, inputs), expected_source(outputs)
+    names = [name for name in ("helper", "numpy_helper") if f"{name}." in text]
+    imports = ["import onnx", *([f"from onnx import {', '.join(names)}"] if names else [])]
+    return PythonSource((*imports_of(text + expected), *imports), text, expected)
 
 
 def model_source(proto: Any, inputs: Mapping[str, Any]) -> str:

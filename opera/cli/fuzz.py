@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from typing import cast
 
@@ -12,14 +13,20 @@ import click
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, common
 from opera.console import doing, one_line, plural, print_json, say
+from opera.corpus.files import Entry, Problem
+from opera.corpus.programs import read_programs
 from opera.errors import Exit, NothingSelected, UserError
 from opera.programs.batch import BatchCounts, OtherPrograms, generate_file
+from opera.programs.instances import SOURCE
 from opera.programs.languages import languages, operators_in
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
+from opera.store import Corpus
+from opera.store.database import open_workspace
 from opera.untrusted import Malformed, parsed_json, parsed_toml, read_file
 from opera.workers.cores import usable_cores
 
 SCHEMA = "fuzz-generate/1"
+_BATCH = 500
 
 
 @click.group("fuzz", cls=HeadedGroup)
@@ -32,12 +39,14 @@ def command() -> None:
 @click.option("--policy", default="general", show_default=True, metavar="NAME|FILE", help="A shipped policy, or a TOML or JSON file.")
 @click.option("--count", "-n", type=Count(most=100_000_000), default=1000, show_default=True, metavar="N", help="Generate N programs.")
 @click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="the cores", metavar="N", help="Number of parallel processes.")
+@click.option("--record", is_flag=True, help="Also add the programs to the workspace, as instances of the policy's language.")
 @common
-def generate(file: Path, policy: str, count: int, jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
+def generate(file: Path, policy: str, count: int, jobs: int, record: bool, workspace: Path, seed: int, as_json: bool) -> int:
     """Write random programs to FILE, one `program/1` document a line.
 
     Every program is well typed. FILE also holds its inputs: unless the policy allows special values, every operator is defined on them. The
-    same policy and seed give the same bytes with any number of processes; a run that was interrupted continues.
+    same policy and seed give the same bytes with any number of processes; a run that was interrupted continues. `opera run` tests the
+    programs that --record, or `opera import FILE`, adds to the workspace.
 
     Shipped policies: general, fusion (many convolutions and products, values used again), shapes (operators that move elements),
     special-values (NaN, infinities, zeros of both signs).
@@ -53,8 +62,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, workspace: Path, se
     seconds = time.monotonic() - began
     if counts.programs and not counts.operators:
         raise NothingSelected("no program has an operator: none gives the types of 'dtypes' and 'rank'; change these or 'only'")
+    added = _recorded(file, chosen.language, workspace) if record else None
     if as_json:
-        print_json(_document(file, count, seconds, counts))
+        print_json(_document(file, count, seconds, counts, added))
         return Exit.CLEAN
     rate = f" ({counts.programs / seconds:,.0f}/s)" if counts.programs else ""
     say(f"{plural(count, 'program')} in {one_line(str(file))}; {counts.programs:,} of them generated now, in {seconds:.1f} s{rate}")
@@ -62,9 +72,24 @@ def generate(file: Path, policy: str, count: int, jobs: int, workspace: Path, se
         calls, retried = counts.operators.total(), counts.retried.total()
         say(f"{plural(len(counts.operators), 'operator')}, {len(counts.pairs):,} pairs, {calls / counts.programs:.1f} calls a program")
         say(f"{retried:,} of {counts.asked.total():,} choices of an operator were in vain")
+    if added is not None:
+        say(f"{plural(added, 'new instance')} of {chosen.language} in the workspace, from source {SOURCE}")
     for name, why in sorted(counts.broken.items()):
         say(f"operator {one_line(name)} is broken, and was left out: {one_line(why)}")
     return Exit.CLEAN
+
+
+def _recorded(file: Path, language: str, workspace: Path) -> int:
+    """Adds the programs of *file* to the workspace; how many were new."""
+    new = 0
+    entries = read_programs(file, language)
+    with open_workspace(workspace, write=True) as space:
+        corpus = Corpus(space)
+        while batch := list(islice(entries, _BATCH)):
+            for problem in (each for each in batch if isinstance(each, Problem)):
+                raise UserError(one_line(problem.text, 400))
+            new += corpus.add((each.instance, each.provenance[0]) for each in batch if isinstance(each, Entry))
+    return new
 
 
 def _policy(name: str) -> Policy:
@@ -88,7 +113,7 @@ def _policy(name: str) -> Policy:
         raise UserError(f"{one_line(name)} cannot be read: {error.strerror}") from error
 
 
-def _document(file: Path, count: int, seconds: float, counts: BatchCounts) -> dict[str, object]:
+def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added: int | None) -> dict[str, object]:
     return {
         "schema": SCHEMA,
         "file": str(file),
@@ -100,4 +125,5 @@ def _document(file: Path, count: int, seconds: float, counts: BatchCounts) -> di
         "asked": counts.asked.total(),
         "retried": dict(counts.retried.most_common()),
         "broken": counts.broken,
+        **({} if added is None else {"new_instances": added}),
     }

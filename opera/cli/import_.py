@@ -72,7 +72,7 @@ def command(paths: tuple[Path, ...], format: str, library: str | None, workspace
     OPERA checks every line and computes every identity itself. It names and leaves out lines that hold no valid instance, and exits
     with 2 when it imported nothing.
     """
-    origins = [origin(path, format, workspace) for path in paths]
+    origins = [origin(path, format, workspace, library) for path in paths]
     done: list[_Imported] = []
     with open_workspace(workspace, write=True) as space:
         for each in origins:

@@ -6,6 +6,8 @@ import importlib
 from typing import Any
 
 from opera.compilers.adapter import Subject
+from opera.instance import Kind
+from opera.programs.instances import label_of
 
 
 def parse(data: bytes) -> Any:
@@ -15,7 +17,9 @@ def parse(data: bytes) -> Any:
 
 
 def operator_of(subject: Subject) -> str:
-    """The operator of a model with one node; for a graph that spells an operator out, its name with a mark."""
+    """The operator of a model with one node; for a graph that spells an operator out, its name with a mark; the label of a program."""
+    if subject.instance.kind is Kind.PROGRAM:
+        return label_of(subject.instance)
     nodes = parse(subject.data).graph.node
     return str(nodes[0].op_type) if len(nodes) == 1 else f"{subject.instance.operator} (expanded)"
 

@@ -12,6 +12,7 @@ from typing import Any, cast
 from opera.arrays import Array, Outputs, dtype_name, pack, packed_size, unpack
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.instance import Kind
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 
@@ -121,7 +122,7 @@ class OnnxRuntimeAdapter(Adapter):
         opsets = {str(entry.domain): int(entry.version) for entry in model.opset_import}
         names = list(dict.fromkeys(_kernel(str(node.domain), str(node.op_type), opsets.get(str(node.domain), 1)) for node in nodes))
         if subject.route.frontend == "onnx":
-            return names[0] if len(nodes) == 1 else onnx_format.operator_of(subject)
+            return names[0] if len(nodes) == 1 and subject.instance.kind is not Kind.PROGRAM else onnx_format.operator_of(subject)
         return "+".join(names) if len(names) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
 
 

@@ -11,6 +11,7 @@ from typing import Protocol, cast
 
 from opera.console import plural
 from opera.corpus.files import Entry, Problem, check_instance, read_corpus, read_header
+from opera.corpus.programs import holds_programs, read_programs
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance
 from opera.opidiff.instances import Scalars, instance_of, is_of_the_library
@@ -41,6 +42,7 @@ class Format(enum.Enum):
     FREEFUZZ = "freefuzz"
     DEEPREL = "deeprel"
     OPIDIFF = "opidiff"
+    PROGRAMS = "programs"
 
 
 @dataclass(frozen=True)
@@ -49,18 +51,22 @@ class ImportOrigin:
 
     path: Path
     format: Format
+    library: str | None = None
+    """The library that the user names; programs are printed in its language."""
 
     def entries(self) -> Iterator[Entry | Problem]:
         """The entries, with a problem in place of every invalid one."""
         if self.format is Format.JSONL:
             return read_corpus(self.path)
+        if self.format is Format.PROGRAMS:
+            return read_programs(self.path, self.library)
         if self.format is Format.OPIDIFF:
             return _suite(self.path)
         return _workspace(self.path) if self.format is Format.WORKSPACE else _records(self.path, self.format)
 
 
-def origin(path: Path, format: str, target: Path) -> ImportOrigin:
-    """The reader for *path*, by *format*, or by its content for `auto`.
+def origin(path: Path, format: str, target: Path, library: str | None = None) -> ImportOrigin:
+    """The reader for *path*, by *format*, or by its content for `auto`; *library* is the one that the user names.
 
     Raises:
         UserError: it is not there, it is not of that format, or it is the workspace *target* itself.
@@ -78,6 +84,8 @@ def origin(path: Path, format: str, target: Path) -> ImportOrigin:
         return ImportOrigin(path, Format.WORKSPACE)
     if format == Format.OPIDIFF.value or (format == "auto" and path.suffix in _SUITES):
         return ImportOrigin(path, Format.OPIDIFF)
+    if format == Format.PROGRAMS.value or (format == "auto" and holds_programs(path)):
+        return ImportOrigin(path, Format.PROGRAMS, library)
     read_header(path)
     return ImportOrigin(path, Format.JSONL)
 

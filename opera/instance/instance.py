@@ -21,6 +21,8 @@ class Kind(enum.Enum):
     """One ONNX node: attributes in `init`, input slots in `call` (None for an omitted optional input)."""
     GRAPH = "graph"
     """An operator spelled out as a graph of others (ONNX function bodies); the graph is in `context`."""
+    PROGRAM = "program"
+    """A generated program of many operators: `program/1` in `context`, a value for each parameter of its `main` in `call`."""
 
 
 class Outcome(enum.Enum):

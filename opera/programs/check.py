@@ -6,13 +6,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from opera.arrays import Array, dtype_name, numpy_dtype
 from opera.instance.values import DTYPE_BITS
-from opera.programs.operators import Registry
+from opera.programs.operators import Operator, Registry
 from opera.programs.program import MAIN, Block, Call, Constant, Expression, Function, If, Invoke, Program, Projection, Tuple
-from opera.programs.types import IllTyped, TensorType, TupleType, Type, tensors_in
-from opera.programs.values import ProgramValue, to_array, type_of
+from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type, tensors_in
+from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
 _CONDITION = TensorType((), "bool")
+NO_CHANGES: Mapping[str, str] = {}
 
 
 def check(program: Program, registry: Registry) -> None:
@@ -110,42 +112,62 @@ class _Checker:
                 return function.result
 
 
-def evaluate(program: Program, inputs: Sequence[ProgramValue], registry: Registry) -> ProgramValue:
+class NotDefined(ValueError):
+    """An operator is not defined on its arguments. The message names it."""
+
+
+def evaluate(program: Program, inputs: Sequence[ProgramValue], registry: Registry, dtypes: Mapping[str, str] = NO_CHANGES) -> ProgramValue:
     """The result of `main`, computed operator by operator.
 
     Args:
         program: A program that `check` accepts.
         inputs: A value for each parameter.
         registry: What operators mean.
+        dtypes: The dtype to compute in, by that of the program, for those to change: float32 to float64, for example.
 
     Raises:
-        ValueError: the inputs are of other types than the parameters, or an operator is not defined on its arguments.
+        NotDefined: an operator is not defined on its arguments: an index or a divisor is not what it needs to be.
+        ValueError: the inputs are of other types than the parameters.
     """
-    functions = {each.name: each for each in program.functions}
     wanted = [each.type for each in program.main.parameters]
     if [type_of(each) for each in inputs] != wanted:
         raise ValueError(f"the inputs are ({', '.join(str(type_of(each)) for each in inputs)}), not ({', '.join(map(str, wanted))})")
     with np.errstate(all="ignore"):
-        return _applied(program.main, inputs, functions, registry)
+        return _Evaluation(program, registry, dtypes).applied(program.main, [_converted(each, dtypes) for each in inputs])
 
 
-def _applied(function: Function, inputs: Sequence[ProgramValue], functions: Mapping[str, Function], registry: Registry) -> ProgramValue:
-    def block(body: Block, outer: Mapping[str, ProgramValue]) -> ProgramValue:
+def _converted(value: ProgramValue, dtypes: Mapping[str, str]) -> ProgramValue:
+    if isinstance(value, tuple):
+        return tuple(_converted(each, dtypes) for each in value)
+    name = dtype_name(value.dtype)
+    return value.astype(numpy_dtype(dtypes[name])) if name in dtypes else value
+
+
+class _Evaluation:
+    """Computes the functions of one program."""
+
+    def __init__(self, program: Program, registry: Registry, dtypes: Mapping[str, str]) -> None:
+        self._functions = {each.name: each for each in program.functions}
+        self._registry = registry
+        self._dtypes = dtypes
+
+    def applied(self, function: Function, inputs: Sequence[ProgramValue]) -> ProgramValue:
+        """The result of *function*."""
+        return self._block(function.body, {each.name: value for each, value in zip(function.parameters, inputs, strict=True)})
+
+    def _block(self, body: Block, outer: Mapping[str, ProgramValue]) -> ProgramValue:
         values = dict(outer)
         for binding in body.bindings:
-            values[binding.name] = expression(binding.value, values)
+            values[binding.name] = self._expression(binding.value, values)
         return values[body.result]
 
-    def expression(value: Expression, values: Mapping[str, ProgramValue]) -> ProgramValue:
+    def _expression(self, value: Expression, values: Mapping[str, ProgramValue]) -> ProgramValue:
         match value:
             case Call(operator, arguments, attributes):
                 arrays = [each for name in arguments if not isinstance(each := values[name], tuple)]
-                try:
-                    return registry.get(operator).compute(arrays, attributes)
-                except Exception as error:  # parameters that no type depends on are not checked before
-                    raise ValueError(f"operator {operator!r} is not defined here: {type(error).__name__}: {error}") from error
+                return self._call(self._registry.get(operator), arrays, attributes)
             case Constant(literal):
-                return to_array(literal)
+                return _converted(to_array(literal), self._dtypes)
             case Tuple(parts):
                 return tuple(values[each] for each in parts)
             case Projection(source, index):
@@ -153,8 +175,20 @@ def _applied(function: Function, inputs: Sequence[ProgramValue], functions: Mapp
                 assert isinstance(whole, tuple)
                 return whole[index]
             case If(condition, then, otherwise):
-                return block(then if np.any(values[condition]) else otherwise, values)  # pyright: ignore[reportArgumentType]
+                return self._block(then if np.any(values[condition]) else otherwise, values)  # pyright: ignore[reportArgumentType]
             case Invoke(name, arguments):
-                return _applied(functions[name], [values[each] for each in arguments], functions, registry)
+                return self.applied(self._functions[name], [values[each] for each in arguments])
 
-    return block(function.body, {each.name: value for each, value in zip(function.parameters, inputs, strict=True)})
+    def _call(self, operator: Operator, arrays: Sequence[Array], attributes: Attributes) -> ProgramValue:
+        kinds = [TensorType(each.shape, dtype_name(each.dtype)) for each in arrays]
+        for place, array in enumerate(arrays):
+            need = operator.need(place, kinds, attributes, finite=False)
+            if need is not ANY and not within(array, need):
+                raise NotDefined(f"operator {operator.name!r} is not defined here: argument {place} is not {need}")
+        target = attributes.get("dtype")
+        if isinstance(target, str) and target in self._dtypes:
+            attributes = {**attributes, "dtype": self._dtypes[target]}
+        try:
+            return operator.compute(arrays, attributes)
+        except Exception as error:  # parameters that no type depends on are not checked before
+            raise NotDefined(f"operator {operator.name!r} is not defined here: {type(error).__name__}: {error}") from error

@@ -23,8 +23,12 @@ class BadProgram(ValueError):
 
 def encode(generated: Generated) -> JsonObject:
     """The document of a program and its inputs."""
-    functions = [_function(each) for each in generated.program.functions]
-    return {"schema": SCHEMA, "functions": functions, "inputs": [_value(each) for each in generated.inputs]}
+    return {**encode_program(generated.program), "inputs": [_value(each) for each in generated.inputs]}
+
+
+def encode_program(program: Program) -> JsonObject:
+    """The document of a program, without inputs."""
+    return {"schema": SCHEMA, "functions": [_function(each) for each in program.functions]}
 
 
 def _function(function: Function) -> JsonObject:
@@ -73,12 +77,24 @@ def decode(document: object) -> Generated:
         BadProgram: it is no `program/1`.
     """
     reader = _Part(document, "the document")
+    program = _read_program(reader, "inputs")
+    return Generated(program, tuple(_read_value(each, 0) for each in reader.list("inputs")))
+
+
+def decode_program(document: object) -> Program:
+    """The program of a document without inputs. Types are read, not checked.
+
+    Raises:
+        BadProgram: it is no `program/1`.
+    """
+    return _read_program(_Part(document, "the document"))
+
+
+def _read_program(reader: _Part, *others: str) -> Program:
     if reader.get("schema") != SCHEMA:
         raise BadProgram(f"expected schema {SCHEMA!r}, found {str(reader.get('schema'))[:40]!r}")
-    reader.only("schema", "functions", "inputs")
-    functions = tuple(_read_function(each) for each in reader.list("functions"))
-    inputs = tuple(_read_value(each, 0) for each in reader.list("inputs"))
-    return Generated(Program(functions), inputs)
+    reader.only("schema", "functions", *others)
+    return Program(tuple(_read_function(each) for each in reader.list("functions")))
 
 
 @dataclass(frozen=True)

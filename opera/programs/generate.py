@@ -195,7 +195,7 @@ class ProgramGenerator:
             parts = tuple(self.leaf(each, bounds, scope) for each in kind.fields)
             return self.bind(Tuple(parts), kind, tuple(self._values[each] for each in parts), scope)
         value = drawn(kind, bounds, self._numbers)
-        if not self.policy.finite:
+        if not self.policy.finite and bounds is ANY:
             value = self.special(value)
         if self._leaves_are_parameters and self.random.random() >= self.policy.literal:
             name = self._name("x")
@@ -246,8 +246,7 @@ class ProgramGenerator:
         shares = self.shares(fuel - 1, len(arguments))
         names: list[str] = []
         for place, (each, share) in enumerate(zip(arguments, shares, strict=True)):
-            floating = each.dtype.startswith(("float", "bfloat"))
-            need = ANY if floating and not self.policy.finite else operator.need(place, arguments, attributes)
+            need = operator.need(place, arguments, attributes, finite=self.policy.finite)
             names.append(self.expression(each, need, share, scope))
         value = operator.compute([self._array(name) for name in names], attributes)
         if not self._fits(value, bounds):

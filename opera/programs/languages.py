@@ -14,6 +14,7 @@ from opera.console import one_line
 from opera.errors import EnvironmentBroken
 from opera.plugins import registered
 from opera.programs.operators import Operator, Registry, builtin
+from opera.programs.program import Program, operators_of
 
 FACTS = Path(__file__).parents[1] / "facts" / "programs.toml"
 GROUP = "opera.operators"
@@ -64,3 +65,10 @@ def operators_in(language: str) -> list[Operator]:
 def declined(language: str) -> dict[str, str]:
     """The operators of *language* that are not generated, each with the reason."""
     return {name: row["reason"] for row in _tables()[language]["declined"] for name in row["names"]}
+
+
+def fitting(program: Program, language: str) -> str | None:
+    """Why *language* cannot hold *program*; None if it can."""
+    there = {each.name for each in operators_in(language)}
+    missing = [name for name in operators_of(program) if name not in there]
+    return f"has no operator {missing[0]!r}" if missing else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -13,7 +14,7 @@ import numpy as np
 from opera.arrays import Array, numpy_dtype
 from opera.programs import layouts, windows
 from opera.programs import relations as rel
-from opera.programs.types import NO_ATTRIBUTES, Attributes, IllTyped, Type, elements, tensor, tensors_in
+from opera.programs.types import NO_ATTRIBUTES, Attributes, IllTyped, TensorType, Type, elements, tensor, tensors_in
 from opera.programs.values import ANY, Bounds, ProgramValue
 
 Array1 = Callable[[Array], Array]
@@ -42,6 +43,7 @@ class Operator:
         needs: What each argument has to be; arguments without an entry may be anything finite.
         settings: Draws the parameters that no type depends on.
         work: Floating-point operations for each element of the largest tensor.
+        ordered: Whether its result depends on an order of all elements, which NaN has no place in.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Operator:
     needs: tuple[Bounds, ...] = ()
     settings: Callable[[Type, Random], Attributes] = _no_settings
     work: float = 1.0
+    ordered: bool = False
 
     def recognises(self, target: Type) -> bool:
         """Whether a call can have the type *target*."""
@@ -83,12 +86,23 @@ class Operator:
         found = self.meaning(arguments, attributes)
         return found if isinstance(found, tuple) else np.asarray(found)
 
-    def need(self, place: int, arguments: Sequence[Type], attributes: Attributes) -> Bounds:
-        """What the argument at *place* has to be."""
+    def need(self, place: int, arguments: Sequence[Type], attributes: Attributes, *, finite: bool = True) -> Bounds:
+        """What the argument at *place* has to be.
+
+        Args:
+            place: Of the argument.
+            arguments: The types of all arguments.
+            attributes: The parameters of the call.
+            finite: Whether results have to be finite; without, floating-point arguments may be anything on which a result is specified.
+        """
         if isinstance(self.relation, (layouts.Gathering, layouts.ElementGathering)) and place == 1:
             axis = rel.integer(attributes, "axis")
             return Bounds(0, tensor(arguments[0]).shape[axis] - 1)
-        return self.needs[place] if place < len(self.needs) else ANY
+        need = self.needs[place] if place < len(self.needs) else ANY
+        if finite or not is_floating(arguments[place]):
+            return need
+        converts = isinstance(self.relation, rel.Conversion) and not str(attributes["dtype"]).startswith(_FLOATING)
+        return need if converts else FINITE if self.ordered else ANY
 
     def cost(self, arguments: Sequence[Type], result: Type, attributes: Attributes) -> float:
         """Floating-point operations of a call, estimated from its types."""
@@ -181,6 +195,14 @@ SMALL = Bounds(-8, 8)
 UNIT = Bounds(-0.9375, 0.9375)
 POSITIVE = Bounds(0.125, math.inf)
 NOT_ZERO = Bounds(zero=False)
+FINITE = Bounds(-sys.float_info.max, sys.float_info.max)
+_FLOATING = ("float", "bfloat")
+
+
+def is_floating(kind: Type) -> bool:
+    """Whether *kind* is a tensor of floating-point numbers."""
+    return isinstance(kind, TensorType) and kind.dtype.startswith(_FLOATING)
+
 
 _UNARY: Mapping[str, tuple[Callable[[Array], Array], tuple[str, ...], Bounds]] = {
     "abs": (np.abs, NUMBERS, ANY),
@@ -410,7 +432,7 @@ def builtin() -> Iterable[Operator]:
     for name, (reduction, dtypes, need) in _REDUCTIONS.items():
         yield Operator(name, rel.Reduction(), dtypes, reduction, (need,), work=2.0)
     for name, locate in (("argmax", np.argmax), ("argmin", np.argmin)):
-        yield Operator(name, rel.Reduction("int64", single=True), ("float32", "float64", "int32", "int64"), _located(locate))
+        yield Operator(name, rel.Reduction("int64", single=True), ("float32", "float64", "int32", "int64"), _located(locate), ordered=True)
     yield Operator("reshape", layouts.Reshape(), DTYPES, _shaped(np.reshape, "shape"))
     yield Operator("broadcast_to", layouts.Broadcast(), DTYPES, _shaped(lambda x, shape: np.broadcast_to(x, shape).copy(), "shape"))
     yield Operator("tile", layouts.Tiling(), DTYPES, _shaped(np.tile, "repeats"))
@@ -428,11 +450,11 @@ def builtin() -> Iterable[Operator]:
     yield Operator("flip", rel.AlongAxis(), DTYPES, lambda a, k: np.flip(a[0], rel.integer(k, "axis")))
     yield Operator("softmax", rel.AlongAxis(), FLOATS, _softmax, (Bounds(-64, 64),), work=4.0)
     yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _log_softmax, (SMALL,), work=5.0)
-    yield Operator("hardmax", rel.AlongAxis(), FLOATS, _hardmax)
+    yield Operator("hardmax", rel.AlongAxis(), FLOATS, _hardmax, ordered=True)
     yield Operator("cumsum", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumsum))
     yield Operator("cumprod", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumprod), (SMALL,))
-    yield Operator("sort", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _ordered, settings=_order, work=8.0)
-    yield Operator("topk", layouts.Largest(), ("float32", "float64", "int32", "int64"), _largest, work=8.0)
+    yield Operator("sort", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _ordered, settings=_order, work=8.0, ordered=True)
+    yield Operator("topk", layouts.Largest(), ("float32", "float64", "int32", "int64"), _largest, work=8.0, ordered=True)
     yield Operator("triu", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.triu))
     yield Operator("tril", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.tril))
     yield Operator("matmul", rel.Product(), ("float32", "float64"), lambda a, _: np.matmul(a[0], a[1]))
@@ -440,7 +462,7 @@ def builtin() -> Iterable[Operator]:
     yield Operator("rms_norm", rel.Normalisation(offset=False), ("float32",), _rms_norm, settings=_epsilon, work=6.0)
     for spatial in (1, 2):
         yield Operator(f"conv{spatial}d", windows.Convolution(spatial), ("float32",), windows.convolution)
-        yield Operator(f"max_pool{spatial}d", windows.Pooling(spatial, pad=True), ("float32",), windows.max_pool)
+        yield Operator(f"max_pool{spatial}d", windows.Pooling(spatial, pad=True), ("float32",), windows.max_pool, ordered=True)
         yield Operator(f"avg_pool{spatial}d", windows.Pooling(spatial), ("float32",), windows.average_pool)
 
 

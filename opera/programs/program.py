@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Union
@@ -185,3 +186,59 @@ def without_dead_bindings(block: Block) -> Block:
             needed.update(used(binding.value))
             kept.append(binding)
     return replace(block, bindings=tuple(reversed(kept)))
+
+
+def canonical(program: Program) -> Program:
+    """*program* with names by place: `x` for parameters, `v` for bindings, `f` for functions; the same for programs equal up to names."""
+    numbers: Counter[str] = Counter()
+    functions: dict[str, str] = {}
+    return Program(tuple(_Renamer(numbers, functions).function(each, main=each is program.main) for each in program.functions))
+
+
+class _Renamer:
+    """Renames what one function binds."""
+
+    def __init__(self, numbers: Counter[str], functions: dict[str, str]) -> None:
+        self._numbers = numbers
+        self._functions = functions
+        self._names: dict[str, str] = {}
+
+    def function(self, function: Function, *, main: bool) -> Function:
+        name = MAIN if main else self._fresh("f")
+        parameters = tuple(Parameter(self._bound("x", each.name), each.type) for each in function.parameters)
+        renamed = Function(name, parameters, self._block(function.body), function.result)
+        self._functions[function.name] = name
+        return renamed
+
+    def _fresh(self, letter: str) -> str:
+        self._numbers[letter] += 1
+        return f"{letter}{self._numbers[letter]}"
+
+    def _bound(self, letter: str, name: str) -> str:
+        self._names[name] = self._fresh(letter)
+        return self._names[name]
+
+    def _block(self, block: Block) -> Block:
+        found: list[Binding] = []
+        for each in block.bindings:
+            value = self._expression(each.value)
+            found.append(Binding(self._bound("v", each.name), each.type, value))
+        return Block(tuple(found), self._names[block.result], block.dataflow)
+
+    def _expression(self, value: Expression) -> Expression:
+        match value:
+            case Call(operator, arguments, attributes):
+                return Call(operator, self._all(arguments), attributes)
+            case Tuple(parts):
+                return Tuple(self._all(parts))
+            case Projection(source, index):
+                return Projection(self._names[source], index)
+            case If(condition, then, otherwise):
+                return If(self._names[condition], self._block(then), self._block(otherwise))
+            case Invoke(function, arguments):
+                return Invoke(self._functions[function], self._all(arguments))
+            case Constant():
+                return value
+
+    def _all(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(self._names[each] for each in names)

@@ -28,6 +28,9 @@ class Bounds(NamedTuple):
     high: float = math.inf
     zero: bool = True
 
+    def __str__(self) -> str:
+        return f"from {self.low:g} to {self.high:g}{'' if self.zero else ' without 0'}"
+
 
 ANY = Bounds()
 

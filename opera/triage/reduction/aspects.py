@@ -55,10 +55,11 @@ def _all(view: View) -> Iterator[Aspect]:
     other = "runtime" if view.form == "baked" else "baked"
     yield Aspect((Property("form", WHOLE, view.form),), (View(view.instance, other),))
     yield from _context(view)
-    if view.instance.kind is not Kind.GRAPH:
+    fixed = view.instance.kind in (Kind.GRAPH, Kind.PROGRAM)
+    if not fixed:
         yield from _arguments(view)
     for name, value in view.values.items():
-        if isinstance(value, Tensor) and view.instance.kind is Kind.GRAPH:
+        if isinstance(value, Tensor) and fixed:
             yield from _elements(view, name, value)
         elif isinstance(value, Tensor):
             yield from _tensor(view, name, value)

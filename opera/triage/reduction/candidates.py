@@ -268,5 +268,5 @@ STEPS: tuple[Candidates, ...] = (
 
 
 def steps_for(instance: Instance) -> tuple[Candidates, ...]:
-    """The steps that make sense for *instance*: a graph fixes the types and shapes of its inputs."""
-    return (simpler_values,) if instance.kind is Kind.GRAPH else STEPS
+    """The steps that make sense for *instance*: a graph and a program fix the types and shapes of their inputs."""
+    return (simpler_values,) if instance.kind in (Kind.GRAPH, Kind.PROGRAM) else STEPS

@@ -1,0 +1,86 @@
+"""Programs as instances, so that corpora, campaigns and findings hold them."""
+
+from __future__ import annotations
+
+import json
+
+from opera.instance import Argument, Graph, Instance, Kind, Tensor
+from opera.programs.document import SCHEMA, BadProgram, decode_program, encode_program
+from opera.programs.generate import Generated
+from opera.programs.program import Program, canonical, operators_of
+from opera.programs.values import to_tensor
+from opera.untrusted import Malformed, parsed_json
+
+SOURCE = "typed"
+"""The source of programs that OPERA generates, as provenance names it."""
+FACT = "program"
+"""The fact of an instance's context that holds its program."""
+FORMAT = f"opera.{SCHEMA}"
+API = "opera.program"
+"""The API of all programs: a program has many operators, and no name."""
+_MOST_NAMED = 3
+
+
+def instance_of(generated: Generated, language: str) -> Instance:
+    """The instance of a program and its inputs.
+
+    Its identity covers the program up to names, and its inputs as that of other instances does.
+
+    Args:
+        generated: A program that `opera.programs.check` accepts; the parameters of its `main` are tensors.
+        language: The language that it is printed in, which is the library of the instance.
+
+    Raises:
+        BadProgram: a parameter of `main` is a tuple.
+    """
+    program = canonical(generated.program)
+    call: list[Argument] = []
+    for parameter, value in zip(program.main.parameters, generated.inputs, strict=True):
+        if isinstance(value, tuple):
+            raise BadProgram(f"parameter {parameter.name!r} of 'main' is a tuple; instances take tensors")
+        call.append(Argument(parameter.name, to_tensor(value)))
+    return with_program(Instance(language, API, Kind.PROGRAM, call=tuple(call)), program)
+
+
+def with_program(instance: Instance, program: Program) -> Instance:
+    """*instance* with another program, whose parameters are those in its `call`."""
+    data = json.dumps(encode_program(program), separators=(",", ":"), sort_keys=True).encode()
+    context = tuple(pair for pair in instance.context if pair[0] != FACT)
+    return Instance(instance.library, instance.api, instance.kind, call=instance.call, context=(*context, (FACT, Graph(FORMAT, data))))
+
+
+def program_of(instance: Instance) -> Program:
+    """The program of *instance*, with names by place. Its types are read, not checked.
+
+    Raises:
+        BadProgram: it has none, or a malformed one, or its inputs are not those of the program.
+    """
+    graph = instance.context_value(FACT)
+    if instance.kind is not Kind.PROGRAM or not isinstance(graph, Graph) or graph.format != FORMAT:
+        raise BadProgram("the instance holds no program")
+    try:
+        document = parsed_json(graph.data)
+    except Malformed as error:
+        raise BadProgram(f"the program of the instance: {error}") from error
+    program = decode_program(document)
+    if not program.functions or len(instance.call) != len(program.main.parameters):
+        raise BadProgram("the inputs of the instance are not the parameters of its program")
+    if not all(isinstance(each.value, Tensor) for each in instance.call):
+        raise BadProgram("an input of the instance is no tensor")
+    return program
+
+
+def operators_in_instance(instance: Instance) -> tuple[str, ...]:
+    """The distinct operators of *instance*: those of a program in order of first use, of any other instance its one operator."""
+    if instance.kind is not Kind.PROGRAM:
+        return (instance.operator,)
+    try:
+        return operators_of(program_of(instance))
+    except BadProgram:
+        return ()
+
+
+def label_of(instance: Instance) -> str:
+    """A name for what *instance* exercises: the operators of a program that has few, else `program`."""
+    names = operators_in_instance(instance)
+    return "+".join(names) if 0 < len(names) <= _MOST_NAMED else instance.operator

@@ -1,0 +1,127 @@
+"""Programs of many operators as models: numpy gives the reference, a subclass prints the language that compilers load."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from opera.arrays import Array, as_array, dtype_name
+from opera.instance import Instance, Tensor
+from opera.models.sampling import is_inexact, nudged, sample
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
+from opera.programs.check import check, evaluate
+from opera.programs.document import BadProgram
+from opera.programs.instances import program_of
+from opera.programs.languages import registry
+from opera.programs.program import Program, canonical
+from opera.programs.types import IllTyped
+from opera.programs.values import ProgramValue, type_of
+
+ILL_TYPED = "ill-typed-program"
+"""Reason code of an instance whose program is malformed or breaks a rule of types."""
+_WIDE = {"float16": "float64", "float32": "float64"}
+_INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+_VISIBLE = 2.0**-24
+"""Relative size of the smallest change that a number in less than double precision shows."""
+
+
+class ProgramModel(ABC):
+    """One program, typed again, with its inputs. What it means is what the registry of operators says."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        """Reads the program.
+
+        Raises:
+            Invalid: it is malformed, ill-typed, or takes other inputs.
+        """
+        try:
+            self.program = canonical(_checked(instance))
+        except (BadProgram, IllTyped) as error:
+            raise Invalid(ILL_TYPED) from error
+        self._values = [_value(each.value, f"{key}:{place}", seed) for place, each in enumerate(instance.call)]
+        if [type_of(each) for each in self._values] != [each.type for each in self.program.main.parameters]:
+            raise Invalid("inputs-do-not-fit")
+
+    @property
+    def inputs(self) -> Sequence[tuple[str, Array]]:
+        return [(each.name, value) for each, value in zip(self.program.main.parameters, self._values, strict=True)]
+
+    def run_once(self) -> list[Array]:
+        """The results by numpy."""
+        return self._evaluate(self._values)
+
+    def reference(self) -> Reference:
+        """The results by numpy, and the same with all floating-point numbers in double precision along the whole program."""
+        outputs = self._evaluate(self._values)
+        try:
+            precise = self._evaluate(self._values, _WIDE)
+        except Invalid:
+            precise = None
+        return Reference(outputs, precise)
+
+    def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
+        """The results near the inputs; every second draw keeps the program's own precision, because its steps may be rounded or not."""
+        own = scale >= _VISIBLE and draw % 2 == 1
+        amount = 0.0 if own and draw == 1 else scale
+        feeds = [self._nudged(value, amount, draw, place, computes_as) for place, value in enumerate(self._values)]
+        try:
+            return self._evaluate(feeds, {} if own else _WIDE)
+        except Invalid:
+            return None
+
+    def exact(self, dtype: str) -> list[Array] | None:
+        """The results where all narrower integers are *dtype*; None where an operator does not take these."""
+        try:
+            return self._evaluate(self._values, dict.fromkeys((*_INTEGERS, "int64"), dtype))
+        except Invalid:
+            return None
+
+    def shapes_elsewhere(self) -> None:
+        return None
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Array]] | None:
+        """What another evaluator of the language says; None where there is none."""
+        return None
+
+    @abstractmethod
+    def artefact(self, kind: str, form: str) -> Artefact:
+        """The program in the language of a compiler."""
+
+    @abstractmethod
+    def source(self, form: str) -> PythonSource:
+        """The program as a person would write it."""
+
+    def _nudged(self, value: Array, scale: float, draw: int, place: int, computes_as: Mapping[str, str] | None) -> Array:
+        if not is_inexact(dtype_name(value.dtype)):
+            return value
+        with np.errstate(all="ignore"):
+            return nudged(value.astype("float64"), scale, draw, place, computes_as).astype(value.dtype)
+
+    def _evaluate(self, values: Sequence[Array], dtypes: Mapping[str, str] | None = None) -> list[Array]:
+        try:
+            return list(_tensors(evaluate(self.program, values, registry(), dtypes or {})))
+        except ValueError as error:
+            raise Invalid(LIBRARY_RAISED) from error
+
+
+def _checked(instance: Instance) -> Program:
+    program = program_of(instance)
+    check(program, registry())
+    return program
+
+
+def _value(value: object, key: str, seed: int) -> Array:
+    if not isinstance(value, Tensor):
+        raise Invalid("input-is-no-tensor")
+    return as_array(sample(value, key, seed))
+
+
+def _tensors(value: ProgramValue) -> Iterator[Array]:
+    """The tensors of a result, in order."""
+    if isinstance(value, tuple):
+        for each in value:
+            yield from _tensors(each)
+    else:
+        yield value

@@ -1,0 +1,52 @@
+"""Programs of many operators as ONNX models."""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from opera.arrays import Array, as_array, is_array
+from opera.instance import Instance
+from opera.models.template import Artefact, Invalid, PythonSource
+from opera.templates.onnx_source import python_source
+from opera.templates.program_model import ProgramModel
+from opera.templates.program_onnx import model_of
+
+onnx: Any = importlib.import_module("onnx")
+KIND = "onnx"
+
+
+class OnnxProgramModel(ProgramModel):
+    """A program as a ModelProto that the checker and strict inference accept."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        super().__init__(instance, key, seed)
+        try:
+            self.proto = model_of(self.program)
+            onnx.checker.check_model(self.proto)
+            onnx.shape_inference.infer_shapes(self.proto, check_type=True, strict_mode=True, data_prop=True)
+        except Exception as error:  # an operator that ONNX lacks, a tuple as an entry, or what the checker refuses
+            raise Invalid("checker") from error
+
+    def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Array]] | None:
+        """The word of ONNX' own evaluator."""
+        if kind != KIND:
+            return None
+        reference: Any = importlib.import_module("onnx.reference")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = reference.ReferenceEvaluator(self.proto).run(None, dict(self.inputs))
+        except Exception:  # the evaluator does not implement every operator for every dtype
+            return None
+        return (KIND, [as_array(each) for each in found]) if all(map(is_array, found)) else None
+
+    def artefact(self, kind: str, form: str) -> Artefact:
+        if kind != KIND:
+            raise ValueError(f"ONNX programs have no artefact of kind {kind!r}")
+        return Artefact(self.proto.SerializeToString(deterministic=True))
+
+    def source(self, form: str) -> PythonSource:
+        return python_source(self.proto, dict(self.inputs), self.reference().outputs)
