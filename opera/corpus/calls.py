@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,11 +14,15 @@ from opera.console import one_line
 from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor, decode_instance
 from opera.instance.values import Value
 from opera.instrumentation.wire import Json
+from opera.programs.document import BadProgram
+from opera.programs.instances import program_of
+from opera.programs.text import lines_of
 from opera.store import Corpus
 
 _SHOWN_ELEMENTS = 12
 _SHOWN_ITEMS = 24
 _WIDTH = 100
+_SHOWN_LINES = 60
 _LIMIT = 4_000
 
 
@@ -163,5 +168,10 @@ def _elements(array: Array) -> str:
 
 
 def _context(instance: Instance) -> tuple[str, ...]:
+    if instance.kind is Kind.PROGRAM:
+        with contextlib.suppress(BadProgram):
+            lines = [one_line(each, 200) for each in lines_of(program_of(instance))]
+            more = len(lines) - _SHOWN_LINES
+            return (*lines[:_SHOWN_LINES], *([f"… {more:,} more lines"] if more > 0 else []))
     shown = tuple(f"{name}: {value_text(value)}" for name, value in instance.context if name != "outputs")
     return tuple(text for text in shown if len(text) < 400)

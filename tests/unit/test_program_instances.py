@@ -21,6 +21,7 @@ from opera.programs.languages import operators_in, registry
 from opera.programs.policy import SHIPPED, Policy
 from opera.programs.program import Binding as B
 from opera.programs.program import Block, Call, Function, Parameter, Program, canonical, operators_of
+from opera.programs.text import lines_of
 from opera.programs.types import TensorType, TupleType
 
 MIXED = Policy(conditional=0.1, function=0.1, tuple=0.1)
@@ -133,3 +134,11 @@ def test_the_programs_of_a_file_are_entries_and_the_rest_are_problems_with_their
     refused = list(read_programs(path, "onnx"))[5]
     assert isinstance(refused, Problem)
     assert refused.what == "onnx has no operator 'rsqrt'"
+
+
+def test_a_program_is_shown_line_by_line() -> None:
+    assert list(lines_of(chain("x", "y").program)) == ["main(x: float32[2]):", "y: float32[2] = relu(x)", "return y"]
+    texts = [line for seed in range(40) for line in lines_of(made(seed).program)]
+    assert any(line.startswith("| ") for line in texts)
+    assert any(line.endswith("[0]") for line in texts)
+    assert all(line.isprintable() for line in texts)

@@ -1,0 +1,88 @@
+"""Campaigns over generated programs: a compiler is tested on them, and a program that it gets wrong is a finding with a script."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from opera.instance import Graph
+from opera.models.template import Invalid
+from opera.programs.generate import ProgramGenerator
+from opera.programs.instances import FACT, FORMAT, instance_of, with_program
+from opera.programs.languages import operators_in
+from opera.programs.policy import Policy
+from opera.templates.onnx_model import OnnxTemplate
+from opera.templates.program_onnx_model import OnnxProgramModel
+
+
+def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
+
+
+def test_the_programs_of_a_policy_are_tested_as_any_other_instance(tmp_path: Path) -> None:
+    made = opera("fuzz", "generate", "programs.jsonl", "-n", "12", "--record", "--json", cwd=tmp_path)
+    assert json.loads(made.stdout)["new_instances"] == 12
+    again = opera("import", "programs.jsonl", "--json", cwd=tmp_path)
+    assert [json.loads(again.stdout)["files"][0][key] for key in ("format", "read", "new")] == ["programs", 12, 0]
+    listed = json.loads(opera("run", "--compiler", "onnxruntime", "--frontend", "onnx", "--json", "-j", "1", cwd=tmp_path).stdout)
+    text = json.dumps(listed)
+    assert '"pass"' in text
+    exported = opera("export", "jsonl", "out.jsonl", cwd=tmp_path)
+    assert exported.returncode == 0, exported.stderr
+    back = opera("import", "out.jsonl", "--json", "--workspace", "other", cwd=tmp_path)
+    assert json.loads(back.stdout)["files"][0]["new"] == 12
+
+
+def models(number: int) -> list[OnnxProgramModel]:
+    generator = ProgramGenerator(Policy(conditional=0.1, function=0.1), operators_in("onnx"))
+    found: list[OnnxProgramModel] = []
+    for seed in range(number):
+        model = OnnxTemplate().build(instance_of(generator.generate(seed), "onnx"), "key", 0)
+        assert isinstance(model, OnnxProgramModel)
+        found.append(model)
+    return found
+
+
+def test_the_evaluator_of_onnx_says_what_numpy_says() -> None:
+    compared = 0
+    for model in models(60):
+        reference = model.reference()
+        assert reference.precise is not None
+        found = model.captured("onnx", b"")
+        if found is None:
+            continue
+        compared += 1
+        for one, other in zip(reference.outputs, found[1], strict=True):
+            assert (np.shape(one), np.asarray(one).dtype) == (np.shape(other), np.asarray(other).dtype)
+    assert compared > 20
+
+
+def test_a_program_near_its_inputs_gives_results_in_double_precision_or_in_its_own() -> None:
+    for model in models(10):
+        shapes = [np.shape(each) for each in model.reference().outputs]
+        for scale, draw in ((0.0, 0), (1e-6, 0), (1e-6, 1), (1e-6, 3)):
+            found = model.nearby(scale, draw)
+            assert found is None or [np.shape(each) for each in found] == shapes
+
+
+def test_a_program_that_was_edited_is_typed_again() -> None:
+    instance = instance_of(ProgramGenerator(Policy(), operators_in("onnx")).generate(0), "onnx")
+    graph = instance.context_value(FACT)
+    for old, new in ((b'"shape":[', b'"shape":[9,'), (b'"call":"', b'"call":"un'), (b"{", b"[")):
+        broken = instance.__class__(
+            instance.library,
+            instance.api,
+            instance.kind,
+            call=instance.call,
+            context=((FACT, Graph(FORMAT, graph.data.replace(old, new, 1))),),
+        )
+        with pytest.raises(Invalid, match="ill-typed-program"):
+            OnnxTemplate().build(broken, "key", 0)
+    other = with_program(instance, ProgramGenerator(Policy(), operators_in("onnx")).generate(1).program)
+    with pytest.raises(Invalid, match=r"ill-typed-program|inputs-do-not-fit"):
+        OnnxTemplate().build(other, "key", 0)
