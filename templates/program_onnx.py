@@ -16,7 +16,7 @@ from opera.programs.values import to_array
 
 OPSET = 21
 _DOMAIN = "opera.programs"
-_SAME = {
+SAME = {
     "abs": "Abs", "negative": "Neg", "sign": "Sign", "exp": "Exp", "log": "Log", "sqrt": "Sqrt", "reciprocal": "Reciprocal", "sin":
     "Sin", "cos": "Cos", "tan": "Tan", "sinh": "Sinh", "cosh": "Cosh", "tanh": "Tanh", "asin": "Asin", "acos": "Acos", "atan": "Atan",
     "asinh": "Asinh", "acosh": "Acosh", "atanh": "Atanh", "erf": "Erf", "sigmoid": "Sigmoid", "relu": "Relu", "gelu": "Gelu", "selu":
@@ -28,14 +28,14 @@ _SAME = {
     "isnan": "IsNaN", "isinf": "IsInf", "where": "Where", "matmul": "MatMul",
 }  # fmt: skip
 """Operators that need nothing but another name."""
-_NAMED = {
+NAMED = {
     "leaky_relu": ("LeakyRelu", ("alpha",)), "elu": ("Elu", ("alpha",)), "celu": ("Celu", ("alpha",)), "softmax": ("Softmax",
     ("axis",)), "log_softmax": ("LogSoftmax", ("axis",)), "hardmax": ("Hardmax", ("axis",)), "concat": ("Concat", ("axis",)), "take":
     ("Gather", ("axis",)), "gather_elements": ("GatherElements", ("axis",)), "layer_norm": ("LayerNormalization", ("axis",
     "epsilon")), "argmax": ("ArgMax", ("axis", "keepdims")), "argmin": ("ArgMin", ("axis", "keepdims")),
 }  # fmt: skip
 """Operators whose parameters are attributes of the same name."""
-_REDUCED = {
+REDUCED = {
     "sum": "ReduceSum", "mean": "ReduceMean", "max": "ReduceMax", "min": "ReduceMin", "prod": "ReduceProd", "sum_square":
     "ReduceSumSquare", "l1": "ReduceL1", "l2": "ReduceL2", "log_sum": "ReduceLogSum", "log_sum_exp": "ReduceLogSumExp",
 }  # fmt: skip
@@ -64,11 +64,12 @@ def _info(name: str, kind: Type) -> onnx.ValueInfoProto:
 
 
 class _Printer:
-    """Prints one function. A tuple is the list of its parts' names, because ONNX has none."""
+    """Prints one function. A tuple is the list of its parts' names, and a part of it another name, because ONNX has no tuples."""
 
     def __init__(self, function: Function) -> None:
         self._function = function
         self._parts: dict[str, list[str]] = {}
+        self._same: dict[str, str] = {}
         self._types: dict[str, Type] = {each.name: each.type for each in function.parameters}
         self._number = 0
 
@@ -96,7 +97,10 @@ class _Printer:
         return nodes, outputs
 
     def _tensors(self, name: str) -> list[str]:
-        return [each for part in self._parts[name] for each in self._tensors(part)] if name in self._parts else [name]
+        """The values of the model that hold a variable."""
+        if name in self._parts:
+            return [each for part in self._parts[name] for each in self._tensors(part)]
+        return [self._same.get(name, name)]
 
     def _fresh(self) -> str:
         self._number += 1
@@ -115,7 +119,7 @@ class _Printer:
         match binding.value:
             case Call(operator, arguments, attributes):
                 outputs = self._declare(binding.name, binding.type)
-                return self._call(operator, list(arguments), attributes, outputs)
+                return self._call(operator, [each for name in arguments for each in self._tensors(name)], attributes, outputs)
             case Constant(literal):
                 self._declare(binding.name, binding.type)
                 return [self._constant(to_array(literal), binding.name)]
@@ -124,21 +128,26 @@ class _Printer:
                 self._parts[binding.name] = list(parts)
                 return []
             case Projection(source, index):
-                return self._alias(binding, self._parts[source][index])
+                self._alias(binding, self._parts[source][index])
+                return []
             case If(condition, then, otherwise):
                 outputs = self._declare(binding.name, binding.type)
-                return [helper.make_node("If", [condition], outputs, then_branch=self._branch(then), else_branch=self._branch(otherwise))]
+                return [
+                    helper.make_node(
+                        "If", self._tensors(condition), outputs, then_branch=self._branch(then), else_branch=self._branch(otherwise)
+                    )
+                ]
             case Invoke(function, arguments):
                 outputs = self._declare(binding.name, binding.type)
                 entries = [each for name in arguments for each in self._tensors(name)]
                 return [helper.make_node(function, entries, outputs, domain=_DOMAIN)]
 
-    def _alias(self, binding: Binding, name: str) -> list[onnx.NodeProto]:
+    def _alias(self, binding: Binding, name: str) -> None:
         self._types[binding.name] = binding.type
         if name in self._parts:
             self._parts[binding.name] = self._parts[name]
-            return []
-        return [helper.make_node("Identity", [name], [binding.name])]
+        else:
+            self._same[binding.name] = self._same.get(name, name)
 
     def _branch(self, block: Block) -> onnx.GraphProto:
         nodes, outputs = self._body(block)
@@ -158,13 +167,13 @@ class _Printer:
             nodes.append(self._constant(np.array(values, numpy_dtype(dtype)), name))
             return name
 
-        if operator in _SAME:
-            return node(_SAME[operator])
-        if operator in _NAMED:
-            name, kept = _NAMED[operator]
+        if operator in SAME:
+            return node(SAME[operator])
+        if operator in NAMED:
+            name, kept = NAMED[operator]
             return node(name, **{key: attributes[key] for key in kept})
-        if operator in _REDUCED:
-            return node(_REDUCED[operator], given(attributes["axes"]), keepdims=int(attributes["keepdims"]))
+        if operator in REDUCED:
+            return node(REDUCED[operator], given(attributes["axes"]), keepdims=int(attributes["keepdims"]))
         if operator in _LISTED:
             name, listed = _LISTED[operator]
             return node(name, given(listed(attributes)))
