@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import onnx
-from onnx import helper, numpy_helper
 
 from opera.arrays import Array, dtype_name
 from opera.programs.languages import registry
+from opera.programs.operators import DTYPES
 from opera.programs.program import MAIN, Block, Function, If, Invoke, Parameter, Program, Projection, canonical
 from opera.programs.reading import Builder, Opaque, Reading, axis_from, integral
 from opera.programs.types import Attribute, TensorType, TupleType, Type, tensor
 from opera.templates.program_onnx import NAMED, REDUCED, SAME
+
+onnx: Any = importlib.import_module("onnx")
+helper: Any = importlib.import_module("onnx.helper")
+numpy_helper: Any = importlib.import_module("onnx.numpy_helper")
 
 _OLDEST = 13
 """The first opset in which operators take axes as they do today."""
@@ -23,7 +27,7 @@ _MOST_FUNCTIONS = 1_000
 _DEEPEST = 32
 
 
-def program_from(model: onnx.ModelProto) -> Reading:
+def program_from(model: Any) -> Reading:
     """The program of *model*.
 
     Nodes of other operators, or with values whose type is open, stay opaque: their results become parameters of the program, if their
@@ -36,7 +40,7 @@ def program_from(model: onnx.ModelProto) -> Reading:
 
 
 class _Reader:
-    def __init__(self, model: onnx.ModelProto) -> None:
+    def __init__(self, model: Any) -> None:
         self.functions = {(each.domain, each.name): each for each in model.functions}
         opset = max((each.version for each in model.opset_import if each.domain in _STANDARD), default=0)
         if opset < _OLDEST:
@@ -109,7 +113,7 @@ class _Scope:
         """The value that *name* is a copy of, because outputs are values of their own in ONNX."""
         return self._identities.get(name, name)
 
-    def node(self, node: onnx.NodeProto) -> str | None:
+    def node(self, node: Any) -> str | None:
         """Reads one node; why it stays opaque, or None."""
         mark = self.builder.mark()
         try:
@@ -122,14 +126,14 @@ class _Scope:
             return str(error)
         return None
 
-    def _constant(self, node: onnx.NodeProto) -> None:
+    def _constant(self, node: Any) -> None:
         if len(node.attribute) != 1 or node.attribute[0].type not in _LITERALS:
             raise Opaque("a constant of another kind")
         value = helper.get_attribute_value(node.attribute[0])
         array = numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else np.array(value, _LITERALS[node.attribute[0].type])
         self.literal(node.output[0], array)
 
-    def _bound(self, node: onnx.NodeProto, result: str) -> None:
+    def _bound(self, node: Any, result: str) -> None:
         outputs = list(node.output)
         kind = self.builder.types[result]
         if not isinstance(kind, TupleType) or len(outputs) == 1:
@@ -143,7 +147,7 @@ class _Scope:
             if name:
                 self.known[name] = self.builder.bind(Projection(result, place), kind.fields[place])
 
-    def _call(self, node: onnx.NodeProto) -> str:
+    def _call(self, node: Any) -> str:
         function = self._reader.functions.get((node.domain, node.op_type))
         if function is not None:
             return self._invoked(function, [self._variable(each) for each in node.input])
@@ -162,7 +166,7 @@ class _Scope:
         """The variable of a value of the model."""
         return self._variable(name)
 
-    def _conditional(self, node: onnx.NodeProto) -> str:
+    def _conditional(self, node: Any) -> str:
         graphs = {each.name: each.g for each in node.attribute}
         blocks = [
             self._block(graphs[name].node, graphs[name].initializer, [each.name for each in graphs[name].output])
@@ -188,7 +192,7 @@ class _Scope:
                 raise Opaque(f"{node.op_type} inside: {why}")
         return self.builder.parts([self._variable(self.behind_identity(name)) for name in outputs])
 
-    def _invoked(self, function: onnx.FunctionProto, arguments: Sequence[str]) -> str:
+    def _invoked(self, function: Any, arguments: Sequence[str]) -> str:
         kinds = tuple(self.builder.types[each] for each in arguments)
         if function.attribute or function.attribute_proto or len(kinds) != len(function.input):
             raise Opaque("a function with attributes, or with inputs left out")
@@ -210,12 +214,26 @@ class _Scope:
 class Node:
     """A node, as the spellings of operators see it."""
 
-    def __init__(self, scope: _Scope, node: onnx.NodeProto) -> None:
+    def __init__(self, scope: _Scope, node: Any) -> None:
         self.scope = scope
         self.operator = str(node.op_type)
         self.inputs = list(node.input)
         self.outputs = len(node.output)
-        self.settings = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+        self._settings = {each.name: helper.get_attribute_value(each) for each in node.attribute}
+        self._seen: set[str] = set()
+
+    def setting(self, name: str, otherwise: Any = None) -> Any:
+        """An attribute, which has been read now."""
+        self._seen.add(name)
+        return self._settings.get(name, otherwise)
+
+    def nothing_else(self) -> None:
+        """Raises `Opaque` for an attribute that was not read, and has another value than by default."""
+        for name in self._settings.keys() - self._seen:
+            attribute = onnx.defs.get_schema(self.operator).attributes.get(name)
+            default = None if attribute is None or not attribute.default_value.name else attribute.default_value
+            if default is None or helper.get_attribute_value(default) != self._settings[name]:
+                raise Opaque(f"attribute {name!r} has no place in a program")
 
     def given(self, place: int) -> bool:
         """Whether there is an input at *place*."""
@@ -248,14 +266,14 @@ class Node:
         """Integers from an input, else from an attribute."""
         if self.given(place):
             return tuple(int(each) for each in self.constant(place).reshape(-1))
-        found = self.settings.get(name, otherwise)
+        found = self.setting(name, otherwise)
         if found is None:
             raise Opaque(f"it has no {name!r}")
         return tuple(int(each) for each in found)
 
     def axis(self, otherwise: int) -> int:
         """The attribute `axis`, counted from the front."""
-        return axis_from(int(self.settings.get("axis", otherwise)), self.rank())
+        return axis_from(int(self.setting("axis", otherwise)), self.rank())
 
     def number(self, place: int, otherwise: int) -> int | float:
         """The only element of an input."""
@@ -265,12 +283,13 @@ class Node:
 
     def float(self, name: str, otherwise: float) -> float:
         """An attribute in the shortest decimal form that single precision tells apart."""
-        return float(str(np.float32(self.settings.get(name, otherwise))))
+        return float(str(np.float32(self.setting(name, otherwise))))
 
     def only(self, name: str, *allowed: object) -> None:
         """Raises `Opaque` for another value of an attribute."""
-        if name in self.settings and self.settings[name] not in allowed:
-            raise Opaque(f"{name} is {self.settings[name]!r}")
+        found = self.setting(name, allowed[0])
+        if found not in allowed:
+            raise Opaque(f"{name} is {found!r}")
 
     def call(self, operator: str, *arguments: str, **attributes: Attribute) -> str:
         """Binds a call of the registry's operator."""
@@ -279,12 +298,15 @@ class Node:
 
 def _spelled(node: Node) -> str:
     if node.operator in _FROM_SAME:
-        return _folded(node, _FROM_SAME[node.operator])
-    if node.operator in _FROM_REDUCED:
-        return _reduced(node)
-    if node.operator not in _SPELLINGS:
+        found = _folded(node, _FROM_SAME[node.operator])
+    elif node.operator in _FROM_REDUCED:
+        found = _reduced(node)
+    elif node.operator in _SPELLINGS:
+        found = _SPELLINGS[node.operator](node)
+    else:
         raise Opaque("no operator of programs is written so")
-    return _SPELLINGS[node.operator](node)
+    node.nothing_else()
+    return found
 
 
 def _folded(node: Node, operator: str) -> str:
@@ -299,7 +321,7 @@ def _folded(node: Node, operator: str) -> str:
     if operator == "isinf":
         node.only("detect_negative", 1)
         node.only("detect_positive", 1)
-    if operator == "gelu" and node.settings.get("approximate", b"none") == b"tanh":
+    if operator == "gelu" and node.setting("approximate", b"none") == b"tanh":
         operator = "gelu_tanh"
     return node.call(operator, *names)
 
@@ -307,13 +329,13 @@ def _folded(node: Node, operator: str) -> str:
 def _reduced(node: Node) -> str:
     axes = node.integers(1, "axes", ())
     if not axes:
-        if node.settings.get("noop_with_empty_axes", 0):
+        if node.setting("noop_with_empty_axes", 0):
             return node.variable(0)
         axes = tuple(range(node.rank()))
     axes = tuple(sorted(axis_from(each, node.rank()) for each in axes))
     if not axes:
         raise Opaque("it reduces a scalar")
-    return node.call(_FROM_REDUCED[node.operator], node.variable(0), axes=axes, keepdims=bool(node.settings.get("keepdims", 1)))
+    return node.call(_FROM_REDUCED[node.operator], node.variable(0), axes=axes, keepdims=bool(node.setting("keepdims", 1)))
 
 
 def _along(operator: str, otherwise: int) -> Callable[[Node], str]:
@@ -327,7 +349,7 @@ def _sloped(operator: str, otherwise: float) -> Callable[[Node], str]:
 def _located(operator: str) -> Callable[[Node], str]:
     def read(node: Node) -> str:
         node.only("select_last_index", 0)
-        return node.call(operator, node.variable(0), axis=node.axis(0), keepdims=bool(node.settings.get("keepdims", 1)))
+        return node.call(operator, node.variable(0), axis=node.axis(0), keepdims=bool(node.setting("keepdims", 1)))
 
     return read
 
@@ -340,7 +362,7 @@ def _normalised(node: Node) -> str:
 
 def _reshaped(node: Node) -> str:
     shape, sizes = node.kind(0).shape, list(node.integers(1, "shape", None))
-    if not node.settings.get("allowzero", 0):
+    if not node.setting("allowzero", 0):
         sizes = [shape[place] if size == 0 and place < len(shape) else size for place, size in enumerate(sizes)]
     if sizes.count(-1) == 1:
         rest = int(np.prod([size for size in sizes if size != -1]))
@@ -371,12 +393,14 @@ def _unsqueezed(node: Node) -> str:
 
 
 def _transposed(node: Node) -> str:
-    axes = node.settings.get("perm", range(node.rank() - 1, -1, -1))
+    axes = node.setting("perm", range(node.rank() - 1, -1, -1))
     return node.call("permute_dims", node.variable(0), axes=tuple(int(each) for each in axes))
 
 
 def _cast(node: Node) -> str:
-    dtype = dtype_name(helper.tensor_dtype_to_np_dtype(node.settings["to"]))
+    dtype = dtype_name(helper.tensor_dtype_to_np_dtype(node.setting("to")))
+    if dtype not in DTYPES:
+        raise Opaque(f"no operator takes {dtype}")
     return node.call("astype", node.variable(0), dtype=dtype)
 
 
@@ -387,13 +411,13 @@ def _clipped(node: Node) -> str:
 
 
 def _shifted(node: Node) -> str:
-    return node.call(f"{node.settings['direction'].decode().lower()}_shift", *node.variables())
+    return node.call(f"{node.setting('direction').decode().lower()}_shift", *node.variables())
 
 
 def _divided(node: Node) -> str:
     axis = node.axis(0)
     size = node.kind(0).shape[axis]
-    number = int(node.settings.get("num_outputs", node.outputs))
+    number = int(node.setting("num_outputs", node.outputs))
     part = -(-size // number)
     equal = [min(part, max(0, size - place * part)) for place in range(number)]
     return node.call("split", node.variable(0), axis=axis, sizes=node.integers(1, "split", equal))
@@ -431,12 +455,12 @@ def _summed(node: Node) -> str:
 def _largest(node: Node) -> str:
     node.only("sorted", 1)
     number = int(node.constant(1).reshape(-1)[0])
-    return node.call("topk", node.variable(0), axis=node.axis(-1), k=number, largest=bool(node.settings.get("largest", 1)))
+    return node.call("topk", node.variable(0), axis=node.axis(-1), k=number, largest=bool(node.setting("largest", 1)))
 
 
 def _triangle(node: Node) -> str:
     diagonal = int(node.number(1, 0))
-    return node.call("triu" if node.settings.get("upper", 1) else "tril", node.variable(0), k=diagonal)
+    return node.call("triu" if node.setting("upper", 1) else "tril", node.variable(0), k=diagonal)
 
 
 def _slid(node: Node, kernel: Sequence[int]) -> dict[str, Attribute]:
@@ -445,10 +469,10 @@ def _slid(node: Node, kernel: Sequence[int]) -> dict[str, Attribute]:
     node.only("ceil_mode", 0)
     node.only("storage_order", 0)
     spatial = len(kernel)
-    pads = [int(each) for each in node.settings.get("pads", [0] * (2 * spatial))]
+    pads = [int(each) for each in node.setting("pads", [0] * (2 * spatial))]
     if pads[:spatial] != pads[spatial:]:
         raise Opaque("its ends are padded differently")
-    steps, distances = (tuple(int(each) for each in node.settings.get(name, [1] * spatial)) for name in ("strides", "dilations"))
+    steps, distances = (tuple(int(each) for each in node.setting(name, [1] * spatial)) for name in ("strides", "dilations"))
     return {"kernel": tuple(kernel), "strides": steps, "padding": tuple(pads[:spatial]), "dilations": distances}
 
 
@@ -456,11 +480,14 @@ def _convolved(node: Node) -> str:
     spatial = node.rank() - 2
     if spatial not in (1, 2):
         raise Opaque(f"it has {spatial} spatial axes")
-    window = _slid(node, node.kind(1).shape[2:])
-    found = node.call(f"conv{spatial}d", node.variable(0), node.variable(1), **window, groups=int(node.settings.get("group", 1)))
+    kernel = node.kind(1).shape[2:]
+    if tuple(node.setting("kernel_shape", kernel)) != kernel:
+        raise Opaque(f"its kernel is not {list(kernel)}")
+    window = _slid(node, kernel)
+    found = node.call(f"conv{spatial}d", node.variable(0), node.variable(1), **window, groups=int(node.setting("group", 1)))
     if not node.given(2):
         return found
-    offset = node.call("reshape", node.variable(2), shape=(1, -1 if not node.kind(2).shape else node.kind(2).shape[0], *[1] * spatial))
+    offset = node.call("reshape", node.variable(2), shape=(1, *node.kind(2).shape, *[1] * spatial))
     return node.call("add", found, offset)
 
 
@@ -469,8 +496,8 @@ def _pooled(operator: str) -> Callable[[Node], str]:
         spatial = node.rank() - 2
         if spatial not in (1, 2) or node.outputs > 1:
             raise Opaque(f"it has {spatial} spatial axes, or several results")
-        window = _slid(node, [int(each) for each in node.settings["kernel_shape"]])
-        if operator == "avg_pool" and any(node.settings.get("pads", ())) and not node.settings.get("count_include_pad", 0):
+        window = _slid(node, [int(each) for each in node.setting("kernel_shape")])
+        if operator == "avg_pool" and any(node.setting("pads", ())) and not node.setting("count_include_pad", 0):
             raise Opaque("it leaves padding out of the mean")
         return node.call(f"{operator}{spatial}d", node.variable(0), **window)
 
@@ -516,7 +543,7 @@ _LITERALS: Mapping[int, Any] = {
 }
 
 
-def _inferred(model: onnx.ModelProto) -> dict[str, TensorType]:
+def _inferred(model: Any) -> dict[str, TensorType]:
     """The values whose types ONNX infers without a doubt."""
     try:
         graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
@@ -531,7 +558,7 @@ def _inferred(model: onnx.ModelProto) -> dict[str, TensorType]:
     return found
 
 
-def _fixed(entry: onnx.ValueInfoProto) -> TensorType:
+def _fixed(entry: Any) -> TensorType:
     """The type of an entry; raises `Opaque` where it is open or no tensor's."""
     kind = entry.type.tensor_type
     if entry.type.WhichOneof("value") != "tensor_type" or not kind.HasField("shape"):
@@ -542,4 +569,6 @@ def _fixed(entry: onnx.ValueInfoProto) -> TensorType:
         dtype = dtype_name(helper.tensor_dtype_to_np_dtype(kind.elem_type))
     except (KeyError, TypeError) as error:
         raise Opaque(f"the dtype of {entry.name[:80]!r} is unknown") from error
+    if dtype == "string":
+        raise Opaque(f"the elements of {entry.name[:80]!r} are texts")
     return TensorType(tuple(int(each.dim_value) for each in kind.shape.dim), dtype)

@@ -16,15 +16,15 @@ relax: Any = tvm.relax
 op = relax.op
 Build = Callable[[Sequence[Any], Mapping[str, Any]], Any]
 """The expression of a call: its arguments, and its parameters."""
-_PLAIN = (
+PLAIN = (
     "abs", "sign", "negative", "exp", "log", "sqrt", "rsqrt", "square", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan",
     "asinh", "acosh", "atanh", "erf", "sigmoid", "ceil", "floor", "round", "trunc", "logical_not", "bitwise_not", "add", "subtract",
     "multiply", "divide", "floor_divide", "floor_mod", "power", "maximum", "minimum", "atan2", "log_add_exp", "bitwise_and", "bitwise_or",
     "bitwise_xor", "left_shift", "right_shift", "logical_and", "logical_or", "logical_xor", "equal", "not_equal", "less", "less_equal",
     "greater", "greater_equal", "isnan", "isinf", "isfinite", "where", "matmul",
 )  # fmt: skip
-_NEURAL = ("relu", "silu", "gelu", "gelu_tanh", "selu", "softplus")
-_REDUCED = ("sum", "mean", "max", "min", "prod", "variance", "std")
+NEURAL = ("relu", "silu", "gelu", "gelu_tanh", "selu", "softplus")
+REDUCED = ("sum", "mean", "max", "min", "prod", "variance", "std")
 
 
 def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,9 +66,9 @@ def _last_axes(arguments: Sequence[Any], attributes: Mapping[str, Any]) -> list[
 
 
 BUILD: Mapping[str, Build] = {
-    **{name: (lambda function: lambda a, _: function(*a))(getattr(op, name)) for name in _PLAIN},
-    **{name: (lambda function: lambda a, _: function(a[0]))(getattr(op.nn, name)) for name in _NEURAL},
-    **{name: _reduction(getattr(op, name)) for name in _REDUCED},
+    **{name: (lambda function: lambda a, _: function(*a))(getattr(op, name)) for name in PLAIN},
+    **{name: (lambda function: lambda a, _: function(a[0]))(getattr(op.nn, name)) for name in NEURAL},
+    **{name: _reduction(getattr(op, name)) for name in REDUCED},
     "leaky_relu": lambda a, k: op.nn.leakyrelu(a[0], k["alpha"]),
     "clip": lambda a, k: op.clip(a[0], k["low"], k["high"]),
     "astype": lambda a, k: op.astype(a[0], k["dtype"]),
