@@ -30,7 +30,9 @@ from opera.programs.program import (
     Program,
     Projection,
     Tuple,
+    read_by,
     without_dead_bindings,
+    without_dead_functions,
 )
 from opera.programs.types import TensorType, TupleType, Type, elements, tensors_in
 from opera.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, within
@@ -122,9 +124,11 @@ class ProgramGenerator:
             result, kind = self.results(scope)
         body = without_dead_bindings(Block(tuple(scope.bindings), result))
         plain = not any(isinstance(each.value, (If, Invoke)) for each in body.bindings)
-        main = Function(MAIN, tuple(self._parameters), Block(body.bindings, body.result, dataflow=plain), kind)
-        inputs = tuple(self._values[each.name] for each in self._parameters)
-        return Generated(Program((*self._functions, main)), inputs)
+        read = read_by(body)
+        parameters = tuple(each for each in self._parameters if each.name in read)
+        main = Function(MAIN, parameters, Block(body.bindings, body.result, dataflow=plain), kind)
+        inputs = tuple(self._values[each.name] for each in parameters)
+        return Generated(Program(without_dead_functions((*self._functions, main))), inputs)
 
     def results(self, scope: Scope) -> tuple[str, Type]:
         """The result of `main`: as many values as it takes to use all operators."""

@@ -188,6 +188,23 @@ def without_dead_bindings(block: Block) -> Block:
     return replace(block, bindings=tuple(reversed(kept)))
 
 
+def without_dead_functions(functions: tuple[Function, ...]) -> tuple[Function, ...]:
+    """*functions* without those that the last one does not call, directly or by others."""
+    needed = {functions[-1].name}
+    kept: list[Function] = []
+    for function in reversed(functions):
+        if function.name in needed:
+            inner = (binding.value for block in blocks(function.body) for binding in block.bindings)
+            needed.update(value.function for value in inner if isinstance(value, Invoke))
+            kept.append(function)
+    return tuple(reversed(kept))
+
+
+def read_by(block: Block) -> set[str]:
+    """The variables that *block* reads: its own, and those of the function around it."""
+    return {block.result, *(name for binding in block.bindings for name in used(binding.value))}
+
+
 def canonical(program: Program) -> Program:
     """*program* with names by place: `x` for parameters, `v` for bindings, `f` for functions; the same for programs equal up to names."""
     numbers: Counter[str] = Counter()

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from opera.errors import EnvironmentBroken
 from opera.programs.check import check, evaluate
 from opera.programs.document import BadProgram, decode, encode
-from opera.programs.generate import Generated, ProgramGenerator
+from opera.programs.generate import ProgramGenerator
 from opera.programs.languages import declined, languages, operators_in, registry
 from opera.programs.operators import DTYPES, Operator, Registry
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, policy_from
-from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, bindings, calls, operators_of
+from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, bindings, calls, operators_of, read_by
 from opera.programs.relations import Elementwise, Solution
 from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type
 from opera.programs.values import ANY, drawn, to_tensor, type_of, within
@@ -115,9 +115,10 @@ def test_programs_have_about_as_many_operators_as_asked_and_each_has_an_effect()
     counts = [len(list(calls(draw.generate(seed).program))) for seed in range(60)]
     assert 9 <= np.mean(counts) <= 13
     for seed in range(20):
-        program = draw.generate(seed).program
-        used = {name for binding in bindings(program) for name in json.dumps(encode(Generated(program, ()))).split('"')}
-        assert {each.name for each in program.main.parameters} <= used
+        program = generator(MIXED).generate(seed).program
+        assert {each.name for each in program.main.parameters} <= read_by(program.main.body)
+        called = {each.value.function for each in bindings(program) if isinstance(each.value, Invoke)}
+        assert {each.name for each in program.functions} == {*called, "main"}
 
 
 def test_conditionals_functions_and_tuples_occur_where_the_policy_asks_for_them() -> None:
