@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from opera.arrays import Array, dtype_name
+from opera.programs.document import encode_program
 from opera.programs.languages import registry
 from opera.programs.operators import DTYPES
 from opera.programs.program import MAIN, Block, Function, If, Invoke, Parameter, Program, Projection, canonical
@@ -572,3 +575,16 @@ def _fixed(entry: Any) -> TensorType:
     if dtype == "string":
         raise Opaque(f"the elements of {entry.name[:80]!r} are texts")
     return TensorType(tuple(int(each.dim_value) for each in kind.shape.dim), dtype)
+
+
+def main() -> None:
+    """Prints the `program/1` document of a model, or what is wrong with the model, as JSON."""
+    try:
+        reading = program_from(onnx.load_model(sys.argv[1]))
+        print(json.dumps({**encode_program(reading.program), "inputs": []}))
+    except Exception as error:  # a file that is no model fails in many ways
+        print(json.dumps({"error": f"{type(error).__name__}: {error}"[:300]}))
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ import onnx
 from onnx import helper, numpy_helper
 
 from opera.arrays import Array, numpy_dtype
+from opera.programs.languages import own_printer
 from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, Projection, Tuple
 from opera.programs.types import TensorType, Type, tensor
 from opera.programs.values import to_array
@@ -210,7 +211,7 @@ class _Printer:
             case "avg_pool1d" | "avg_pool2d":
                 return node("AveragePool", **_window(attributes))
             case _:
-                raise ValueError(f"ONNX has no operator {operator!r}")
+                return own_printer(operator, "onnx")(arguments, attributes, outputs)
 
 
 def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:

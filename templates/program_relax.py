@@ -8,6 +8,7 @@ from typing import Any
 import tvm
 import tvm.relax
 
+from opera.programs.languages import own_printer
 from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, Projection, Tuple
 from opera.programs.types import TensorType, Type, tensor
 from opera.programs.values import to_array
@@ -151,9 +152,8 @@ class _Printer:
     def _binding(self, binding: Binding, variables: Mapping[str, Any]) -> Any:
         match binding.value:
             case Call(operator, arguments, attributes):
-                if operator not in BUILD:
-                    raise ValueError(f"Relax has no operator {operator!r}")
-                return self._builder.emit(BUILD[operator]([variables[each] for each in arguments], attributes))
+                build = BUILD.get(operator) or own_printer(operator, "relax")
+                return self._builder.emit(build([variables[each] for each in arguments], attributes))
             case Constant(literal):
                 return relax.const(to_array(literal), tensor(binding.type).dtype)
             case Tuple(parts):

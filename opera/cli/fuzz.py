@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -12,13 +14,18 @@ import click
 
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, common
+from opera.config import load_config
 from opera.console import doing, one_line, plural, print_json, say
 from opera.corpus.files import Entry, Problem
 from opera.corpus.programs import read_programs
 from opera.errors import Exit, NothingSelected, UserError
+from opera.extract.host import answer
 from opera.programs.batch import BatchCounts, OtherPrograms, generate_file
+from opera.programs.check import check
+from opera.programs.document import decode
+from opera.programs.inserted import InsertedBlock
 from opera.programs.instances import SOURCE
-from opera.programs.languages import languages, operators_in
+from opera.programs.languages import drawn_from, fitting, languages, operators_in, registry
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -27,6 +34,8 @@ from opera.workers.cores import usable_cores
 
 SCHEMA = "fuzz-generate/1"
 _BATCH = 500
+_LARGEST = 2**26
+"""Bytes of a file with a program to insert."""
 
 
 @click.group("fuzz", cls=HeadedGroup)
@@ -106,11 +115,55 @@ def _policy(name: str) -> Policy:
         table = cast("Mapping[str, object]", document)
         language = str(table.get("language", "onnx"))
         names = [each.name for each in operators_in(language)] if language in languages() else []
-        return policy_from(table, names, languages())
+        return _with_block(policy_from(table, names, languages()), path.parent)
     except (Malformed, BadPolicy) as error:
         raise UserError(f"{one_line(name)}: {one_line(str(error), 400)}") from error
     except OSError as error:
         raise UserError(f"{one_line(name)} cannot be read: {error.strerror}") from error
+
+
+def _with_block(policy: Policy, folder: Path) -> Policy:
+    """*policy* with the program that it inserts, which is named relative to the policy's own folder.
+
+    Raises:
+        BadPolicy: that is no program, or one that cannot be inserted.
+    """
+    drawn_from(policy)
+    if not policy.insert:
+        return policy
+    path = folder / policy.insert
+    try:
+        document = _model(path) if path.suffix == ".onnx" else _first(path)
+        program = decode(document).program
+        check(program, registry())
+        InsertedBlock(program)
+        missing = fitting(program, policy.language)
+        if missing is not None:
+            raise BadPolicy(f"{policy.language} {missing}")
+    except OSError as error:
+        raise BadPolicy(f"'insert': {policy.insert} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BadPolicy(f"'insert': {policy.insert}: {error}") from error
+    return replace(policy, block=program)
+
+
+def _first(path: Path) -> object:
+    """The document in a file, or on its first line."""
+    data = read_file(path, _LARGEST)
+    return parsed_json(data if path.suffix == ".json" else data.partition(b"\n")[0])
+
+
+def _model(path: Path) -> object:
+    """The document of an ONNX model's program, which a process of the library's own interpreter reads."""
+    if not path.is_file():
+        raise BadPolicy("there is no such file")
+    command = [load_config().python("library", "onnx"), "-m", "opera.templates.program_from_onnx", str(path.resolve())]
+    with tempfile.TemporaryDirectory(prefix="opera-") as scratch:
+        text = answer(command, Path(scratch))
+    found = cast("Mapping[str, object]", parsed_json(text.rpartition("\n")[2].encode()))
+    if "error" in found:
+        raise BadPolicy(str(found["error"]))
+    return found
 
 
 def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added: int | None) -> dict[str, object]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from opera.atomic import append
 from opera.programs.document import encode
 from opera.programs.generate import Generated, ProgramGenerator
-from opera.programs.languages import operators_in
+from opera.programs.languages import drawn_from
 from opera.programs.policy import Policy
 from opera.programs.program import Call, Program, bindings, calls, used
 
@@ -128,7 +128,7 @@ def _compare(path: Path, line: bytes, policy: Policy, seed: int) -> None:
 
 
 def _generator(policy: Policy) -> ProgramGenerator:
-    return ProgramGenerator(policy, [each for each in operators_in(policy.language) if not policy.only or each.name in policy.only])
+    return ProgramGenerator(policy, drawn_from(policy))
 
 
 def _line(generated: Generated) -> bytes:

@@ -133,7 +133,7 @@ def evaluate(program: Program, inputs: Sequence[ProgramValue], registry: Registr
     if [type_of(each) for each in inputs] != wanted:
         raise ValueError(f"the inputs are ({', '.join(str(type_of(each)) for each in inputs)}), not ({', '.join(map(str, wanted))})")
     with np.errstate(all="ignore"):
-        return _Evaluation(program, registry, dtypes).applied(program.main, [_converted(each, dtypes) for each in inputs])
+        return Evaluation(program, registry, dtypes).applied(program.main, [_converted(each, dtypes) for each in inputs])
 
 
 def _converted(value: ProgramValue, dtypes: Mapping[str, str]) -> ProgramValue:
@@ -143,10 +143,10 @@ def _converted(value: ProgramValue, dtypes: Mapping[str, str]) -> ProgramValue:
     return value.astype(numpy_dtype(dtypes[name])) if name in dtypes else value
 
 
-class _Evaluation:
+class Evaluation:
     """Computes the functions of one program."""
 
-    def __init__(self, program: Program, registry: Registry, dtypes: Mapping[str, str]) -> None:
+    def __init__(self, program: Program, registry: Registry, dtypes: Mapping[str, str] = NO_CHANGES) -> None:
         self._functions = {each.name: each for each in program.functions}
         self._registry = registry
         self._dtypes = dtypes
@@ -158,10 +158,11 @@ class _Evaluation:
     def _block(self, body: Block, outer: Mapping[str, ProgramValue]) -> ProgramValue:
         values = dict(outer)
         for binding in body.bindings:
-            values[binding.name] = self._expression(binding.value, values)
+            values[binding.name] = self.expression(binding.value, values)
         return values[body.result]
 
-    def _expression(self, value: Expression, values: Mapping[str, ProgramValue]) -> ProgramValue:
+    def expression(self, value: Expression, values: Mapping[str, ProgramValue]) -> ProgramValue:
+        """The value of one expression, from those of the variables that it reads; raises `NotDefined`."""
         match value:
             case Call(operator, arguments, attributes):
                 arrays = [each for name in arguments if not isinstance(each := values[name], tuple)]

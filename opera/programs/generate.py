@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 
+from opera.programs.inserted import InsertedBlock
 from opera.programs.operators import Operator
 from opera.programs.policy import Policy
 from opera.programs.program import (
@@ -31,6 +32,7 @@ from opera.programs.program import (
     Projection,
     Tuple,
     read_by,
+    renamed,
     without_dead_bindings,
     without_dead_functions,
 )
@@ -38,6 +40,8 @@ from opera.programs.types import TensorType, TupleType, Type, elements, tensors_
 from opera.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, within
 
 _CONDITION = TensorType((), "bool")
+INSERTED = "(inserted)"
+"""Stands for the policy's block in counts."""
 _TRIES = 3
 """Operators that are tried for one value, before it becomes a parameter or a literal."""
 
@@ -106,6 +110,7 @@ class ProgramGenerator:
         self.counts = GeneratorCounts()
         self._operators = list(operators)
         self._fitting: dict[Type, tuple[list[Operator], list[float]]] = {}
+        self._block = None if policy.block is None else InsertedBlock(policy.block)
 
     def generate(self, seed: int) -> Generated:
         """The program of *seed*; the same for the same policy and seed."""
@@ -147,6 +152,8 @@ class ProgramGenerator:
 
     def result_type(self) -> Type:
         """The type of a result."""
+        if self._block is not None and self.random.random() < self.policy.inserted:
+            return self.random.choice(list(self._block.results))
         rank = self.random.randint(0, self.policy.rank)
         shape: list[int] = []
         for _ in range(rank):
@@ -170,6 +177,10 @@ class ProgramGenerator:
                 return name
         if fuel <= 0 or self._work > self.policy.most_work or self._memory > self.policy.most_memory:
             return self.leaf(kind, bounds, scope)
+        if self._block is not None and kind in self._block.results and self.random.random() < self.policy.inserted:
+            name = self.insertion(kind, bounds, fuel, scope)
+            if name is not None:
+                return name
         chance = self.random.random()
         for share, visit in (
             (self.policy.tuple, self.projection),
@@ -277,6 +288,28 @@ class ProgramGenerator:
         for _ in range(fuel if number else 0):
             found[self.random.randrange(number)] += 1
         return found
+
+    def insertion(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
+        """A value of the policy's block, whose bindings are added; its parameters are drawn as any other value."""
+        block = self._block
+        assert block is not None
+        parameters = block.main.parameters
+        self._calls += block.calls
+        self.counts.asked[INSERTED] += 1
+        shares = self.shares(max(0, fuel - block.calls), len(parameters))
+        names: dict[str, str] = {}
+        for each, share in zip(parameters, shares, strict=True):
+            names[each.name] = self.expression(each.type, block.needs.get(each.name, ANY), share, scope)
+        values = block.values({name: self._values[known] for name, known in names.items()})
+        wanted = block.results[kind]
+        if values is None or not self._fits(values[wanted], bounds):
+            self._calls -= block.calls
+            self.counts.undefined[INSERTED] += 1
+            return None
+        self.counts.solved[INSERTED] += 1
+        for each in block.main.body.bindings:
+            names[each.name] = self.bind(renamed(each.value, names), each.type, values[each.name], scope)
+        return names[wanted]
 
     def projection(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
         """A part of a tuple."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any, cast
 
@@ -44,6 +44,8 @@ class Operator:
         settings: Draws the parameters that no type depends on.
         work: Floating-point operations for each element of the largest tensor.
         ordered: Whether its result depends on an order of all elements, which NaN has no place in.
+        printers: How it is written in a language that has no operator of this name: `module:function`, by language. Only the process
+            that prints imports it.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Operator:
     settings: Callable[[Type, Random], Attributes] = _no_settings
     work: float = 1.0
     ordered: bool = False
+    printers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def recognises(self, target: Type) -> bool:
         """Whether a call can have the type *target*."""
@@ -142,6 +145,10 @@ class Registry:
     def get(self, name: str, implementation: str = "default") -> Operator:
         """The operator of this name; raises KeyError for an unknown name."""
         return self._operators[name][implementation]
+
+    def implementations(self, name: str) -> tuple[str, ...]:
+        """The implementations of an operator, `default` first."""
+        return tuple(self._operators[name])
 
     def __contains__(self, name: str) -> bool:
         return name in self._operators
@@ -410,6 +417,12 @@ def _order(target: Type, random: Random) -> Attributes:
 
 def _shaped(function: Callable[[Array, tuple[int, ...]], Array], name: str) -> Meaning:
     return lambda arguments, attributes: function(arguments[0], rel.integers(attributes, name))
+
+
+def alternatives() -> Iterable[tuple[str, Operator]]:
+    """Further implementations of these operators, each with its name; they share all but the solver."""
+    for spatial in (1, 2):
+        yield "same", Operator(f"conv{spatial}d", windows.SameConvolution(spatial), ("float32",), windows.convolution)
 
 
 def builtin() -> Iterable[Operator]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 from opera.programs.operators import DTYPES
+from opera.programs.program import Program
 
 
 class BadPolicy(ValueError):
@@ -31,7 +32,11 @@ class Policy:
         function: The probability that a value comes from a function of its own.
         finite: Whether every value of the program is finite for the recorded inputs, and every operator defined on it.
         weights: How often an operator is drawn, beside 1 for the others; 0 leaves it out.
+        implementations: Which implementation of an operator is drawn, where that is not `default`.
         only: The operators to draw from; all of the language when empty.
+        insert: A file with a program whose body is inserted as a whole.
+        inserted: The probability that a value of a type that this program gives comes from it, and that a result is of such a type.
+        block: The program in that file.
         most_elements: Of a tensor.
         most_work: Floating-point operations of a program, estimated.
         most_memory: Bytes of all values of a program.
@@ -49,7 +54,11 @@ class Policy:
     function: float = 0.0
     finite: bool = True
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
+    implementations: Mapping[str, str] = field(default_factory=dict[str, str])
     only: tuple[str, ...] = ()
+    insert: str = ""
+    inserted: float = 0.3
+    block: Program | None = None
     most_elements: int = 4096
     most_work: float = 1e8
     most_memory: int = 2**24
@@ -64,7 +73,8 @@ SHIPPED: Mapping[str, Policy] = {
         dtypes=("float32",),
         rank=4,
         sizes=(1, 2, 4, 8),
-        weights={"conv2d": 6.0, "matmul": 6.0, "reshape": 0.3, "take": 0.2, "split": 0.2},
+        implementations={"conv1d": "same", "conv2d": "same"},
+        weights={"conv1d": 20.0, "conv2d": 30.0, "matmul": 20.0, "reshape": 0.3, "take": 0.2, "split": 0.2},
     ),
     "shapes": Policy(
         sizes=(1, 1, 2, 3, 4, 6),
@@ -93,7 +103,7 @@ _LARGEST = 10**15
 _LONGEST = 2**14
 """Of a dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
 _LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**34}
-_SHARES = ("reuse", "literal", "conditional", "tuple", "function")
+_SHARES = ("reuse", "literal", "conditional", "tuple", "function", "inserted")
 
 
 def policy_from(document: Mapping[str, object], operators: Sequence[str], languages: Sequence[str]) -> Policy:
@@ -107,7 +117,7 @@ def policy_from(document: Mapping[str, object], operators: Sequence[str], langua
     Raises:
         BadPolicy: a key or a name is unknown, or a value impossible.
     """
-    names = [each.name for each in fields(Policy)]
+    names = [each.name for each in fields(Policy) if each.name != "block"]
     base = document.get("base", "general")
     if not isinstance(base, str) or base not in SHIPPED:
         raise BadPolicy(f"unknown policy {base!r}{hint(str(base), list(SHIPPED))}")
@@ -130,6 +140,11 @@ def _value(key: str, value: object, like: object) -> object:
         if not all(type(each) is kind for each in items):
             raise BadPolicy(f"{key!r} is a list of {'integers' if kind is int else 'texts'}, not {value!r}")
         return tuple(items)
+    if key == "implementations":
+        texts = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {"": None}
+        if not all(isinstance(each, str) for each in texts.values()):
+            raise BadPolicy(f"{key!r} is a table of names, not {value!r}")
+        return dict(texts)
     if isinstance(like, Mapping):
         table = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {"": None}
         if not all(type(each) in (int, float) for each in table.values()):
@@ -154,7 +169,7 @@ _WORDS = {"bool": "true or false", "int": "an integer", "float": "a number", "st
 def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -> None:
     if policy.language not in languages:
         raise BadPolicy(f"unknown language {policy.language!r}{hint(policy.language, languages)}")
-    for key in ("only", "weights"):
+    for key in ("only", "weights", "implementations"):
         for name in getattr(policy, key):
             if name not in operators:
                 raise BadPolicy(f"{key!r} names {name!r}, which is no operator of {policy.language}{hint(name, operators)}")

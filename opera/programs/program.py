@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Union
 
@@ -244,18 +244,30 @@ class _Renamer:
 
     def _expression(self, value: Expression) -> Expression:
         match value:
-            case Call(operator, arguments, attributes):
-                return Call(operator, self._all(arguments), attributes)
-            case Tuple(parts):
-                return Tuple(self._all(parts))
-            case Projection(source, index):
-                return Projection(self._names[source], index)
             case If(condition, then, otherwise):
                 return If(self._names[condition], self._block(then), self._block(otherwise))
             case Invoke(function, arguments):
-                return Invoke(self._functions[function], self._all(arguments))
-            case Constant():
-                return value
+                return Invoke(self._functions[function], tuple(self._names[each] for each in arguments))
+            case _:
+                return renamed(value, self._names)
 
-    def _all(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(self._names[each] for each in names)
+
+def renamed(value: Expression, names: Mapping[str, str]) -> Expression:
+    """*value* with other variables; blocks inside it stay as they are."""
+
+    def new(old: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(names[each] for each in old)
+
+    match value:
+        case Call(operator, arguments, attributes):
+            return Call(operator, new(arguments), attributes)
+        case Tuple(parts):
+            return Tuple(new(parts))
+        case Projection(source, index):
+            return Projection(names[source], index)
+        case If(condition, then, otherwise):
+            return If(names[condition], then, otherwise)
+        case Invoke(function, arguments):
+            return Invoke(function, new(arguments))
+        case Constant():
+            return value

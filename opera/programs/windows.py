@@ -89,6 +89,29 @@ class Convolution:
 
 
 @dataclass(frozen=True)
+class SameConvolution(Convolution):
+    """Convolution that keeps spatial sizes, so that many follow each other, as in real networks."""
+
+    def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
+        """An odd kernel with as much padding as it reaches; sometimes one group for each channel."""
+        shape, dtype = tensor(target)
+        batch, filters, *sizes = shape
+        kernel, dilations = [random.choice((1, 3)) for _ in sizes], [random.choice((1, 1, 2)) for _ in sizes]
+        padding = tuple(dilation * (size - 1) // 2 for size, dilation in zip(kernel, dilations, strict=True))
+        groups = filters if filters <= 8 and random.random() < 0.3 else 1
+        channels = 1 if groups > 1 else random.randint(1, 8)
+        attributes: dict[str, Attribute] = {
+            "kernel": tuple(kernel),
+            "strides": (1,) * len(sizes),
+            "padding": padding,
+            "dilations": tuple(dilations),
+            "groups": groups,
+        }
+        data = TensorType((batch, channels * groups, *sizes), dtype)
+        return Solution((data, TensorType((filters, channels, *kernel), dtype)), attributes)
+
+
+@dataclass(frozen=True)
 class Pooling:
     """A window that slides over the spatial axes of `(batch, channels, ...)`.
 
