@@ -12,27 +12,34 @@ from typing import cast
 
 import click
 
+from opera.atomic import replacing
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, common
 from opera.config import load_config
 from opera.console import doing, one_line, plural, print_json, say
-from opera.corpus.files import Entry, Problem
+from opera.corpus.files import Entry, Problem, export
 from opera.corpus.programs import read_programs
-from opera.errors import Exit, NothingSelected, UserError
+from opera.corpus.selection import Selection
+from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 from opera.extract.host import answer
 from opera.programs.batch import BatchCounts, OtherPrograms, generate_file
 from opera.programs.check import check
 from opera.programs.document import decode
+from opera.programs.generate import INSERTED
 from opera.programs.inserted import InsertedBlock
 from opera.programs.instances import SOURCE
 from opera.programs.languages import drawn_from, fitting, languages, operators_in, registry
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
+from opera.programs.program import Program
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.untrusted import Malformed, parsed_json, parsed_toml, read_file
 from opera.workers.cores import usable_cores
+from opera.workers.supervision import working_folder
 
 SCHEMA = "fuzz-generate/1"
+SEEDS_SCHEMA = "fuzz-seeds/1"
+_ONNX = "onnx"
 _BATCH = 500
 _LARGEST = 2**26
 """Bytes of a file with a program to insert."""
@@ -80,11 +87,41 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
     if counts.programs:
         calls, retried = counts.operators.total(), counts.retried.total()
         say(f"{plural(len(counts.operators), 'operator')}, {len(counts.pairs):,} pairs, {calls / counts.programs:.1f} calls a program")
+        inserted = counts.asked[INSERTED] - counts.retried[INSERTED]
+        if inserted:
+            say(f"{inserted:,} values come from inserted programs, {inserted / counts.programs:.1f} a program")
         say(f"{retried:,} of {counts.asked.total():,} choices of an operator were in vain")
     if added is not None:
         say(f"{plural(added, 'new instance')} of {chosen.language} in the workspace, from source {SOURCE}")
     for name, why in sorted(counts.broken.items()):
         say(f"operator {one_line(name)} is broken, and was left out: {one_line(why)}")
+    return Exit.CLEAN
+
+
+@command.command("seeds")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@common
+def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
+    """Write recorded ONNX instances to FILE as programs, which a policy inserts into others.
+
+    Each is read as a program of one or a few operators, with the parameters of its recorded call. A policy with `insert = "FILE"` takes
+    them where their types fit. Instances with an operator that programs do not have are counted, and left out.
+    """
+    with open_workspace(workspace, write=False) as space, working_folder("seeds", space.scratch) as scratch:
+        given, made = scratch / "instances.jsonl", scratch / "programs.jsonl"
+        export(space, Selection(_ONNX, outcome=None), seed, str(given))
+        counted = cast("dict[str, int]", _read_by("program_seeds", [str(given), str(made)], scratch))
+        if not counted.get("programs"):
+            raise NothingSelected(f"none of {plural(counted.get('instances', 0), 'recorded instance')} of onnx can be read as a program")
+        with replacing(file) as output:
+            output.write(made.read_bytes())
+    if as_json:
+        print_json({"schema": SEEDS_SCHEMA, "file": str(file), **counted})
+        return Exit.CLEAN
+    say(
+        f"{plural(counted['programs'], 'distinct program')} in {one_line(str(file))}, from {counted['read']:,} of"
+        f" {plural(counted['instances'], 'recorded instance')}; no solver draws {counted['beyond']:,} of them"
+    )
     return Exit.CLEAN
 
 
@@ -132,38 +169,59 @@ def _with_block(policy: Policy, folder: Path) -> Policy:
     if not policy.insert:
         return policy
     path = folder / policy.insert
+    place = f"'insert': {policy.insert}"
     try:
-        document = _model(path) if path.suffix == ".onnx" else _first(path)
-        program = decode(document).program
-        check(program, registry())
-        InsertedBlock(program)
-        missing = fitting(program, policy.language)
-        if missing is not None:
-            raise BadPolicy(f"{policy.language} {missing}")
+        documents = [_model(path)] if path.suffix == ".onnx" else _documents_in(path)
+        blocks: list[Program] = []
+        for number, document in enumerate(documents, 1):
+            place = f"'insert': {policy.insert}:{number}"
+            program = decode(document).program
+            check(program, registry())
+            InsertedBlock(program)
+            missing = fitting(program, policy.language)
+            if missing is None:
+                blocks.append(program)
+        if not blocks:
+            raise BadPolicy(f"{policy.language} has no program of these")
     except OSError as error:
         raise BadPolicy(f"'insert': {policy.insert} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise BadPolicy(f"'insert': {policy.insert}: {error}") from error
-    return replace(policy, block=program)
+        raise BadPolicy(f"{place}: {error}") from error
+    return replace(policy, blocks=tuple(blocks))
 
 
-def _first(path: Path) -> object:
-    """The document in a file, or on its first line."""
+def _documents_in(path: Path) -> list[object]:
+    """The document in a file, or those on its lines."""
     data = read_file(path, _LARGEST)
-    return parsed_json(data if path.suffix == ".json" else data.partition(b"\n")[0])
+    return [parsed_json(each) for each in ([data] if path.suffix == ".json" else data.splitlines())]
 
 
 def _model(path: Path) -> object:
     """The document of an ONNX model's program, which a process of the library's own interpreter reads."""
     if not path.is_file():
         raise BadPolicy("there is no such file")
-    command = [load_config().python("library", "onnx"), "-m", "opera.templates.program_from_onnx", str(path.resolve())]
     with tempfile.TemporaryDirectory(prefix="opera-") as scratch:
-        text = answer(command, Path(scratch))
-    found = cast("Mapping[str, object]", parsed_json(text.rpartition("\n")[2].encode()))
+        found = _read_by("program_from_onnx", [str(path.resolve())], Path(scratch))
     if "error" in found:
         raise BadPolicy(str(found["error"]))
     return found
+
+
+def _read_by(module: str, arguments: list[str], scratch: Path) -> Mapping[str, object]:
+    """What a reader of ONNX prints, in a process of the library's own interpreter.
+
+    Raises:
+        EnvironmentBroken: it does not run there.
+    """
+    python = load_config().python("library", _ONNX)
+    text = answer([python, "-m", f"opera.templates.{module}", *arguments], scratch)
+    try:
+        found = parsed_json(text.rpartition("\n")[2].encode())
+        if isinstance(found, Mapping):
+            return cast("Mapping[str, object]", found)
+    except Malformed:
+        pass
+    raise EnvironmentBroken(f"{python} cannot read ONNX models ({one_line(text[-200:])}); install OPERA and onnx there")
 
 
 def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added: int | None) -> dict[str, object]:
@@ -176,6 +234,7 @@ def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added
         "operators": dict(counts.operators.most_common()),
         "pairs": len(counts.pairs),
         "asked": counts.asked.total(),
+        "inserted": counts.asked[INSERTED] - counts.retried[INSERTED],
         "retried": dict(counts.retried.most_common()),
         "broken": counts.broken,
         **({} if added is None else {"new_instances": added}),

@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 
-from opera.programs.inserted import InsertedBlock
+from opera.programs.inserted import by_type
 from opera.programs.operators import Operator
 from opera.programs.policy import Policy
 from opera.programs.program import (
@@ -41,7 +41,7 @@ from opera.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, w
 
 _CONDITION = TensorType((), "bool")
 INSERTED = "(inserted)"
-"""Stands for the policy's block in counts."""
+"""Stands for the policy's blocks in counts."""
 _TRIES = 3
 """Operators that are tried for one value, before it becomes a parameter or a literal."""
 
@@ -110,7 +110,8 @@ class ProgramGenerator:
         self.counts = GeneratorCounts()
         self._operators = list(operators)
         self._fitting: dict[Type, tuple[list[Operator], list[float]]] = {}
-        self._block = None if policy.block is None else InsertedBlock(policy.block)
+        self._blocks = by_type(policy.blocks)
+        self._block_types = list(self._blocks)
 
     def generate(self, seed: int) -> Generated:
         """The program of *seed*; the same for the same policy and seed."""
@@ -152,8 +153,8 @@ class ProgramGenerator:
 
     def result_type(self) -> Type:
         """The type of a result."""
-        if self._block is not None and self.random.random() < self.policy.inserted:
-            return self.random.choice(list(self._block.results))
+        if self._block_types and self.random.random() < self.policy.inserted:
+            return self.random.choice(self._block_types)
         rank = self.random.randint(0, self.policy.rank)
         shape: list[int] = []
         for _ in range(rank):
@@ -177,7 +178,7 @@ class ProgramGenerator:
                 return name
         if fuel <= 0 or self._work > self.policy.most_work or self._memory > self.policy.most_memory:
             return self.leaf(kind, bounds, scope)
-        if self._block is not None and kind in self._block.results and self.random.random() < self.policy.inserted:
+        if kind in self._blocks and self.random.random() < self.policy.inserted:
             name = self.insertion(kind, bounds, fuel, scope)
             if name is not None:
                 return name
@@ -290,9 +291,8 @@ class ProgramGenerator:
         return found
 
     def insertion(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
-        """A value of the policy's block, whose bindings are added; its parameters are drawn as any other value."""
-        block = self._block
-        assert block is not None
+        """A value of one of the policy's blocks, whose bindings are added; its parameters are drawn as any other value."""
+        block = self.random.choice(self._blocks[kind])
         parameters = block.main.parameters
         self._calls += block.calls
         self.counts.asked[INSERTED] += 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -69,3 +69,12 @@ class InsertedBlock:
                     one, other = found.get(name, ANY), operator.need(place, kinds, binding.value.attributes)
                     found[name] = Bounds(max(one.low, other.low), min(one.high, other.high), one.zero and other.zero)
         return found
+
+
+def by_type(programs: Sequence[Program]) -> dict[Type, list[InsertedBlock]]:
+    """The blocks of *programs*, by the types that they give."""
+    found: dict[Type, list[InsertedBlock]] = {}
+    for block in map(InsertedBlock, programs):
+        for kind in block.results:
+            found.setdefault(kind, []).append(block)
+    return found

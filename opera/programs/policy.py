@@ -34,9 +34,9 @@ class Policy:
         weights: How often an operator is drawn, beside 1 for the others; 0 leaves it out.
         implementations: Which implementation of an operator is drawn, where that is not `default`.
         only: The operators to draw from; all of the language when empty.
-        insert: A file with a program whose body is inserted as a whole.
-        inserted: The probability that a value of a type that this program gives comes from it, and that a result is of such a type.
-        block: The program in that file.
+        insert: A file with programs whose bodies are inserted as a whole.
+        inserted: The probability that a value of a type that one of them gives comes from it, and that a result is of such a type.
+        blocks: The programs in that file.
         most_elements: Of a tensor.
         most_work: Floating-point operations of a program, estimated.
         most_memory: Bytes of all values of a program.
@@ -58,7 +58,7 @@ class Policy:
     only: tuple[str, ...] = ()
     insert: str = ""
     inserted: float = 0.3
-    block: Program | None = None
+    blocks: tuple[Program, ...] = ()
     most_elements: int = 4096
     most_work: float = 1e8
     most_memory: int = 2**24
@@ -117,7 +117,7 @@ def policy_from(document: Mapping[str, object], operators: Sequence[str], langua
     Raises:
         BadPolicy: a key or a name is unknown, or a value impossible.
     """
-    names = [each.name for each in fields(Policy) if each.name != "block"]
+    names = [each.name for each in fields(Policy) if each.name != "blocks"]
     base = document.get("base", "general")
     if not isinstance(base, str) or base not in SHIPPED:
         raise BadPolicy(f"unknown policy {base!r}{hint(str(base), list(SHIPPED))}")

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 
 from opera.instance import Graph
@@ -18,6 +19,9 @@ from opera.programs.languages import operators_in
 from opera.programs.policy import Policy
 from opera.templates.onnx_model import OnnxTemplate
 from opera.templates.program_onnx_model import OnnxProgramModel
+
+_BLOCK = """<ir_version: 10, opset_import: ["" : 21]>
+g (float[2, 3] x, float[2, 3] y) => (float[2, 3] z) { a = Sqrt(x)  z = Div(a, y) }"""
 
 
 def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -30,8 +34,8 @@ def test_the_programs_of_a_policy_are_tested_as_any_other_instance(tmp_path: Pat
     again = opera("import", "programs.jsonl", "--json", cwd=tmp_path)
     assert [json.loads(again.stdout)["files"][0][key] for key in ("format", "read", "new")] == ["programs", 12, 0]
     listed = json.loads(opera("run", "--compiler", "onnxruntime", "--frontend", "onnx", "--json", "-j", "1", cwd=tmp_path).stdout)
-    text = json.dumps(listed)
-    assert '"pass"' in text
+    assert sum(listed["verdicts"].values()) == 12
+    assert listed["verdicts"]["pass"] > 6
     exported = opera("export", "jsonl", "out.jsonl", cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr
     back = opera("import", "out.jsonl", "--json", "--workspace", "other", cwd=tmp_path)
@@ -86,3 +90,38 @@ def test_a_program_that_was_edited_is_typed_again() -> None:
     other = with_program(instance, ProgramGenerator(Policy(), operators_in("onnx")).generate(1).program)
     with pytest.raises(Invalid, match=r"ill-typed-program|inputs-do-not-fit"):
         OnnxTemplate().build(other, "key", 0)
+
+
+def test_recorded_instances_are_seeds_of_programs(tmp_path: Path) -> None:
+    nothing = opera("fuzz", "seeds", "seeds.jsonl", cwd=tmp_path)
+    assert nothing.returncode == 2
+    recorded = opera("extract", "--lib", "onnx", "--only", "*relu*", "--only", "*Relu*", "--only", "*transpose*", "-q", cwd=tmp_path)
+    assert recorded.returncode == 0, recorded.stderr
+    made = json.loads(opera("fuzz", "seeds", "seeds.jsonl", "--json", cwd=tmp_path).stdout)
+    assert 0 < made["programs"] <= made["read"] < made["instances"]
+    assert len((tmp_path / "seeds.jsonl").read_text().splitlines()) == made["programs"]
+    (tmp_path / "policy.toml").write_text('insert = "seeds.jsonl"')
+    run = json.loads(opera("fuzz", "generate", "out.jsonl", "-n", "50", "--policy", "policy.toml", "--json", cwd=tmp_path).stdout)
+    assert run["inserted"] > 10
+    assert run["broken"] == {}
+
+
+def test_a_model_is_inserted_and_one_that_cannot_be_read_is_refused_with_the_place(tmp_path: Path) -> None:
+    onnx.save(onnx.parser.parse_model(_BLOCK), tmp_path / "block.onnx")
+    (tmp_path / "policy.toml").write_text('insert = "block.onnx"')
+    run = json.loads(opera("fuzz", "generate", "out.jsonl", "-n", "20", "--policy", "policy.toml", "--json", cwd=tmp_path).stdout)
+    assert run["inserted"] > 5
+    (tmp_path / "broken.onnx").write_bytes(b"no model")
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "bad.jsonl").write_text("{}\n")
+    for name, message in (
+        ("broken.onnx", "'insert': broken.onnx: "),
+        ("none.onnx", "there is no such file"),
+        ("none.jsonl", "none.jsonl cannot be read"),
+        ("empty.jsonl", "onnx has no program of these"),
+        ("bad.jsonl", "'insert': bad.jsonl:1: expected schema 'program/1'"),
+    ):
+        (tmp_path / "policy.toml").write_text(f'insert = "{name}"')
+        refused = opera("fuzz", "generate", "out.jsonl", "-n", "3", "--policy", "policy.toml", cwd=tmp_path)
+        assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
+        assert "Traceback" not in refused.stderr

@@ -44,7 +44,7 @@ def block(*, branch: bool = False) -> Program:
 
 
 def test_a_program_is_inserted_as_a_whole_where_it_is_defined() -> None:
-    policy = Policy(block=block(), inserted=0.5)
+    policy = Policy(blocks=(block(),), inserted=0.5)
     generator = ProgramGenerator(policy, drawn_from(policy))
     inserted = 0
     for seed in range(80):
