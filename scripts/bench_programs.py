@@ -1,4 +1,4 @@
-"""Measures how fast programs are generated and printed, and how many a language accepts.
+"""Measures how fast programs are generated and printed, how many a language accepts, and how different they are.
 
 python scripts/bench_programs.py [--language onnx|relax] [--count 300]
 """
@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from opera.programs.batch import pairs_in
 from opera.programs.generate import ProgramGenerator
 from opera.programs.languages import languages, operators_in
 from opera.programs.policy import Policy
-from opera.programs.program import Program
+from opera.programs.program import Program, calls
 
 
 def onnx_steps() -> dict[str, Callable[[Any], Any]]:
@@ -49,6 +50,10 @@ def main() -> None:
     began = time.process_time()
     left: list[Program] = [generator.generate(seed).program for seed in range(arguments.count)]
     tell("generate", time.process_time() - began, arguments.count, arguments.count)
+    made = [call for program in left for call in calls(program)]
+    settings = {(call.operator, tuple(sorted(call.attributes.items()))) for call in made}
+    pairs = {pair for program in left for pair in pairs_in(program)}
+    print(f"{len({call.operator for call in made})} operators, {len(settings):,} with their parameters, {len(pairs):,} adjacent pairs")
     values: list[Any] = list(left)
     for name, step in (onnx_steps() if arguments.language == "onnx" else relax_steps()).items():
         began, kept = time.process_time(), []

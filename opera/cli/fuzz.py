@@ -102,10 +102,10 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
 @common
 def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
-    """Write recorded ONNX instances to FILE as programs, which a policy inserts into others.
+    """Write recorded ONNX instances to FILE as programs.
 
-    Each is read as a program of one or a few operators, with the parameters of its recorded call. A policy with `insert = "FILE"` takes
-    them where their types fit. Instances with an operator that programs do not have are counted, and left out.
+    Each is read as a program of one or a few operators, with the parameters of its recorded call. A policy with `insert = "FILE"` inserts
+    them into other programs where their types fit. Instances with an operator that programs do not have are counted, and left out.
     """
     with open_workspace(workspace, write=False) as space, working_folder("seeds", space.scratch) as scratch:
         given, made = scratch / "instances.jsonl", scratch / "programs.jsonl"

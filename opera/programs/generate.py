@@ -264,7 +264,7 @@ class ProgramGenerator:
         for place, (each, share) in enumerate(zip(arguments, shares, strict=True)):
             need = operator.need(place, arguments, attributes, finite=self.policy.finite)
             names.append(self.expression(each, need, share, scope))
-        value = operator.compute([self._array(name) for name in names], attributes)
+        value = operator.compute([self.array(name) for name in names], attributes)
         if not self._fits(value, bounds):
             self._calls -= 1
             self.counts.undefined[operator.name] += 1
@@ -336,7 +336,7 @@ class ProgramGenerator:
             self._leaves_are_parameters = leaves
             blocks.append(without_dead_bindings(Block(tuple(inner.bindings), name)))
             values.append(self._values[name])
-        chosen = values[0] if bool(self._array(condition)) else values[1]
+        chosen = values[0] if bool(self.array(condition)) else values[1]
         return self.bind(If(condition, *blocks), kind, chosen, scope)
 
     def invocation(self, kind: Type, bounds: Bounds, fuel: int, scope: Scope) -> str | None:
@@ -372,7 +372,8 @@ class ProgramGenerator:
         self._values[name] = value
         self._memory += sum(8 * elements(each.shape) for each in tensors_in(kind))
 
-    def _array(self, name: str) -> np.ndarray:
+    def array(self, name: str) -> np.ndarray:
+        """The value of a variable that holds a tensor."""
         value = self._values[name]
         assert not isinstance(value, tuple)
         return value

@@ -28,6 +28,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
     "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "fuzz generate": ("out.jsonl",),
+    "fuzz seeds": ("seeds.jsonl",),
     "opidiff check": ("none.yaml",), "opidiff expand": ("none.yaml",), "opidiff schema": (),
     "opidiff run": ("none.yaml", "--backend", "tvm"),
 }  # fmt: skip
