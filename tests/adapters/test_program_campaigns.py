@@ -109,7 +109,7 @@ def test_recorded_instances_are_seeds_of_programs(tmp_path: Path) -> None:
 def test_a_model_is_inserted_and_one_that_cannot_be_read_is_refused_with_the_place(tmp_path: Path) -> None:
     onnx.save(onnx.parser.parse_model(_BLOCK), tmp_path / "block.onnx")
     (tmp_path / "policy.toml").write_text('insert = "block.onnx"')
-    run = json.loads(opera("fuzz", "generate", "out.jsonl", "-n", "20", "--policy", "policy.toml", "--json", cwd=tmp_path).stdout)
+    run = json.loads(opera("fuzz", "generate", "out.jsonl", "-n", "80", "--policy", "policy.toml", "--json", cwd=tmp_path).stdout)
     assert run["inserted"] > 5
     (tmp_path / "broken.onnx").write_bytes(b"no model")
     (tmp_path / "empty.jsonl").write_text("")
