@@ -112,9 +112,8 @@ def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
         export(space, Selection(_ONNX, outcome=None), seed, str(given))
         counted = cast("dict[str, int]", _read_by("program_seeds", [str(given), str(made)], scratch))
         if not counted.get("programs"):
-            raise NothingSelected(
-                f"none of {plural(counted.get('instances', 0), 'recorded instance')} of onnx can be read as a program; record more: opera extract --lib onnx"
-            )
+            instances = plural(counted.get("instances", 0), "recorded instance")
+            raise NothingSelected(f"none of {instances} of onnx can be read as a program; record more: opera extract --lib onnx")
         with replacing(file) as output:
             output.write(made.read_bytes())
     if as_json:
