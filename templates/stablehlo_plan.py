@@ -33,7 +33,7 @@ from opera.templates.stablehlo_probes import NoProbe, Probes, Written
 _PRINT = "interpreter.print"
 _NAME = "opera.name"
 """Attribute of a print: the name of the value in the text of the program."""
-_DEPRECATED = frozenset(
+DEPRECATED = frozenset(
     f"stablehlo.{name}" for name in ("broadcast", "create_token", "dot", "einsum", "torch_index_select", "unary_einsum")
 )
 """Operations that the interpreter does not know, and that a pass of StableHLO writes with others."""
@@ -105,7 +105,7 @@ def instrument(module: Any, function: Function, inputs: Sequence[Constant], *, w
             plan.sites.append(_site(read_check(operation), operation, plan.probes))
             remove(operation)
     lower_chlo(module)
-    if any(str(each.name) in _DEPRECATED for each in walk(module.operation)):
+    if any(str(each.name) in DEPRECATED for each in walk(module.operation)):
         run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
     _call_from_main(plan, function, inputs, with_results=with_results)
     return plan
