@@ -1,4 +1,4 @@
-"""The worker that evaluates StableHLO programs with the reference interpreter of jaxlib, and compares as their checks demand."""
+"""The worker that evaluates StableHLO programs with one of two interpreters, and compares as their checks demand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from opera.stablehlo.checks import holds
+from opera.stablehlo.interpreter import NotDefined, Stopped, Unsupported
+from opera.stablehlo.literals import Constant
 from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, Printed, RawArray, RawTensor, Refused, to_answer
 from opera.stablehlo.types import Value
 from opera.templates.stablehlo_inputs import inputs_of
@@ -24,8 +26,9 @@ from opera.templates.stablehlo_module import (
     stablehlo,
 )
 from opera.templates.stablehlo_parallel import most_parallel
-from opera.templates.stablehlo_plan import InterpreterFailed, Site, evaluate, instrument, results_of
+from opera.templates.stablehlo_plan import InterpreterFailed, Plan, Site, evaluate, instrument, results_of
 from opera.templates.stablehlo_probes import NoProbe, Probes, Written
+from opera.templates.stablehlo_readable import evaluate_readably
 
 
 class Stages(Protocol):
@@ -56,6 +59,7 @@ class Interpreter:
             arguments=task.get("arguments"),
             arrays=None if arrays is None else tuple(RawArray(**each) for each in arrays),
             with_results=bool(task.get("with_results")),
+            interpreter=task.get("interpreter", "reference"),
         )
         stages.enter("read")
         with new_context(), ir.Location.unknown():
@@ -93,8 +97,7 @@ def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
     except Rejected as error:
         return _plain(function, str(error), "inputs")
     try:
-        plan = instrument(parse(text), function, inputs, with_results=request.with_results)
-        written = evaluate(plan)
+        plan, written = _run(parse(text), function, inputs, request)
         checks = [_checked(site, plan.probes, written) for site in plan.sites]
         printed = [Printed(plan.printed[number], _raw(value)) for number, value in written if number in plan.printed]
         results = [RawTensor(type, None) if value is None else _raw(value) for type, value in results_of(plan, written)]
@@ -104,9 +107,20 @@ def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
         return _plain(function, str(error), "inputs")
     except NoProbe as error:
         return _plain(function, str(error), "type")
-    except (InterpreterFailed, ir.MLIRError, RuntimeError, ValueError) as error:
+    except Unsupported as error:
+        return _plain(function, str(error), "unknown")
+    except (InterpreterFailed, NotDefined, Stopped, ir.MLIRError, RuntimeError, ValueError) as error:
         return _plain(function, message_of(error), "raised")
     return Evaluated(function.name, function.line, [str(each) for each in function.inputs], checks, results, printed)
+
+
+def _run(module: Any, function: Function, inputs: Sequence[Constant], request: Interpret) -> tuple[Plan, Sequence[Written]]:
+    """What the interpreter that was asked for came by."""
+    if request.interpreter == "readable":
+        observed = evaluate_readably(module, function, inputs, with_results=request.with_results)
+        return observed.plan, observed.written
+    plan = instrument(module, function, inputs, with_results=request.with_results)
+    return plan, evaluate(plan)
 
 
 def _checked(site: Site, probes: Probes, written: Sequence[Written]) -> Checked:

@@ -2,30 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from opera.stablehlo.interpreter import SITE
 from opera.stablehlo.program import Attribute, Block, Function, Operation, Program, read_attribute
-from opera.templates.stablehlo_module import functions_of, ir, line_of, run_passes, walk
-from opera.templates.stablehlo_plan import DEPRECATED, lower_chlo
+from opera.stablehlo.types import Value
+from opera.templates.stablehlo_checks import Compared, is_check, read_check
+from opera.templates.stablehlo_module import functions_of, ir, line_of
+from opera.templates.stablehlo_plan import lower, name_prints
 
 
-def plain_program(module: Any) -> Program:
+@dataclass(frozen=True)
+class Plain:
+    """A plain program, and its checks: the attribute `site` of a check is its place among them, its operands are what it compares."""
+
+    program: Program
+    checks: list[Compared] = field(default_factory=list[Compared])
+
+
+def plain_program(module: Any) -> Plain:
     """The functions of *module*; operations of CHLO, and deprecated ones, are written with others first.
 
     Raises:
         MLIRError: one of CHLO cannot be written with others.
+        Rejected: a check has other operands or attributes than it takes.
+        TextError: a constant is of a type that is not known, e.g. quantised.
     """
-    lower_chlo(module)
-    if any(str(each.name) in DEPRECATED for each in walk(module.operation)):
-        run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
-    return Program({each.name: _Reader().function(each) for each in functions_of(module)})
+    name_prints(module)
+    lower(module)
+    checks: list[Compared] = []
+    return Plain(Program({each.name: _Reader(checks).function(each) for each in functions_of(module)}), checks)
 
 
 class _Reader:
     """Reads one function; each of its values gets a number."""
 
-    def __init__(self) -> None:
+    def __init__(self, checks: list[Compared]) -> None:
+        self._checks = checks
         self._numbers: dict[Any, int] = {}
 
     def function(self, function: Any) -> Function:
@@ -45,19 +60,28 @@ class _Reader:
         return Block(arguments, tuple(self._operation(each.operation) for each in block.operations))
 
     def _operation(self, operation: Any) -> Operation:
-        operands = tuple(self._numbers[each] for each in operation.operands)
+        name, operands = str(operation.name), list(operation.operands)
+        attributes: Mapping[str, Attribute]
+        if is_check(operation):
+            compared = read_check(operation)
+            name, attributes = SITE, {"site": len(self._checks)}
+            operands = [each for each in (compared.actual, compared.expected) if each is not None and not isinstance(each, Value)]
+            self._checks.append(compared)
+        else:
+            attributes = _attributes(operation)
+        numbers = tuple(self._numbers[each] for each in operands)
         regions = tuple(self._block(region.blocks[0]) for region in operation.regions if len(region.blocks))
         results = self._define(list(operation.results))
         types = tuple(str(each.type) for each in operation.results)
-        return Operation(str(operation.name), operands, results, types, _attributes(operation), regions, line_of(operation))
+        return Operation(name, numbers, results, types, attributes, regions, line_of(operation))
 
 
 def _attributes(operation: Any) -> dict[str, Attribute]:
     if str(operation.name) == "stablehlo.constant":  # jaxlib cannot read complex constants, but it prints them
         text = operation.get_asm(large_elements_limit=None)
         return {"value": read_attribute(text[text.index("dense") :].strip())} if "dense" in text else {}
-    return {name: read_attribute(_text(operation.attributes[name])) for name in operation.attributes}
+    return {name: _read(operation.attributes[name]) for name in operation.attributes}
 
 
-def _text(attribute: Any) -> str:
-    return f'"{attribute.value}"' if isinstance(attribute, ir.StringAttr) else str(attribute)
+def _read(attribute: Any) -> Attribute:
+    return str(attribute.value) if isinstance(attribute, ir.StringAttr) else read_attribute(str(attribute))

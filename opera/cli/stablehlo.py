@@ -18,7 +18,7 @@ from opera.conformance.runner import Conformance, Outcome, State
 from opera.conformance.verdicts import Judged, Verdicts, judge
 from opera.console import cut, doing, echo, one_line, plural, print_json, print_table, print_text, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.stablehlo.messages import RawTensor
+from opera.stablehlo.messages import RawTensor, Which
 from opera.stablehlo.printing import printed, printed_dense
 from opera.stablehlo.types import decoded
 from opera.untrusted import JsonObject
@@ -37,9 +37,16 @@ _MOST_SHOWN = 1_000_000
 
 @click.group("stablehlo", cls=HeadedGroup)
 def command() -> None:
-    """Evaluate StableHLO programs with the reference interpreter."""
+    """Evaluate StableHLO programs with an interpreter."""
 
 
+_INTERPRETER = click.option(
+    "--interpreter",
+    type=click.Choice(["reference", "readable"]),
+    default="reference",
+    show_default=True,
+    help="The interpreter of jaxlib, or OPERA's own.",
+)
 _TIMEOUT = click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each function.")
 _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker.")
 
@@ -50,6 +57,7 @@ _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default=
 @click.option("--args", "arguments", metavar="ARRAY", help="Inputs as constants of MLIR, e.g. '[dense<1> : tensor<2xi32>]'.")
 @click.option("--npz", type=click.Path(), metavar="FILE", help="Inputs as arrays of numpy: arg0, arg1 ..., or in the order of the file.")
 @click.option("--print-dense", is_flag=True, help="Print results as dense constants of MLIR.")
+@_INTERPRETER
 @_TIMEOUT
 @_MEMORY
 @common
@@ -59,6 +67,7 @@ def interpret(
     arguments: str | None,
     npz: str | None,
     print_dense: bool,
+    interpreter: Which,
     timeout: float,
     memory: int,
     workspace: Path,
@@ -78,7 +87,9 @@ def interpret(
         raise UserError(f"{source.name}: no program in it; write a function, e.g. func.func @main()")
     outcomes: list[Outcome] = []
     with working_folder(_COMMAND) as scratch:
-        conformance = Conformance(load_config(), scratch, min(usable_cores(), len(source.programs)), Limits(stage=timeout, memory=memory))
+        conformance = Conformance(
+            load_config(), scratch, min(usable_cores(), len(source.programs)), Limits(stage=timeout, memory=memory), interpreter
+        )
         for found in conformance.run([source], function=function, arguments=arguments, arrays=arrays, with_results=True):
             outcomes += found
     outcomes.sort(key=lambda each: each.line)
@@ -171,6 +182,7 @@ def _checks(outcome: Outcome) -> list[JsonObject]:
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @click.option("-v", "--verbose", is_flag=True, help="List every function, also those that passed.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@_INTERPRETER
 @_TIMEOUT
 @_MEMORY
 @common
@@ -180,26 +192,27 @@ def test(
     jobs: int,
     verbose: bool,
     quiet: bool,
+    interpreter: Which,
     timeout: float,
     memory: int,
     workspace: Path,
     seed: int,
     as_json: bool,
 ) -> int:
-    """Run self-checking programs on the reference interpreter.
+    """Run self-checking programs on an interpreter.
 
     PATH is a file of StableHLO text, or a folder of .mlir files. A function passes if all of its checks hold. A known failure that
     passes, and a known failure whose function is gone, are failures: the list stays true.
 
     Exit codes: 0 if nothing failed, 1 if a function did, 2 if a program is no StableHLO, 4 if no check was evaluated.
     """
-    rows = () if known is None else read_known(known, [each.value for each in State])
+    rows = () if known is None else read_known(known, [each.value for each in State], interpreter)
     files = [read_source(each) for each in find_sources(paths)]
     began = time.monotonic()
     outcomes: list[Outcome] = []
     total = sum(len(each.programs) for each in files)
     with working_folder(_COMMAND) as scratch:
-        conformance = Conformance(load_config(), scratch, jobs, Limits(stage=timeout, memory=memory))
+        conformance = Conformance(load_config(), scratch, jobs, Limits(stage=timeout, memory=memory), interpreter)
         for done, found in enumerate(conformance.run(files), 1):
             outcomes += found
             doing(f"{done:,} of {plural(total, 'program')} evaluated")

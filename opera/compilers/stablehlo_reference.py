@@ -56,9 +56,12 @@ class StableHloReference(Adapter):
         with context, self._module.ir.Location.unknown():
             module = self._module.parse(subject.data.decode())
             function = next(each for each in self._module.functions_of(module) if each.name == "main")
-            values = declared_inputs(subject, len(function.inputs))
-            inputs = [self._constant(as_declared(value, str(type))) for value, type in zip(values, function.inputs, strict=True)]
-            return context, self._plan.instrument(module, function, inputs, with_results=True)
+            return context, self._plan.instrument(module, function, self.inputs(subject, function), with_results=True)
+
+    def inputs(self, subject: Subject, function: Any) -> list[Any]:
+        """The inputs of *function* as constants of MLIR."""
+        values = declared_inputs(subject, len(function.inputs))
+        return [self._constant(as_declared(value, str(type))) for value, type in zip(values, function.inputs, strict=True)]
 
     def _constant(self, value: Any) -> Any:
         if not is_array(value):

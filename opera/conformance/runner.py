@@ -12,7 +12,7 @@ from opera.compilers.registry import plugin
 from opera.config import Config
 from opera.conformance.files import SourceFile, Ungrammatical
 from opera.console import one_line
-from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused
+from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
 from opera.stablehlo.scanner import Program, first_function
 from opera.workers.cores import usable_cores
 from opera.workers.messages import ROLES, Answers, checked
@@ -115,10 +115,12 @@ class Conformance:
         scratch: A folder for working files.
         jobs: Most programs that are evaluated at a time.
         limits: Of each worker; the time is that of one function.
+        interpreter: Which one evaluates.
     """
 
-    def __init__(self, config: Config, scratch: Path, jobs: int, limits: Limits) -> None:
+    def __init__(self, config: Config, scratch: Path, jobs: int, limits: Limits, interpreter: Which = "reference") -> None:
         self._config = config
+        self._interpreter: Which = interpreter
         self._scratch = scratch
         self._jobs = jobs
         self._limits = limits
@@ -154,7 +156,7 @@ class Conformance:
                 if isinstance(program, Ungrammatical):
                     yield [Outcome(file.name, program.line, program.function, State.INVALID, number, program.message)]
                 else:
-                    request = Interpret(program.text, function, (), arguments, arrays, with_results)
+                    request = Interpret(program.text, function, (), arguments, arrays, with_results, self._interpreter)
                     waiting.append(_Job(file.name, number, program, request))
         if waiting:
             yield from self._in_workers(waiting)
@@ -255,7 +257,7 @@ def _outcome(job: _Job, place: int, answer: Evaluated) -> Outcome:
         named = next(filter(None, unsupported.groups())) if unsupported is not None else None
         if named is not None:
             return replace(outcome, state=State.UNSUPPORTED, reason=f"the interpreter does not know {named}")
-        if answer.kind == "type":
+        if answer.kind in ("type", "unknown"):
             return replace(outcome, state=State.UNSUPPORTED, reason=one_line(answer.failure))
         return replace(outcome, state=State.ABORTED, reason=one_line(answer.failure))
     checks = tuple(replace(each, line=at(each.line)) for each in answer.checks)

@@ -6,7 +6,10 @@ A worker imports this module where msgspec is not installed: it uses the standar
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+Which: TypeAlias = Literal["reference", "readable"]
+"""An interpreter: that of jaxlib, or OPERA's own."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Interpret:
         arguments: Inputs as an array attribute of MLIR; None for none.
         arrays: Inputs from a file; None for none.
         with_results: Whether the results are wanted, and not the checks alone.
+        interpreter: Which one evaluates.
     """
 
     text: str
@@ -49,6 +53,7 @@ class Interpret:
     arguments: str | None = None
     arrays: tuple[RawArray, ...] | None = None
     with_results: bool = False
+    interpreter: Which = "reference"
 
     def to_json(self) -> dict[str, Any]:
         """The request as a task of a worker."""
@@ -97,7 +102,7 @@ class Evaluated:
         printed: What it prints, in the order of time.
         failure: Why it has none: what the interpreter said.
         kind: Of the failure: `raised` by the interpreter, `inputs` that do not fit, a `type` that cannot be taken out of a program,
-            `left-out` where the request said so.
+            `unknown` where the interpreter does not know an operation, `left-out` where the request said so.
     """
 
     name: str
@@ -107,7 +112,7 @@ class Evaluated:
     results: list[RawTensor]
     printed: list[Printed]
     failure: str | None = None
-    kind: Literal["raised", "inputs", "type", "left-out"] | None = None
+    kind: Literal["raised", "inputs", "type", "unknown", "left-out"] | None = None
 
 
 @dataclass(frozen=True)

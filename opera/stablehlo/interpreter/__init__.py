@@ -2,15 +2,29 @@
 
 from opera.stablehlo.interpreter import contraction, control, elementwise, indexing, normalisation, reductions, shapes
 from opera.stablehlo.interpreter.element import NotDefined
-from opera.stablehlo.interpreter.machine import RULES, Observer, RuntimeValue, Stopped, Token, Unsupported, evaluate, unknown_operations
+from opera.stablehlo.interpreter.machine import (
+    RULES,
+    SITE,
+    Observer,
+    RuntimeValue,
+    Stopped,
+    Token,
+    Unsupported,
+    evaluate,
+    unknown_operations,
+)
 from opera.stablehlo.interpreter.tensor import Tensor
 
 MODULES = (contraction, control, elementwise, indexing, normalisation, reductions, shapes)
 """Those with the meanings of operations."""
+FAILURES = (NotDefined, Stopped, Unsupported)
+"""Why a program has no results."""
 
 __all__ = [
+    "FAILURES",
     "MODULES",
     "RULES",
+    "SITE",
     "NotDefined",
     "Observer",
     "RuntimeValue",

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from opera.stablehlo.interpreter.tensor import Tensor
+from opera.stablehlo.interpreter.tensor import Tensor, number_tensor
 from opera.stablehlo.program import Block, Operation, Program
 from opera.stablehlo.types import ElementType, TensorType, element_type, tensor_type
 
@@ -26,7 +26,7 @@ Results: TypeAlias = "RuntimeValue | list[RuntimeValue] | list[Tensor]"
 Observer = Callable[[Operation, Sequence[Tensor]], None]
 """Is told of each operation without a meaning of its own, such as a check, with the values that it takes."""
 
-STEPS = 10_000_000
+STEPS = 1_000_000
 """Operations that one evaluation may come to, unless the caller says otherwise."""
 ELEMENTS = 4_000_000
 """Elements that a tensor may have, unless the caller says otherwise."""
@@ -40,7 +40,7 @@ class Unsupported(Exception):
     """
 
     def __init__(self, names: Sequence[str], reason: str = "") -> None:
-        super().__init__(reason or f"no rule for {', '.join(names)}")
+        super().__init__(reason or f"the interpreter does not know {', '.join(names)}")
         self.names = tuple(names)
 
 
@@ -182,9 +182,9 @@ class Machine:
 
     def _results(self, invocation: Invocation) -> Sequence[RuntimeValue]:
         operation = invocation.operation
-        if is_observed(operation):
+        if operation.name in _OBSERVED:
             self._observe(operation, invocation.tensors)
-            return [each for _ in operation.results for each in invocation.tensors[:1]]
+            return [_true() if operation.name == SITE else invocation.tensors[0] for _ in operation.results]
         results = RULES[operation.name](invocation)
         return results if isinstance(results, list) else [results]
 
@@ -204,23 +204,29 @@ class Machine:
         return type
 
 
+SITE = "check.site"
+"""A check: the parser numbers them, and whoever observes knows what each demands."""
+_OBSERVED = frozenset({SITE, "interpreter.probe", "interpreter.print"})
+"""Operations without a meaning of their own."""
 _ENDINGS = frozenset({"stablehlo.return", "func.return"})
 _DEEPEST = 200
 
 
-def is_observed(operation: Operation) -> bool:
-    """Whether an operation has no meaning of its own: a check, a probe, or a print."""
-    name = operation.name
-    if name == "stablehlo.custom_call":
-        return operation.word("call_target_name").startswith("check.")
-    return name.startswith("check.") or name in ("interpreter.probe", "interpreter.print")
+def _true() -> Tensor:
+    """What a check gives that has a result: a check that fails fails the whole function."""
+    return number_tensor(element_type("i1"), True)
 
 
 def unknown_operations(program: Program, function: str) -> list[str]:
     """The operations that an evaluation may come to and that have no rule, sorted."""
-    return sorted(
-        {each.name for each in program.reached(function) if each.name not in RULES and each.name not in _ENDINGS and not is_observed(each)}
-    )
+    known = {*RULES, *_ENDINGS, *_OBSERVED}
+    return sorted({_named(each) for each in program.reached(function) if each.name not in known})
+
+
+def _named(operation: Operation) -> str:
+    """The name of an operation, with the target of a custom call."""
+    target = operation.word("call_target_name")
+    return f"{operation.name} @{target}" if target else operation.name
 
 
 def evaluate(
