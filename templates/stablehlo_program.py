@@ -85,3 +85,8 @@ def _attributes(operation: Any) -> dict[str, Attribute]:
 
 def _read(attribute: Any) -> Attribute:
     return str(attribute.value) if isinstance(attribute, ir.StringAttr) else read_attribute(str(attribute))
+
+
+def plain_operation(operation: Any) -> Operation:
+    """One operation alone, without its operands and regions."""
+    return Operation(str(operation.name), (), (), tuple(str(each.type) for each in operation.results), _attributes(operation))
