@@ -10,8 +10,22 @@ from typing import Any, Protocol
 from opera.stablehlo.checks import holds
 from opera.stablehlo.interpreter import NotDefined, Stopped, Unsupported
 from opera.stablehlo.literals import Constant
-from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, Printed, RawArray, RawTensor, Refused, to_answer
+from opera.stablehlo.messages import (
+    Checked,
+    Evaluated,
+    Fold,
+    Folded,
+    Interpret,
+    Interpreted,
+    Printed,
+    RawArray,
+    RawTensor,
+    Refused,
+    to_answer,
+)
+from opera.stablehlo.statements import pretty
 from opera.stablehlo.types import Value
+from opera.templates.stablehlo_fold import fold
 from opera.templates.stablehlo_inputs import inputs_of
 from opera.templates.stablehlo_module import (
     Function,
@@ -40,7 +54,7 @@ class Stages(Protocol):
 
 
 class Interpreter:
-    """Answers `Interpret` of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
+    """Answers `Interpret` and `Fold` of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         pass
@@ -51,6 +65,8 @@ class Interpreter:
         return {"versions": {"jaxlib": str(version.__version__), "stablehlo": str(stablehlo.get_current_version())}}
 
     def handle(self, task: Mapping[str, Any], stages: Stages) -> dict[str, Any]:
+        if task.get("fold"):
+            return _folded(Fold(str(task["text"]), task["interpreter"], int(task["most"])), stages)
         arrays = task.get("arrays")
         request = Interpret(
             text=str(task["text"]),
@@ -84,6 +100,18 @@ class Interpreter:
                 stages.enter(f"{place}/{most_parallel(program)}")
                 found.append(_evaluated(text, function, request))
         return Interpreted(found, [each.name for program in programs for each in functions_of(program)])
+
+
+def _folded(request: Fold, stages: Stages) -> dict[str, Any]:
+    stages.enter("fold")
+    with new_context(), ir.Location.unknown():
+        try:
+            module = parse(request.text)
+            found = fold(module, request.interpreter, request.most)
+        except Rejected as error:
+            return to_answer(Refused(str(error), error.line, error.unknown))
+        text = pretty(str(module.operation.get_asm(large_elements_limit=None)))
+        return to_answer(Folded(text, dict(found.folded), dict(found.kept)))
 
 
 def _plain(function: Function, failure: str, kind: Any) -> Evaluated:

@@ -20,6 +20,7 @@ from opera.stablehlo.types import TensorType, Value, of_dtype
 from opera.stablehlo.widening import AS_FLOAT64, AS_INT64, IN_DOUBLE, widened, widened_value
 from opera.templates import stablehlo_graph
 from opera.templates.python_text import array_text, imports_of
+from opera.templates.stablehlo_fold import fold
 from opera.templates.stablehlo_inputs import constant
 from opera.templates.stablehlo_module import Rejected, functions_of, ir, new_context, parse, stablehlo
 from opera.templates.stablehlo_plan import MAIN, InterpreterFailed, NotInterpreted, lower_chlo
@@ -104,6 +105,8 @@ class StableHloModel:
                 text = self._text if form == InputForm.RUNTIME.value else stablehlo_graph.baked(self._text, self._constants(self._values))
                 module = parse(text)
                 lower_chlo(module)
+                if form == InputForm.FOLDED.value:
+                    fold(module)
                 return Artefact(module.operation.get_asm(large_elements_limit=None).encode())
         except (Rejected, ir.MLIRError) as error:
             raise Invalid("capture-failed:stablehlo") from error

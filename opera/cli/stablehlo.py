@@ -1,4 +1,4 @@
-"""`opera stablehlo`: evaluates StableHLO programs with the reference interpreter, and runs self-checking ones as tests."""
+"""`opera stablehlo`: evaluates StableHLO programs, runs self-checking ones as tests, and folds constants."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from pathlib import Path
 import click
 
 from opera.cli.help import HeadedGroup
-from opera.cli.options import JOBS, Duration, Size, common
+from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
 from opera.conformance.files import find_sources, read_arrays, read_source
+from opera.conformance.fold import fold_file
 from opera.conformance.known import read_known
 from opera.conformance.runner import Conformance, Outcome, State
 from opera.conformance.verdicts import Judged, Verdicts, judge
 from opera.console import cut, doing, echo, one_line, plural, print_json, print_table, print_text, say
 from opera.errors import Exit, NothingSelected, UserError
+from opera.stablehlo.folding import MOST_ELEMENTS
 from opera.stablehlo.messages import RawTensor, Which
 from opera.stablehlo.printing import printed, printed_dense
 from opera.stablehlo.types import decoded
@@ -28,6 +30,7 @@ from opera.workers.supervision import working_folder
 
 INTERPRET_SCHEMA = "stablehlo-interpret/1"
 TEST_SCHEMA = "stablehlo-test/1"
+FOLD_SCHEMA = "stablehlo-fold/1"
 _COMMAND = "stablehlo"
 _GENERAL = {State.NO_INPUT: "functions that take inputs are tested by the functions that call them"}
 """Reasons that need not be told apart."""
@@ -37,7 +40,7 @@ _MOST_SHOWN = 1_000_000
 
 @click.group("stablehlo", cls=HeadedGroup)
 def command() -> None:
-    """Evaluate StableHLO programs with an interpreter."""
+    """Evaluate and fold StableHLO programs with an interpreter."""
 
 
 _INTERPRETER = click.option(
@@ -45,7 +48,7 @@ _INTERPRETER = click.option(
     type=click.Choice(["reference", "readable"]),
     default="reference",
     show_default=True,
-    help="The interpreter of jaxlib, or OPERA's own.",
+    help="Which interpreter evaluates: that of jaxlib, or OPERA's own, which is slower and easier to read.",
 )
 _TIMEOUT = click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each function.")
 _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker.")
@@ -298,3 +301,32 @@ def _print_uncounted(verdicts: Verdicts) -> None:
     if groups:
         print_table(["count", "state", "reason"], [[f"{count:,}", *key] for key, count in groups.most_common()], elastic=2)
         echo()
+
+
+@command.command("fold")
+@click.argument("file", metavar="FILE|-")
+@click.option(
+    "--most", type=Count(), default=MOST_ELEMENTS, show_default=True, metavar="N", help="Leave operations with larger results, in elements."
+)
+@_INTERPRETER
+@_TIMEOUT
+@_MEMORY
+@common
+def fold(file: str, most: int, interpreter: Which, timeout: float, memory: int, workspace: Path, seed: int, as_json: bool) -> int:
+    """Replace operations with constant operands by their results.
+
+    FILE is StableHLO as text. The program that comes out has the same results. Operations stay as they are if they have effects, or if the
+    specification leaves their result open: a division by zero, a conversion out of range, a sort that is not stable.
+    """
+    source = read_source(file)
+    if not source.programs:
+        raise UserError(f"{source.name}: no program in it; write a function, e.g. func.func @main()")
+    with working_folder(_COMMAND) as scratch:
+        found = fold_file(load_config(), scratch, source, Limits(stage=timeout, memory=memory), interpreter, most)
+    if as_json:
+        print_json({"schema": FOLD_SCHEMA, "text": found.text, "folded": dict(found.operations), "kept": dict(found.kept)})
+    else:
+        print_text(found.text if found.text.endswith("\n") else found.text + "\n")
+        kept = "".join(f"; {count:,} left: {reason}" for reason, count in found.kept.most_common())
+        say(f"{plural(found.operations.total(), 'operation')} folded{kept}")
+    return Exit.CLEAN

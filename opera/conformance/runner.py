@@ -12,7 +12,7 @@ from opera.compilers.registry import plugin
 from opera.config import Config
 from opera.conformance.files import SourceFile, Ungrammatical
 from opera.console import one_line
-from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
+from opera.stablehlo.messages import Checked, Evaluated, Folded, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
 from opera.stablehlo.scanner import Program, first_function
 from opera.workers.cores import usable_cores
 from opera.workers.messages import ROLES, Answers, checked
@@ -38,7 +38,7 @@ class _Info:
     versions: dict[str, str]
 
 
-ROLES[_ROLE] = Answers(_Info, {"interpreted": Interpreted, "refused": Refused})
+ROLES[_ROLE] = Answers(_Info, {"interpreted": Interpreted, "folded": Folded, "refused": Refused})
 
 
 class State(enum.Enum):
@@ -107,6 +107,14 @@ class _Job:
     lost: tuple[tuple[int, State, str], ...] = ()
 
 
+def worker_pool(config: Config, scratch: Path, jobs: int, limits: Limits) -> WorkerPool:
+    """Workers that evaluate StableHLO programs, on as many cores as they like."""
+    python = config.python("compiler", JUDGE)
+    environment = {**plugin(JUDGE).load().worker_environment(scratch), **config.environment(JUDGE)}
+    spec = WorkerSpec(JUDGE, _ROLE, {}, python, environment=environment, search_first=config.search_first(JUDGE), is_pinned=False)
+    return WorkerPool({WorkerKind.LIBRARY: WorkerConfig(spec, forkable=False, recycle=_RECYCLE)}, limits, jobs, scratch)
+
+
 class Conformance:
     """Evaluates the programs of files, several at a time.
 
@@ -162,11 +170,8 @@ class Conformance:
             yield from self._in_workers(waiting)
 
     def _in_workers(self, waiting: list[_Job]) -> Iterator[list[Outcome]]:
-        python = self._config.python("compiler", JUDGE)
-        environment = {**plugin(JUDGE).load().worker_environment(self._scratch), **self._config.environment(JUDGE)}
-        spec = WorkerSpec(JUDGE, _ROLE, {}, python, environment=environment, search_first=self._config.search_first(JUDGE), is_pinned=False)
+        pool = worker_pool(self._config, self._scratch, self._jobs, self._limits)
         kind = WorkerKind.LIBRARY
-        pool = WorkerPool({kind: WorkerConfig(spec, forkable=False, recycle=_RECYCLE)}, self._limits, self._jobs, self._scratch)
         waiting.reverse()
         working = 0
         try:
@@ -200,7 +205,7 @@ class Conformance:
         return [_outcome(job, place, each) for place, each in enumerate(answer.functions)]
 
     def _lost(self, job: _Job, event: Lost) -> list[Outcome] | _Job:
-        state, reason = _obituary(event)
+        state, reason = obituary(event)
         stage = _STAGE.fullmatch(event.stage)
         if stage is None:
             return [Outcome(job.file, job.program.line, first_function(job.program.text), state, job.number, reason)]
@@ -219,7 +224,8 @@ def _kind(result: dict[str, object]) -> type:
     return Refused if result.get("is") == "refused" else Interpreted
 
 
-def _obituary(event: Lost) -> tuple[State, str]:
+def obituary(event: Lost) -> tuple[State, str]:
+    """How a function ended whose worker was lost, and why."""
     if event.cause == "deadline":
         return State.HANG, f"no end within {event.detail}"
     if event.cause == "memory":

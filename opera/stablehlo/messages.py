@@ -138,6 +138,34 @@ class Refused:
     unknown: str | None = None
 
 
-def to_answer(answer: Interpreted | Refused) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Fold:
+    """Replace operations of a program whose operands are constants by their results.
+
+    Attributes:
+        text: The program, with its checks in generic form.
+        interpreter: Which one evaluates.
+        most: Elements that a result may have.
+    """
+
+    text: str
+    interpreter: Which
+    most: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as a task of a worker."""
+        return {"fold": True, **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A program after folding; *operations* were replaced, by name, and *kept* were not, by reason."""
+
+    text: str
+    operations: dict[str, int]
+    kept: dict[str, int]
+
+
+def to_answer(answer: Interpreted | Folded | Refused) -> dict[str, Any]:
     """The answer as a message."""
-    return {"is": "interpreted" if isinstance(answer, Interpreted) else "refused", **asdict(answer)}
+    return {"is": type(answer).__name__.lower(), **asdict(answer)}

@@ -214,7 +214,8 @@ def _two(cursor: Cursor) -> list[str]:
 def _constant(cursor: Cursor) -> tuple[str, str]:
     """A dense constant as a string of MLIR, and its type. It is not for the interpreter to read, which is under test."""
     found = take_constant(cursor)
-    plain = " ".join(token.text for token in tokens(found.text))
+    pieces = (token.text for token in tokens(found.text)) if "//" in found.text else found.text.split()
+    plain = " ".join(pieces)
     escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"', found.type
 
