@@ -12,6 +12,8 @@ from opera.stablehlo.interpreter import NotDefined, Stopped, Unsupported
 from opera.stablehlo.literals import Constant
 from opera.stablehlo.messages import (
     Checked,
+    Compose,
+    Composed,
     Evaluated,
     Fold,
     Folded,
@@ -43,6 +45,7 @@ from opera.templates.stablehlo_parallel import most_parallel
 from opera.templates.stablehlo_plan import InterpreterFailed, Plan, Site, evaluate, instrument, results_of
 from opera.templates.stablehlo_probes import NoProbe, Probes, Written
 from opera.templates.stablehlo_readable import evaluate_readably
+from opera.templates.stablehlo_self_checking import compose
 
 
 class Stages(Protocol):
@@ -54,7 +57,7 @@ class Stages(Protocol):
 
 
 class Interpreter:
-    """Answers `Interpret` and `Fold` of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
+    """Answers the requests of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         pass
@@ -65,8 +68,11 @@ class Interpreter:
         return {"versions": {"jaxlib": str(version.__version__), "stablehlo": str(stablehlo.get_current_version())}}
 
     def handle(self, task: Mapping[str, Any], stages: Stages) -> dict[str, Any]:
-        if task.get("fold"):
+        if task["is"] == "fold":
             return _folded(Fold(str(task["text"]), task["interpreter"], int(task["most"])), stages)
+        if task["is"] == "compose":
+            inputs, expected = ([RawTensor(**each) for each in task[name]] for name in ("inputs", "expected"))
+            return _composed(Compose(str(task["text"]), str(task["name"]), inputs, expected, task["tolerances"]), stages)
         arrays = task.get("arrays")
         request = Interpret(
             text=str(task["text"]),
@@ -112,6 +118,17 @@ def _folded(request: Fold, stages: Stages) -> dict[str, Any]:
             return to_answer(Refused(str(error), error.line, error.unknown))
         text = pretty(str(module.operation.get_asm(large_elements_limit=None)))
         return to_answer(Folded(text, dict(found.folded), dict(found.kept)))
+
+
+def _composed(request: Compose, stages: Stages) -> dict[str, Any]:
+    stages.enter("compose")
+    with new_context(), ir.Location.unknown():
+        try:
+            return to_answer(Composed(compose(request)))
+        except Rejected as error:
+            return to_answer(Refused(str(error), error.line, error.unknown))
+        except ir.MLIRError as error:
+            return to_answer(Refused(message_of(error), 0))
 
 
 def _plain(function: Function, failure: str, kind: Any) -> Evaluated:

@@ -8,14 +8,11 @@ from pathlib import Path
 
 from opera.config import Config
 from opera.conformance.files import SourceFile, Ungrammatical
-from opera.conformance.runner import obituary, worker_pool
+from opera.conformance.worker import StableHloWorker
 from opera.console import one_line
 from opera.errors import OperaError, UserError
 from opera.stablehlo.messages import Fold, Folded, Refused, Which
-from opera.workers.messages import Message, checked
-from opera.workers.pool import WorkerPool
-from opera.workers.pool_protocol import WorkerKind
-from opera.workers.process import Done, Limits, Lost, Raised
+from opera.workers.process import Limits
 
 _BETWEEN = "\n// -----\n\n"
 
@@ -51,40 +48,19 @@ def fold_file(config: Config, scratch: Path, source: SourceFile, limits: Limits,
         OperaError: the worker was lost.
         EnvironmentBroken: the interpreter does not start here.
     """
-    pool = worker_pool(config, scratch, 1, limits)
     texts: list[str] = []
     operations, kept = Counter[str](), Counter[str]()
-    try:
-        for number, program in enumerate(source.programs):
+    with StableHloWorker(config, scratch, limits) as worker:
+        for program in source.programs:
             if isinstance(program, Ungrammatical):
                 raise UserError(f"{source.name}:{program.line}: {program.message}; correct the program")
-            task = Fold(program.text, interpreter, most).to_json()
-            folded = _answer(source.name, program.line, _ended(pool, number, task))
+            folded = worker.ask(Fold(program.text, interpreter, most).to_json())
+            if isinstance(folded, Refused):
+                line = program.line + max(folded.line - 1, 0)
+                raise UserError(f"{source.name}:{line}: {one_line(folded.message)}; correct the program")
+            if not isinstance(folded, Folded):
+                raise OperaError(f"{source.name}:{program.line}: {folded}; choose the other interpreter with --interpreter")
             texts.append(folded.text)
             operations.update(folded.operations)
             kept.update(folded.kept)
-    finally:
-        pool.close()
     return FoldedFile(_BETWEEN.join(texts), operations, kept)
-
-
-def _ended(pool: WorkerPool, number: int, task: Message) -> Done | Raised | Lost:
-    """What came of *task*."""
-    is_given = False
-    while True:
-        is_given = is_given or pool.assign(WorkerKind.LIBRARY, number, task)
-        for _, _, event in pool.wait():
-            return event
-
-
-def _answer(name: str, line: int, event: Done | Raised | Lost) -> Folded:
-    if isinstance(event, Lost):
-        _, reason = obituary(event)
-        raise OperaError(f"{name}:{line}: {reason}; choose the other interpreter with --interpreter")
-    if isinstance(event, Raised):
-        raise OperaError(f"{name}:{line}: {one_line(event.failure['message'])}")
-    plain = {key: value for key, value in event.result.items() if key != "is"}
-    if event.result.get("is") == "refused":
-        refused = checked(plain, Refused)
-        raise UserError(f"{name}:{line + max(refused.line - 1, 0)}: {one_line(refused.message)}; correct the program")
-    return checked(plain, Folded)

@@ -8,21 +8,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opera.compilers.registry import plugin
 from opera.config import Config
 from opera.conformance.files import SourceFile, Ungrammatical
+from opera.conformance.worker import Info, answer_of, spec_of
 from opera.console import one_line
-from opera.stablehlo.messages import Checked, Evaluated, Folded, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
+from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
 from opera.stablehlo.scanner import Program, first_function
 from opera.workers.cores import usable_cores
-from opera.workers.messages import ROLES, Answers, checked
+from opera.workers.messages import checked
 from opera.workers.pool import WorkerPool
 from opera.workers.pool_protocol import WorkerConfig, WorkerKind
-from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.workers.process import Done, Limits, Lost, Raised
 
-JUDGE = "stablehlo-reference"
-"""The adapter whose interpreter and environment are used."""
-_ROLE = "opera.templates.stablehlo_interpreter:Interpreter"
 _RECYCLE = 2_000
 _STAGE = re.compile(r"(\d+)/(\d+)")
 _QUANTISED = "!quant."
@@ -31,14 +28,6 @@ _UNSUPPORTED = re.compile(
     r"Unsupported (?:op|custom call): .*?\b((?:stablehlo|chlo|interpreter)\.\w+)|Operation (stablehlo\.\w+) is unsupported"
     r"|failed to legalize operation '((?:stablehlo|chlo)\.\w+)'"
 )
-
-
-@dataclass(frozen=True)
-class _Info:
-    versions: dict[str, str]
-
-
-ROLES[_ROLE] = Answers(_Info, {"interpreted": Interpreted, "folded": Folded, "refused": Refused})
 
 
 class State(enum.Enum):
@@ -107,14 +96,6 @@ class _Job:
     lost: tuple[tuple[int, State, str], ...] = ()
 
 
-def worker_pool(config: Config, scratch: Path, jobs: int, limits: Limits) -> WorkerPool:
-    """Workers that evaluate StableHLO programs, on as many cores as they like."""
-    python = config.python("compiler", JUDGE)
-    environment = {**plugin(JUDGE).load().worker_environment(scratch), **config.environment(JUDGE)}
-    spec = WorkerSpec(JUDGE, _ROLE, {}, python, environment=environment, search_first=config.search_first(JUDGE), is_pinned=False)
-    return WorkerPool({WorkerKind.LIBRARY: WorkerConfig(spec, forkable=False, recycle=_RECYCLE)}, limits, jobs, scratch)
-
-
 class Conformance:
     """Evaluates the programs of files, several at a time.
 
@@ -170,8 +151,9 @@ class Conformance:
             yield from self._in_workers(waiting)
 
     def _in_workers(self, waiting: list[_Job]) -> Iterator[list[Outcome]]:
-        pool = worker_pool(self._config, self._scratch, self._jobs, self._limits)
         kind = WorkerKind.LIBRARY
+        posts = {kind: WorkerConfig(spec_of(self._config, self._scratch), forkable=False, recycle=_RECYCLE)}
+        pool = WorkerPool(posts, self._limits, self._jobs, self._scratch)
         waiting.reverse()
         working = 0
         try:
@@ -186,7 +168,7 @@ class Conformance:
                         waiting.append(outcomes)
                     else:
                         yield outcomes
-            self.versions = dict(checked(pool.infos[kind], _Info).versions) if kind in pool.infos else {}
+            self.versions = dict(checked(pool.infos[kind], Info).versions) if kind in pool.infos else {}
         finally:
             pool.close()
 
@@ -198,14 +180,15 @@ class Conformance:
             text = one_line(f"{event.failure['type']}: {event.failure['message']}")
             state = State.OOM if event.failure["type"] == "MemoryError" else State.ABORTED
             return [Outcome(job.file, job.program.line, first_function(job.program.text), state, job.number, text)]
-        answer = checked({key: value for key, value in event.result.items() if key != "is"}, _kind(event.result))
+        answer = answer_of(event)
         if isinstance(answer, Refused):
             return [_refused(job, answer)]
+        assert isinstance(answer, Interpreted)
         self.names.setdefault(job.file, []).extend(answer.names)
         return [_outcome(job, place, each) for place, each in enumerate(answer.functions)]
 
     def _lost(self, job: _Job, event: Lost) -> list[Outcome] | _Job:
-        state, reason = obituary(event)
+        state, reason = _obituary(event)
         stage = _STAGE.fullmatch(event.stage)
         if stage is None:
             return [Outcome(job.file, job.program.line, first_function(job.program.text), state, job.number, reason)]
@@ -220,12 +203,7 @@ class Conformance:
         return replace(job, request=replace(job.request, without=without), lost=lost)
 
 
-def _kind(result: dict[str, object]) -> type:
-    return Refused if result.get("is") == "refused" else Interpreted
-
-
-def obituary(event: Lost) -> tuple[State, str]:
-    """How a function ended whose worker was lost, and why."""
+def _obituary(event: Lost) -> tuple[State, str]:
     if event.cause == "deadline":
         return State.HANG, f"no end within {event.detail}"
     if event.cause == "memory":

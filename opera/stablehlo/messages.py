@@ -57,7 +57,7 @@ class Interpret:
 
     def to_json(self) -> dict[str, Any]:
         """The request as a task of a worker."""
-        return {**asdict(self), "without": list(self.without)}
+        return {"is": "interpret", **asdict(self), "without": list(self.without)}
 
 
 @dataclass(frozen=True)
@@ -154,7 +154,7 @@ class Fold:
 
     def to_json(self) -> dict[str, Any]:
         """The request as a task of a worker."""
-        return {"fold": True, **asdict(self)}
+        return {"is": "fold", **asdict(self)}
 
 
 @dataclass(frozen=True)
@@ -166,6 +166,36 @@ class Folded:
     kept: dict[str, int]
 
 
-def to_answer(answer: Interpreted | Folded | Refused) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Compose:
+    """Write a model with its inputs and outputs as a self-checking program.
+
+    Attributes:
+        text: A module with a function `main`.
+        name: Of the function in the program.
+        inputs: Its inputs.
+        expected: What it has to give.
+        tolerances: The largest difference of each result; None for one that has to be equal bit by bit.
+    """
+
+    text: str
+    name: str
+    inputs: list[RawTensor]
+    expected: list[RawTensor]
+    tolerances: list[float | None]
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as a task of a worker."""
+        return {"is": "compose", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A self-checking program."""
+
+    text: str
+
+
+def to_answer(answer: Interpreted | Composed | Folded | Refused) -> dict[str, Any]:
     """The answer as a message."""
     return {"is": type(answer).__name__.lower(), **asdict(answer)}

@@ -11,6 +11,7 @@ from opera.stablehlo.scanner import Cursor, TextError, Token, line_at, tokens
 
 _CHECK = "check."
 _NUMBER = re.compile(r"\s*([-+]?(?:0[xX][0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))")
+_ESCAPED = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 
 
 def generic(text: str) -> str:
@@ -54,7 +55,9 @@ def pretty(text: str) -> str:
 
 
 def _with_constant(attributes: Mapping[str, str], kind: str) -> str:
-    value = attributes.get("value", '""')[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+    value = _ESCAPED.sub(
+        lambda match: bytes.fromhex(match[1]).decode("latin-1") if len(match[1]) == 2 else match[1], attributes["value"][1:-1]
+    )
     tolerance = attributes.get("tolerance", "")
     return f", {value}" + (f", tolerance = {tolerance}" if tolerance else "")
 
