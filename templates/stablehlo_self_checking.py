@@ -11,7 +11,7 @@ from opera.stablehlo.statements import pretty
 from opera.stablehlo.types import Value, decoded
 from opera.templates.stablehlo_inputs import constant_of
 from opera.templates.stablehlo_module import Function, Rejected, functions_of, ir, parse, tensor_of
-from opera.templates.stablehlo_plan import MAIN, free_main, lower, place_constant, rename
+from opera.templates.stablehlo_plan import MAIN, free_main, place_constant, rename
 
 _TRIVIAL = frozenset({"stablehlo.constant", "func.return"})
 
@@ -23,7 +23,6 @@ def compose(request: Compose) -> str:
         Rejected: the text has no function `main`, or inputs or results do not fit.
     """
     module = parse(request.text)
-    lower(module)
     function = next((each for each in functions_of(module) if each.name == MAIN), None)
     if function is None:
         raise Rejected("the module has no function main")

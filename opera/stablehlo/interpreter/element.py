@@ -406,6 +406,4 @@ def _truncated(value: Float, type: ElementType) -> int:
         return 0
     signed = not type.name.startswith("u")
     least, most = (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if signed else (0, (1 << type.bits) - 1)
-    if not np.isfinite(value.number):
-        return most if value.number > 0 else least
-    return min(max(int(value.number), least), most)
+    return int(max(min(float(value.number), most), least))

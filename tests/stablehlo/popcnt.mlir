@@ -1,0 +1,17 @@
+// RUN: stablehlo-translate --interpret -split-input-file %s
+
+func.func @popcnt_i64() {
+  %operand = stablehlo.constant dense<[0, 1, 127, -1]> : tensor<4xi64>
+  %result = stablehlo.popcnt %operand : tensor<4xi64>
+  check.expect_eq_const %result, dense<[0, 1, 7, 64]> : tensor<4xi64>
+  func.return
+}
+
+// -----
+
+func.func @popcnt_ui4() {
+  %operand = stablehlo.constant dense<[15, 5]> : tensor<2xui4>
+  %result = stablehlo.popcnt %operand : tensor<2xui4>
+  check.expect_eq_const %result, dense<[4, 2]> : tensor<2xui4>
+  func.return
+}
