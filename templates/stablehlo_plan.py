@@ -104,14 +104,14 @@ def instrument(module: Any, function: Function, inputs: Sequence[Constant], *, w
         elif is_check(operation):
             plan.sites.append(_site(read_check(operation), operation, plan.probes))
             remove(operation)
-    lower_chlo(module)
+    _lower_chlo(module)
     if any(str(each.name) in _DEPRECATED for each in walk(module.operation)):
         run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
     _call_from_main(plan, function, inputs, with_results=with_results)
     return plan
 
 
-def lower_chlo(module: Any) -> None:
+def _lower_chlo(module: Any) -> None:
     """Writes the operations of CHLO with those of StableHLO; raises what MLIR raises where one cannot be."""
     if any(str(each.name).startswith("chlo.") for each in walk(module.operation)):
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")
