@@ -30,6 +30,7 @@ class StableHloReference(Adapter):
         "no route from PyTorch: torchax 0.0.13, the maintained exporter, cannot be imported beside torch 2.13"
         " (`aten.prod` has no overload `dim_Dimname` there); torch_xla and torch-mlir are bound to other versions",
     )
+    is_slow = True
     fork = Fork.WARM
     project = ("jaxlib.",)
     environment = {"JAX_PLATFORMS": "cpu"}
