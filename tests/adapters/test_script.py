@@ -66,7 +66,7 @@ def test_a_script_compares_both_parts_of_complex_numbers() -> None:
     script = rendered(PythonSource((), "inputs = {}", "expected = [np.zeros(1, np.complex64)]"), result)
     comparison = "for want, got" + script.partition("for want, got")[2]
     names: dict[str, Any] = {"np": np, "expected": [np.zeros(1, np.complex64)], "actual": [np.array([2j], np.complex64)]}
-    with pytest.raises(AssertionError, match="2.j"):
+    with pytest.raises(AssertionError, match=r"2\.j"):
         exec(comparison, names)
 
 
