@@ -117,7 +117,8 @@ def load(name: str, tree: ast.Module, path: Path) -> None:
     class Finder:
         @staticmethod
         def find_spec(wanted: str, _path: object = None, _target: object = None) -> Any:
-            return importlib.util.spec_from_loader(wanted, Loader(), origin=str(path)) if wanted == full else None
+            loader: Any = Loader()
+            return importlib.util.spec_from_loader(wanted, loader, origin=str(path)) if wanted == full else None
 
     class Loader:
         @staticmethod
@@ -128,7 +129,8 @@ def load(name: str, tree: ast.Module, path: Path) -> None:
         def exec_module(module: Any) -> None:
             exec(compile(tree, str(path), "exec"), module.__dict__)
 
-    sys.meta_path.insert(0, Finder())  # type: ignore[arg-type]
+    path_finders: list[Any] = sys.meta_path
+    path_finders.insert(0, Finder())
     importlib.import_module(PACKAGE)
 
 

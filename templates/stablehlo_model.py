@@ -23,7 +23,7 @@ from opera.templates.python_text import array_text, imports_of
 from opera.templates.stablehlo_fold import fold
 from opera.templates.stablehlo_inputs import constant
 from opera.templates.stablehlo_module import Rejected, functions_of, ir, new_context, parse, stablehlo
-from opera.templates.stablehlo_plan import MAIN, InterpreterFailed, NotInterpreted, lower_chlo
+from opera.templates.stablehlo_plan import MAIN, InterpreterFailed, NotInterpreted
 from opera.templates.stablehlo_probes import NoProbe
 from opera.templates.stablehlo_program import plain_program
 
@@ -37,7 +37,7 @@ class StableHloTemplate:
 
     library = "stablehlo"
     forkable = True
-    revision = 1
+    revision = 2
 
     def __init__(self) -> None:
         stablehlo.register_stablehlo_passes()
@@ -104,7 +104,6 @@ class StableHloModel:
             with new_context(), ir.Location.unknown():
                 text = self._text if form == InputForm.RUNTIME.value else stablehlo_graph.baked(self._text, self._constants(self._values))
                 module = parse(text)
-                lower_chlo(module)
                 if form == InputForm.FOLDED.value:
                     fold(module)
                 return Artefact(module.operation.get_asm(large_elements_limit=None).encode())

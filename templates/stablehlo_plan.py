@@ -116,12 +116,12 @@ def name_prints(module: Any) -> None:
 
 def lower(module: Any) -> None:
     """Writes the operations of CHLO, and deprecated ones, with others; raises what MLIR raises where one cannot be."""
-    lower_chlo(module)
+    _lower_chlo(module)
     if any(str(each.name) in _DEPRECATED for each in walk(module.operation)):
         run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
 
 
-def lower_chlo(module: Any) -> None:
+def _lower_chlo(module: Any) -> None:
     """Writes the operations of CHLO with those of StableHLO; raises what MLIR raises where one cannot be."""
     if any(str(each.name).startswith("chlo.") for each in walk(module.operation)):
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")

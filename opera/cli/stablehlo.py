@@ -12,7 +12,7 @@ import click
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
-from opera.conformance.files import find_sources, read_arrays, read_source
+from opera.conformance.files import read_arrays, read_source, read_sources
 from opera.conformance.fold import fold_file
 from opera.conformance.known import read_known
 from opera.conformance.runner import Conformance, Outcome, State
@@ -34,6 +34,7 @@ FOLD_SCHEMA = "stablehlo-fold/1"
 _COMMAND = "stablehlo"
 _GENERAL = {State.NO_INPUT: "functions that take inputs are tested by the functions that call them"}
 """Reasons that need not be told apart."""
+_LONGEST_NAME = 100
 _MOST_SHOWN = 1_000_000
 """Characters of a printed value that a person may be shown."""
 
@@ -130,14 +131,14 @@ def _exit_code(outcomes: Sequence[Outcome]) -> int:
 
 def _print_results(outcome: Outcome, with_name: bool, *, dense: bool) -> None:
     if with_name:
-        say(f"@{outcome.function}:" if outcome.function else f"line {outcome.line}:")
+        say(f"@{one_line(outcome.function, _LONGEST_NAME)}:" if outcome.function else f"line {outcome.line}:")
     for name, value in outcome.printed:
         print_text(f"{name} = {_printed(value, dense=False)}\n")
     for value in outcome.results:
         print_text(_printed(value, dense=dense) + "\n")
     for check in outcome.checks:
         if check.mismatch is not None:
-            say(f"{outcome.file}:{check.line}: {check.check} failed in @{outcome.function}: {check.mismatch}")
+            say(f"{outcome.file}:{check.line}: {check.check} failed in @{one_line(outcome.function, _LONGEST_NAME)}: {check.mismatch}")
     if outcome.state not in (State.PASSED, State.FAILED, State.NO_CHECK):
         say(f"{outcome.file}:{outcome.line}: {outcome.state.value}: {outcome.reason}")
 
@@ -210,7 +211,7 @@ def test(
     Exit codes: 0 if nothing failed, 1 if a function did, 2 if a program is no StableHLO, 4 if no check was evaluated.
     """
     rows = () if known is None else read_known(known, [each.value for each in State], interpreter)
-    files = [read_source(each) for each in find_sources(paths)]
+    files = read_sources(paths)
     began = time.monotonic()
     outcomes: list[Outcome] = []
     total = sum(len(each.programs) for each in files)
@@ -276,22 +277,22 @@ def _print_verdicts(verdicts: Verdicts, versions: Mapping[str, str], *, verbose:
     states = ", ".join(f"{count:,} {state}" for state, count in _counts(verdicts).items())
     known = sum(each.known is not None and each.outcome.state is not State.PASSED for each in verdicts.judged)
     own = "".join(f", {name} {version}" for name, version in versions.items())
-    echo(f"{plural(len(verdicts.judged), 'function')}: {states}" + (f" ({known:,} known)" if known else ""))
+    echo(f"{plural(len(verdicts.judged), 'function')}{f': {states}' if states else ''}" + (f" ({known:,} known)" if known else ""))
     echo(f"{seconds:.1f} s{own}")
 
 
 def _print_outcome(judged: Judged) -> None:
     outcome = judged.outcome
+    name = f"@{one_line(outcome.function, _LONGEST_NAME)}" if outcome.function else "the program"
     place = f"{one_line(outcome.file, 400)}:{outcome.line}"
     if outcome.state is State.FAILED:
         for check in outcome.checks:
             if check.mismatch is not None:
-                echo(f"{one_line(outcome.file, 400)}:{check.line}: failed: @{outcome.function}: {check.check}: {one_line(check.mismatch)}")
+                echo(f"{one_line(outcome.file, 400)}:{check.line}: failed: {name}: {check.check}: {one_line(check.mismatch)}")
     elif judged.known is not None and outcome.state is State.PASSED:
-        echo(f"{place}: passed: @{outcome.function}, which is known to fail ({one_line(judged.known.reason)}); remove the row")
+        echo(f"{place}: passed: {name}, which is known to fail ({one_line(judged.known.reason)}); remove the row")
     else:
-        name = f"@{outcome.function}" if outcome.function else "the program"
-        echo(f"{place}: {outcome.state.value}: {one_line(name, 100)}" + (f": {outcome.reason}" if outcome.reason else ""))
+        echo(f"{place}: {outcome.state.value}: {name}" + (f": {outcome.reason}" if outcome.reason else ""))
 
 
 def _print_uncounted(verdicts: Verdicts) -> None:

@@ -95,6 +95,7 @@ class IreeAdapter(Adapter):
         # by the specification of StableHLO, what a custom call is depends on the implementation: JAX's are jaxlib's own LAPACK
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'stablehlo\.custom_call'", stages=("codegen",)),
         UnsupportedRule(_TOOL, "no-converter", _NO_PATTERN, stages=("codegen",)),
+        UnsupportedRule(_TOOL, "no-converter", stablehlo_format.UNKNOWN, stages=("codegen",)),
         UnsupportedRule(_TOOL, "type", _NO_TYPE, stages=("codegen",)),
         UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
         UnsupportedRule(("ValueError",), "no-array-interface", r"Unsupported VM Buffer -> numpy dtype mapping", stages=("run",)),

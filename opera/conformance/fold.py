@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opera.config import Config
-from opera.conformance.files import SourceFile, Ungrammatical
+from opera.conformance.files import SourceFile, Unreadable
 from opera.conformance.worker import StableHloWorker
 from opera.console import one_line
 from opera.errors import OperaError, UserError
@@ -52,7 +52,7 @@ def fold_file(config: Config, scratch: Path, source: SourceFile, limits: Limits,
     operations, kept = Counter[str](), Counter[str]()
     with StableHloWorker(config, scratch, limits) as worker:
         for program in source.programs:
-            if isinstance(program, Ungrammatical):
+            if isinstance(program, Unreadable):
                 raise UserError(f"{source.name}:{program.line}: {program.message}; correct the program")
             folded = worker.ask(Fold(program.text, interpreter, most).to_json())
             if isinstance(folded, Refused):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opera.config import Config
-from opera.conformance.files import SourceFile, Ungrammatical
+from opera.conformance.files import SourceFile, Unreadable
 from opera.conformance.worker import Info, answer_of, spec_of
 from opera.console import one_line
 from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
@@ -24,6 +24,7 @@ _RECYCLE = 2_000
 _STAGE = re.compile(r"(\d+)/(\d+)")
 _QUANTISED = "!quant."
 _RENDEZVOUS = "rendezvous timed out"
+_ALONE = re.compile(r"\b(\w+) is only supported when run via interpreter\.run_parallel")
 _UNSUPPORTED = re.compile(
     r"Unsupported (?:op|custom call): .*?\b((?:stablehlo|chlo|interpreter)\.\w+)|Operation (stablehlo\.\w+) is unsupported"
     r"|failed to legalize operation '((?:stablehlo|chlo)\.\w+)'"
@@ -142,7 +143,7 @@ class Conformance:
         waiting: list[_Job] = []
         for file in files:
             for number, program in enumerate(file.programs, 1):
-                if isinstance(program, Ungrammatical):
+                if isinstance(program, Unreadable):
                     yield [Outcome(file.name, program.line, program.function, State.INVALID, number, program.message)]
                 else:
                     request = Interpret(program.text, function, (), arguments, arrays, with_results, self._interpreter)
@@ -212,6 +213,9 @@ def _obituary(event: Lost) -> tuple[State, str]:
     unsupported = _UNSUPPORTED.search(event.log)
     if unsupported is not None:
         return State.UNSUPPORTED, f"the interpreter does not know {next(filter(None, unsupported.groups()))}"
+    alone = _ALONE.search(event.log)
+    if alone is not None:
+        return State.UNSUPPORTED, f"{alone[1]} needs programs that run in parallel (interpreter.run_parallel)"
     said = f": {one_line(last.removeprefix('LLVM ERROR: '))}" if last else ""
     return State.ABORTED, f"the process ended with {event.detail}{said}"
 

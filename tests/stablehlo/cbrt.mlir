@@ -6,3 +6,12 @@ func.func @cbrt_f64() {
   check.expect_almost_eq_const %result, dense<[0.000000e+00, 1.000000e+00, -2.000000e+00, 3.000000e+00]> : tensor<4xf64>
   func.return
 }
+
+// -----
+
+func.func @cbrt_c_f64() {
+  %operand = stablehlo.constant dense<[(1.0, 2.0)]> : tensor<1xcomplex<f64>>
+  %result = stablehlo.cbrt %operand : tensor<1xcomplex<f64>>
+  check.expect_almost_eq_const %result, dense<(1.2196165079717578,0.47171126778938893)> : tensor<1xcomplex<f64>>
+  func.return
+}

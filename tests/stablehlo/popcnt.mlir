@@ -15,3 +15,12 @@ func.func @popcnt_ui4() {
   check.expect_eq_const %result, dense<[4, 2]> : tensor<2xui4>
   func.return
 }
+
+// -----
+
+func.func @popcnt_i4() {
+  %operand = stablehlo.constant dense<[-1, -8, 7]> : tensor<3xi4>
+  %result = stablehlo.popcnt %operand : tensor<3xi4>
+  check.expect_eq_const %result, dense<[4, 1, 3]> : tensor<3xi4>
+  func.return
+}

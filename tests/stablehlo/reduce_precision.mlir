@@ -15,3 +15,12 @@ func.func @reduce_precision_no_mantissa() {
   check.expect_almost_eq_const %result, dense<[2.000000e+00, 2.000000e+00, -8.000000e+00, 0x7F800000, 5.000000e-01]> : tensor<5xf32>
   func.return
 }
+
+// -----
+
+func.func @reduce_precision_underflow() {
+  %operand = stablehlo.constant dense<[6.1035156E-5, 3.0517578E-5, -3.0517578E-5, 6.5504E+4, 6.5535E+4]> : tensor<5xf32>
+  %result = stablehlo.reduce_precision %operand, format = e5m10 : tensor<5xf32>
+  check.expect_eq_const %result, dense<[6.10351563E-5, 0.000000e+00, -0.000000e+00, 6.550400e+04, 0x7F800000]> : tensor<5xf32>
+  func.return
+}

@@ -39,3 +39,16 @@ func.func @sort_negative_dimension() {
   check.expect_eq_const %result, dense<[[3, 2, 1], [3, 2, 1], [3, 2, 0]]> : tensor<3x3xi64>
   func.return
 }
+
+// -----
+
+func.func @sort_by_default_along_the_last() {
+  %input0 = stablehlo.constant dense<[[[3, 1, 2], [6, 5, 4]]]> : tensor<1x2x3xi64>
+  %result = "stablehlo.sort"(%input0) ({
+  ^bb0(%arg0: tensor<i64>, %arg1: tensor<i64>):
+    %predicate = stablehlo.compare LT, %arg0, %arg1 : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    stablehlo.return %predicate : tensor<i1>
+  }) : (tensor<1x2x3xi64>) -> tensor<1x2x3xi64>
+  check.expect_eq_const %result, dense<[[[1, 2, 3], [4, 5, 6]]]> : tensor<1x2x3xi64>
+  func.return
+}

@@ -77,3 +77,13 @@ func.func @triangular_solve_batch() {
   check.expect_almost_eq_const %result, dense<[[[1.000000e+00], [2.000000e+00]], [[3.000000e+00], [-7.000000e+00]]]> : tensor<2x2x1xf64>
   func.return
 }
+
+// -----
+
+func.func @triangular_solve_complex_transpose() {
+  %a = stablehlo.constant dense<[[(2.0, 1.0), (0.0, 0.0)], [(1.0, 2.0), (4.0, 0.0)]]> : tensor<2x2xcomplex<f64>>
+  %b = stablehlo.constant dense<[[(1.0, 1.0)], [(2.0, 0.0)]]> : tensor<2x1xcomplex<f64>>
+  %result = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose TRANSPOSE>}> : (tensor<2x2xcomplex<f64>>, tensor<2x1xcomplex<f64>>) -> tensor<2x1xcomplex<f64>>
+  check.expect_almost_eq_const %result, dense<[[(2.000000e-01,-1.000000e-01)], [(5.000000e-01,0.000000e+00)]]> : tensor<2x1xcomplex<f64>>
+  func.return
+}

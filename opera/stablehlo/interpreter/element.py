@@ -48,11 +48,6 @@ class Element:
         return element(self.type, number)
 
     @property
-    def is_nan(self) -> bool:
-        """Whether this is no number."""
-        return False
-
-    @property
     def real(self) -> Element:
         """The real part."""
         return self
@@ -161,24 +156,17 @@ class Integer(Element):
     def number(self) -> int:
         return int(self.stored)
 
-    @property
-    def is_signed(self) -> bool:
-        """Whether the type has negative numbers."""
-        return not self.type.name.startswith("u")
-
     def __truediv__(self, other: Element) -> Element:
         """The quotient without its fraction. By zero, which StableHLO leaves open, it has all bits set, as in XLA."""
         if other.number == 0:
             return self.like(-1)
-        quotient = abs(self.number) // abs(other.number)
-        return self.like(quotient if (self.number < 0) == (other.number < 0) else -quotient)
+        quotient = self.number // other.number
+        is_rounded_down = quotient < 0 and quotient * other.number != self.number
+        return self.like(quotient + is_rounded_down)
 
     def __mod__(self, other: Element) -> Element:
-        """The remainder of the quotient without its fraction, with the sign of the dividend; by zero, the dividend, as in XLA."""
-        if other.number == 0:
-            return self
-        remainder = abs(self.number) % abs(other.number)
-        return self.like(-remainder if self.number < 0 else remainder)
+        """What the quotient without its fraction leaves, with the sign of the dividend; by zero, the dividend, as in XLA."""
+        return self - self / other * other
 
     def __pow__(self, other: Element) -> Element:
         """The power; of a negative exponent the integer part of the reciprocal, which is 0 but for 1 and -1."""
@@ -192,7 +180,7 @@ class Integer(Element):
 
     def shifted_left(self, by: Element) -> Element:
         """The bits moved to the left; nothing is left after all of them."""
-        return self.like(self.number << _places(by) if _places(by) < self.type.bits else 0)
+        return self.like(self.number << min(_places(by), self.type.bits))
 
     def shifted_right(self, by: Element) -> Element:
         """The bits moved to the right, with zeros in front."""
@@ -227,10 +215,6 @@ class Float(Element):
     def number(self) -> Any:
         return np.float64(self.stored)
 
-    @property
-    def is_nan(self) -> bool:
-        return bool(np.isnan(self.number))
-
     def applied(self, function: RealFunction) -> Element:
         return self.like(function(self.number))
 
@@ -241,11 +225,11 @@ class Float(Element):
 
     def maximum(self, other: Element) -> Element:
         """As IEEE 754 has `maximum`: NaN if one is NaN, and -0 is less than 0."""
-        return next((each for each in (self, other) if each.is_nan), self if self.order() >= other.order() else other)
+        return _first_nan(self, other) or max(self, other, key=lambda each: each.order())
 
     def minimum(self, other: Element) -> Element:
         """As IEEE 754 has `minimum`: NaN if one is NaN, and -0 is less than 0."""
-        return next((each for each in (self, other) if each.is_nan), self if self.order() <= other.order() else other)
+        return _first_nan(self, other) or min(self, other, key=lambda each: each.order())
 
     def __mod__(self, other: Element) -> Element:
         return self.like(np.fmod(self.number, other.number))
@@ -256,7 +240,7 @@ class Float(Element):
     def narrowed(self, exponent_bits: int, mantissa_bits: int) -> Element:
         """The nearest number of a type of IEEE 754 with so many bits; infinite where it overflows, zero where it underflows."""
         number = self.number
-        if self.is_nan and mantissa_bits == 0:
+        if np.isnan(number) and mantissa_bits == 0:
             return self.like(math.copysign(math.inf, number))  # a NaN is told from an infinity by its mantissa
         if not np.isfinite(number) or number == 0:
             return self
@@ -266,6 +250,10 @@ class Float(Element):
         if exponent > bias:
             return self.like(math.copysign(math.inf, number))
         return self.like(math.copysign(0.0, number) if exponent < 1 - bias else rounded)
+
+
+def _first_nan(*values: Element) -> Element | None:
+    return next((each for each in values if np.isnan(each.number)), None)
 
 
 class Complex(Element):
@@ -402,7 +390,7 @@ def converted(value: Element, type: ElementType) -> Element:
 
 
 def _truncated(value: Float, type: ElementType) -> int:
-    if value.is_nan:
+    if np.isnan(value.number):
         return 0
     signed = not type.name.startswith("u")
     least, most = (-(1 << (type.bits - 1)), (1 << (type.bits - 1)) - 1) if signed else (0, (1 << type.bits) - 1)
