@@ -12,8 +12,8 @@ func.func @atan2_f64() {
 
 func.func @atan2_c_f64() {
   %lhs = stablehlo.constant dense<[(1.0, 0.5)]> : tensor<1xcomplex<f64>>
-  %rhs = stablehlo.constant dense<[(2.0, 0.0)]> : tensor<1xcomplex<f64>>
+  %rhs = stablehlo.constant dense<[(3.0, 0.25)]> : tensor<1xcomplex<f64>>
   %result = stablehlo.atan2 %lhs, %rhs : tensor<1xcomplex<f64>>
-  check.expect_almost_eq_const %result, dense<(0.48425449032996626,0.20058661813123443)> : tensor<1xcomplex<f64>>
+  check.expect_almost_eq_const %result, dense<(0.33737047111177632,0.12367406045902665)> : tensor<1xcomplex<f64>>
   func.return
 }

@@ -30,3 +30,14 @@ func.func @batch_norm_training_variance() {
   check.expect_almost_eq_const %result, dense<[6.875000e-01, 1.000000e+00]> : tensor<2xf64>
   func.return
 }
+
+// -----
+
+func.func @batch_norm_training_one_feature() {
+  %operand = stablehlo.constant dense<[[1.0], [3.0], [8.0]]> : tensor<3x1xf64>
+  %scale = stablehlo.constant dense<[2.0]> : tensor<1xf64>
+  %offset = stablehlo.constant dense<[1.0]> : tensor<1xf64>
+  %output, %result, %variance = "stablehlo.batch_norm_training"(%operand, %scale, %offset) <{epsilon = 0.5 : f32, feature_index = 1 : i64}> : (tensor<3x1xf64>, tensor<1xf64>, tensor<1xf64>) -> (tensor<3x1xf64>, tensor<1xf64>, tensor<1xf64>)
+  check.expect_almost_eq_const %result, dense<4.000000e+00> : tensor<1xf64>
+  func.return
+}

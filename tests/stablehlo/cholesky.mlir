@@ -33,3 +33,12 @@ func.func @cholesky_complex_upper() {
   check.expect_almost_eq_const %result, dense<[[(2.000000e+00,0.000000e+00), (1.000000e+00,-1.000000e+00)], [(0.000000e+00,0.000000e+00), (2.000000e+00,0.000000e+00)]]> : tensor<2x2xcomplex<f64>>
   func.return
 }
+
+// -----
+
+func.func @cholesky_batch() {
+  %a = stablehlo.constant dense<[[[[1.0, 2.0], [2.0, 20.0]], [[4.0, 2.0], [2.0, 5.0]], [[9.0, 3.0], [3.0, 2.0]]]]> : tensor<1x3x2x2xf64>
+  %result = stablehlo.cholesky %a, lower = true : tensor<1x3x2x2xf64>
+  check.expect_almost_eq_const %result, dense<[[[[1.000000e+00, 0.000000e+00], [2.000000e+00, 4.000000e+00]], [[2.000000e+00, 0.000000e+00], [1.000000e+00, 2.000000e+00]], [[3.000000e+00, 0.000000e+00], [1.000000e+00, 1.000000e+00]]]]> : tensor<1x3x2x2xf64>
+  func.return
+}

@@ -157,3 +157,13 @@ func.func @compare_totalorder_equal() {
   check.expect_eq_const %result, dense<[true, false]> : tensor<2xi1>
   func.return
 }
+
+// -----
+
+func.func @compare_totalorder_less() {
+  %lhs = stablehlo.constant dense<[1.0, 0.0]> : tensor<2xf32>
+  %rhs = stablehlo.constant dense<[1.0, 0.5]> : tensor<2xf32>
+  %result = stablehlo.compare LT, %lhs, %rhs, TOTALORDER : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xi1>
+  check.expect_eq_const %result, dense<[false, true]> : tensor<2xi1>
+  func.return
+}

@@ -285,3 +285,21 @@ func.func @convert_ui8_to_i4() {
   check.expect_eq_const %result, dense<[-8, 5]> : tensor<2xi4>
   func.return
 }
+
+// -----
+
+func.func @convert_f64_to_bf16() {
+  %operand = stablehlo.constant dense<[1.0039062500009095, 1.0039062499990905, 1.00390625, 0x7FF0000000000000, 0xFFF0000000000000]> : tensor<5xf64>
+  %result = stablehlo.convert %operand : (tensor<5xf64>) -> tensor<5xbf16>
+  check.expect_eq_const %result, dense<[1.007810e+00, 1.000000e+00, 1.000000e+00, 0x7F80, 0xFF80]> : tensor<5xbf16>
+  func.return
+}
+
+// -----
+
+func.func @convert_i64_to_bf16() {
+  %operand = stablehlo.constant dense<[16777215, 0, -1, 4503599627370497, 1152921573326323713]> : tensor<5xi64>
+  %result = stablehlo.convert %operand : (tensor<5xi64>) -> tensor<5xbf16>
+  check.expect_eq_const %result, dense<[1.677720e+07, 0.000000e+00, -1.000000e+00, 4.503600e+15, 1.152920e+18]> : tensor<5xbf16>
+  func.return
+}

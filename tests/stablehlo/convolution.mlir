@@ -67,3 +67,23 @@ func.func @convolution_i8_to_i32() {
   check.expect_eq_const %result, dense<12700> : tensor<1x1x1xi32>
   func.return
 }
+
+// -----
+
+func.func @convolution_padding() {
+  %lhs = stablehlo.constant dense<[[[[1], [2], [3]], [[4], [5], [6]]]]> : tensor<1x2x3x1xi64>
+  %rhs = stablehlo.constant dense<[[[[1]], [[10]]], [[[100]], [[1000]]]]> : tensor<2x2x1x1xi64>
+  %result = stablehlo.convolution(%lhs, %rhs) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {pad = [[1, 0], [0, 2]]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<1x2x3x1xi64>, tensor<2x2x1x1xi64>) -> tensor<1x2x4x1xi64>
+  check.expect_eq_const %result, dense<[[[[2100], [3200], [300], [0]], [[5421], [6532], [603], [0]]]]> : tensor<1x2x4x1xi64>
+  func.return
+}
+
+// -----
+
+func.func @convolution_empty_input() {
+  %lhs = stablehlo.constant dense<> : tensor<1x0x1xi64>
+  %rhs = stablehlo.constant dense<[[[1]], [[1]]]> : tensor<2x1x1xi64>
+  %result = stablehlo.convolution(%lhs, %rhs) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {pad = [[1, 1]]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<1x0x1xi64>, tensor<2x1x1xi64>) -> tensor<1x1x1xi64>
+  check.expect_eq_const %result, dense<0> : tensor<1x1x1xi64>
+  func.return
+}

@@ -37,3 +37,13 @@ func.func @dot_general_two_contracting() {
   check.expect_almost_eq_const %result, dense<7.000000e+00> : tensor<f32>
   func.return
 }
+
+// -----
+
+func.func @dot_general_batch_elsewhere() {
+  %lhs = stablehlo.constant dense<[[[[1, 2], [3, 4]], [[5, 6], [7, 8]], [[9, 1], [2, 3]]], [[[4, 5], [6, 7]], [[8, 9], [1, 2]], [[3, 4], [5, 6]]]]> : tensor<2x3x2x2xi64>
+  %rhs = stablehlo.constant dense<[[1, 2], [3, 4], [5, 6]]> : tensor<3x2xi64>
+  %result = stablehlo.dot_general %lhs, %rhs, batching_dims = [1] x [0], contracting_dims = [3] x [1] : (tensor<2x3x2x2xi64>, tensor<3x2xi64>) -> tensor<3x2x2xi64>
+  check.expect_eq_const %result, dense<[[[5, 11], [14, 20]], [[39, 53], [60, 11]], [[51, 28], [39, 61]]]> : tensor<3x2x2xi64>
+  func.return
+}

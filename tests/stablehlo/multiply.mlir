@@ -47,3 +47,13 @@ func.func @multiply_c_f64() {
   check.expect_almost_eq_const %result, dense<[(1.100000e+01,2.000000e+00), (-1.000000e+00,0.000000e+00)]> : tensor<2xcomplex<f64>>
   func.return
 }
+
+// -----
+
+func.func @multiply_bf16_specials() {
+  %lhs = stablehlo.constant dense<[0x7F80, 0x7F80, -0.0, 0.0]> : tensor<4xbf16>
+  %rhs = stablehlo.constant dense<[2.0, 0.0, 1.0, 1.0]> : tensor<4xbf16>
+  %result = stablehlo.multiply %lhs, %rhs : tensor<4xbf16>
+  check.expect_almost_eq_const %result, dense<[0x7F80, 0xFFC0, -0.000000e+00, 0.000000e+00]> : tensor<4xbf16>
+  func.return
+}

@@ -33,3 +33,12 @@ func.func @negate_c_f64() {
   check.expect_almost_eq_const %result, dense<(-1.000000e+00,2.000000e+00)> : tensor<1xcomplex<f64>>
   func.return
 }
+
+// -----
+
+func.func @negate_bf16_zero() {
+  %operand = stablehlo.constant dense<[0.0, -0.0]> : tensor<2xbf16>
+  %result = stablehlo.negate %operand : tensor<2xbf16>
+  check.expect_eq_const %result, dense<[-0.000000e+00, 0.000000e+00]> : tensor<2xbf16>
+  func.return
+}

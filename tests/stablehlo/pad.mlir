@@ -27,3 +27,13 @@ func.func @pad_empty() {
   check.expect_eq_const %result, dense<9> : tensor<3xi32>
   func.return
 }
+
+// -----
+
+func.func @pad_to_nothing() {
+  %operand = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %padding_value = stablehlo.constant dense<9> : tensor<i32>
+  %result = stablehlo.pad %operand, %padding_value, low = [-1], high = [-1], interior = [0] : (tensor<2xi32>, tensor<i32>) -> tensor<0xi32>
+  check.expect_eq_const %result, dense<> : tensor<0xi32>
+  func.return
+}

@@ -24,3 +24,12 @@ func.func @reduce_precision_underflow() {
   check.expect_eq_const %result, dense<[6.10351563E-5, 0.000000e+00, -0.000000e+00, 6.550400e+04, 0x7F800000]> : tensor<5xf32>
   func.return
 }
+
+// -----
+
+func.func @reduce_precision_keeps_zero() {
+  %operand = stablehlo.constant dense<[-0.0, 0.0]> : tensor<2xf32>
+  %result = stablehlo.reduce_precision %operand, format = e5m10 : tensor<2xf32>
+  check.expect_eq_const %result, dense<[-0.000000e+00, 0.000000e+00]> : tensor<2xf32>
+  func.return
+}

@@ -39,3 +39,17 @@ func.func @reduce_window_promotes() {
   check.expect_eq_const %result, dense<200> : tensor<2xi32>
   func.return
 }
+
+// -----
+
+func.func @reduce_window_padding() {
+  %input = stablehlo.constant dense<[[1, 2, 3], [4, 5, 6]]> : tensor<2x3xi64>
+  %init_value = stablehlo.constant dense<0> : tensor<i64>
+  %result = "stablehlo.reduce_window"(%input, %init_value) <{window_dimensions = array<i64: 2, 2>, padding = dense<[[0, 1], [2, 0]]> : tensor<2x2xi64>}> ({
+  ^bb0(%arg0: tensor<i64>, %arg1: tensor<i64>):
+    %0 = stablehlo.add %arg0, %arg1 : tensor<i64>
+    stablehlo.return %0 : tensor<i64>
+  }) : (tensor<2x3xi64>, tensor<i64>) -> tensor<2x4xi64>
+  check.expect_eq_const %result, dense<[[0, 5, 12, 16], [0, 4, 9, 11]]> : tensor<2x4xi64>
+  func.return
+}

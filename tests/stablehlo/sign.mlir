@@ -10,9 +10,9 @@ func.func @sign_i64() {
 // -----
 
 func.func @sign_f32() {
-  %operand = stablehlo.constant dense<[-1.5, -0.0, 0.0, 0x7FC00000, 0x7F800000]> : tensor<5xf32>
-  %result = stablehlo.sign %operand : tensor<5xf32>
-  check.expect_almost_eq_const %result, dense<[-1.000000e+00, -0.000000e+00, 0.000000e+00, 0x7FC00000, 1.000000e+00]> : tensor<5xf32>
+  %operand = stablehlo.constant dense<[-1.5, 0.5, -0.0, 0.0, 0x7FC00000, 0x7F800000]> : tensor<6xf32>
+  %result = stablehlo.sign %operand : tensor<6xf32>
+  check.expect_almost_eq_const %result, dense<[-1.000000e+00, 1.000000e+00, -0.000000e+00, 0.000000e+00, 0x7FC00000, 1.000000e+00]> : tensor<6xf32>
   func.return
 }
 

@@ -71,10 +71,10 @@ func.func @triangular_solve_adjoint() {
 // -----
 
 func.func @triangular_solve_batch() {
-  %a = stablehlo.constant dense<[[[2.0, 0.0], [1.0, 4.0]], [[1.0, 0.0], [5.0, 2.0]]]> : tensor<2x2x2xf64>
-  %b = stablehlo.constant dense<[[[2.0], [9.0]], [[3.0], [1.0]]]> : tensor<2x2x1xf64>
-  %result = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<2x2x2xf64>, tensor<2x2x1xf64>) -> tensor<2x2x1xf64>
-  check.expect_almost_eq_const %result, dense<[[[1.000000e+00], [2.000000e+00]], [[3.000000e+00], [-7.000000e+00]]]> : tensor<2x2x1xf64>
+  %a = stablehlo.constant dense<[[[[2.0, 0.0], [1.0, 4.0]], [[1.0, 0.0], [5.0, 2.0]], [[4.0, 0.0], [2.0, 8.0]]]]> : tensor<1x3x2x2xf64>
+  %b = stablehlo.constant dense<[[[[2.0], [9.0]], [[3.0], [1.0]], [[1.0], [2.0]]]]> : tensor<1x3x2x1xf64>
+  %result = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false, transpose_a = #stablehlo<transpose NO_TRANSPOSE>}> : (tensor<1x3x2x2xf64>, tensor<1x3x2x1xf64>) -> tensor<1x3x2x1xf64>
+  check.expect_almost_eq_const %result, dense<[[[[1.000000e+00], [2.000000e+00]], [[3.000000e+00], [-7.000000e+00]], [[2.500000e-01], [1.875000e-01]]]]> : tensor<1x3x2x1xf64>
   func.return
 }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from functools import cache
 from typing import Any, Final
 
@@ -59,7 +60,7 @@ class Element:
 
     def bits(self) -> int:
         """The bits, as an unsigned integer."""
-        return int.from_bytes(self.stored.tobytes(), "little") & ((1 << self.type.bits) - 1)
+        return int.from_bytes(self.stored.tobytes(), "little")
 
     def equals(self, other: Element) -> bool:
         """Whether both are the same number; NaN equals nothing."""
@@ -221,7 +222,7 @@ class Float(Element):
     def order(self) -> Any:
         """The place in the total order of IEEE 754: -NaN, -inf ... -0, +0 ... inf, NaN."""
         bits, sign = self.bits(), 1 << (self.type.bits - 1)
-        return -(bits ^ sign) - 1 if bits & sign else bits
+        return ~(bits ^ sign) if bits & sign else bits
 
     def maximum(self, other: Element) -> Element:
         """As IEEE 754 has `maximum`: NaN if one is NaN, and -0 is less than 0."""
@@ -284,29 +285,30 @@ class Complex(Element):
         return self.real.order(), self.imag.order()
 
     def __add__(self, other: Element) -> Element:
-        return self.of_parts(self.real + other.real, self.imag + other.imag)
+        return complex_of(self.type, self.real + other.real, self.imag + other.imag)
 
     def __sub__(self, other: Element) -> Element:
-        return self.of_parts(self.real - other.real, self.imag - other.imag)
+        return complex_of(self.type, self.real - other.real, self.imag - other.imag)
 
     def __mul__(self, other: Element) -> Element:
         real = self.real * other.real - self.imag * other.imag
-        return self.of_parts(real, self.real * other.imag + self.imag * other.real)
+        return complex_of(self.type, real, self.real * other.imag + self.imag * other.real)
 
     def __pow__(self, other: Element) -> Element:
         return self.like(np.power(self.number, other.number))
 
     def __neg__(self) -> Element:
-        return self.of_parts(-self.real, -self.imag)
+        return complex_of(self.type, -self.real, -self.imag)
 
     def __abs__(self) -> Element:
         return _float(self.type.part, np.hypot(self.number.real, self.number.imag))
 
-    def of_parts(self, real: Element, imag: Element) -> Element:
-        """The number of the same type with these parts."""
-        stored: Any = np.zeros((), self.type.numpy)
-        stored.real, stored.imag = real.stored, imag.stored
-        return Complex(self.type, stored[()])
+
+def complex_of(type: ElementType, real: Element, imag: Element) -> Complex:
+    """The complex number of *type* with these parts."""
+    stored: Any = np.zeros((), type.numpy)
+    stored.real, stored.imag = real.stored, imag.stored
+    return Complex(type, stored[()])
 
 
 def element(type: ElementType, number: Any) -> Element:
@@ -367,13 +369,8 @@ def _rounded(number: float, precision: int, least: int | None) -> float:
 
 def _shortened(number: int, precision: int) -> float:
     """The nearest number with *precision* significant bits to an integer, which may have more than double precision has."""
-    surplus = abs(number).bit_length() - precision
-    if surplus <= 0:
-        return float(number)
-    half, rest = 1 << (surplus - 1), abs(number) & ((1 << surplus) - 1)
-    short = abs(number) >> surplus
-    short += rest > half or (rest == half and short & 1)
-    return math.copysign(math.ldexp(float(short), surplus), number)
+    surplus = max(abs(number).bit_length() - precision, 0)
+    return math.ldexp(round(Fraction(number, 1 << surplus)), surplus)
 
 
 def converted(value: Element, type: ElementType) -> Element:

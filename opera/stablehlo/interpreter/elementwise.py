@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from opera.stablehlo.interpreter.element import Boolean, Complex, Element, Float, Integer, NotDefined, RealFunction, converted, element
+from opera.stablehlo.interpreter.element import (
+    Boolean,
+    Complex,
+    Element,
+    Float,
+    Integer,
+    NotDefined,
+    RealFunction,
+    complex_of,
+    converted,
+    element,
+)
 from opera.stablehlo.interpreter.machine import Invocation, evaluates
 from opera.stablehlo.interpreter.tensor import Tensor, filled
 from opera.stablehlo.types import ElementType
@@ -160,7 +172,7 @@ def sign(value: Element) -> Element:
         return value if size == 0 else value.like(np.complex128(np.nan, np.nan) if np.isnan(size) else value.number / size)
     if value.number == 0 or value.number != value.number:
         return value
-    return element(value.type, -1 if value.number < 0 else 1)
+    return value.like(math.copysign(1, value.number))
 
 
 @elementwise("atan2")
@@ -241,9 +253,7 @@ def complex_(it: Invocation) -> Tensor:
     real, imag = it.tensors
 
     type = it.shaped(real.shape)
-    zero = element(type.element, 0)
-    assert isinstance(zero, Complex)
-    return filled(type, lambda index: zero.of_parts(real.get(index), imag.get(index)))
+    return filled(type, lambda index: complex_of(type.element, real.get(index), imag.get(index)))
 
 
 @evaluates("convert")

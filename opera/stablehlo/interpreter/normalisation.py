@@ -51,7 +51,7 @@ class Features:
 
     def elements_per_feature(self) -> Tensor:
         """How many elements a feature has."""
-        return self.constant(math.prod(self.type.shape) // max(self.count, 1))
+        return self.constant(math.prod(size for d, size in enumerate(self.type.shape) if d != self.feature))
 
     def constant(self, number: float) -> Tensor:
         """A number for all elements."""

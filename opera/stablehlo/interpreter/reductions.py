@@ -121,7 +121,7 @@ def map_(it: Invocation) -> Tensor:
 def sort(it: Invocation) -> Results:
     """`sort`: the slices along a dimension, together, so that the comparator never finds a later element to be less. It is stable."""
     inputs = it.tensors
-    dimension = it.operation.integer("dimension", -1) % max(inputs[0].rank, 1)
+    dimension = it.operation.integer("dimension", -1) % inputs[0].rank
     results = [each.copy() for each in inputs]
 
     def less(one: Index, other: Index) -> bool:

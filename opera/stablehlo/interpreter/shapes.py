@@ -146,7 +146,7 @@ def dynamic_pad(it: Invocation) -> Tensor:
 
 def sliced(operand: Tensor, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Tensor:
     """Every *strides*-th element from *start* to before *limit*."""
-    shape = tuple(max(-(-(end - first) // step), 0) for first, end, step in zip(start, limit, strides, strict=True))
+    shape = tuple(-(-(end - first) // step) for first, end, step in zip(start, limit, strides, strict=True))
 
     def source(index: Index) -> Index:
         return tuple(first + place * step for first, place, step in zip(start, index, strides, strict=True))
