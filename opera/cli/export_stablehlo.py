@@ -57,9 +57,9 @@ def command(
     run it too.
     """
     config = load_config()
-    with open_workspace(workspace, write=True) as space, working_folder("stablehlo") as scratch:
+    with open_workspace(workspace, write=True) as space:
         found = _selected(space, ids, Scope(campaign, compiler, frontend), keyword, passing, seed, with_findings=not no_failures)
-        with StableHloWorker(config, scratch, Limits()) as worker:
+        with working_folder("stablehlo") as scratch, StableHloWorker(config, scratch, Limits()) as worker:
             made = programs(space, config, found, worker)
     if not made.files:
         reasons = "; ".join(f"{count:,} left out: {reason}" for reason, count in made.left_out.items())

@@ -26,7 +26,7 @@ Results: TypeAlias = "RuntimeValue | list[RuntimeValue] | list[Tensor]"
 Observer = Callable[[Operation, Sequence[Tensor]], None]
 """Is told of each operation without a meaning of its own, such as a check, with the values that it takes."""
 
-STEPS = 1_000_000
+STEPS = 500_000
 """Operations that one evaluation may come to, unless the caller says otherwise."""
 ELEMENTS = 4_000_000
 """Elements that a tensor may have, unless the caller says otherwise."""
@@ -170,12 +170,13 @@ class Machine:
 
     def block(self, block: Block, arguments: Sequence[RuntimeValue], outer: Scope | None) -> list[RuntimeValue]:
         """The values with which *block* ends."""
+        self._step()
         scope = Scope(outer, dict(zip(block.arguments, arguments, strict=True)))
         for operation in block.operations:
             operands = [scope.find(each) for each in operation.operands]
             if operation.name in _ENDINGS:
                 return operands
-            self._step(operation)
+            self._step()
             results = self._results(Invocation(operation, operands, self, scope))
             scope.values.update(zip(operation.results, results, strict=True))
         return []
@@ -188,10 +189,10 @@ class Machine:
         results = RULES[operation.name](invocation)
         return results if isinstance(results, list) else [results]
 
-    def _step(self, operation: Operation) -> None:
+    def _step(self) -> None:
         self._steps += 1
         if self._steps > self._most_steps:
-            raise Stopped(f"more than {self._most_steps:,} operations, at {operation.name} of line {operation.line}")
+            raise Stopped(f"more than {self._most_steps:,} operations; does a loop end?")
 
     def type(self, text: str) -> TensorType:
         """The type of a tensor with known dimensions; raises Stopped for more elements than allowed."""
