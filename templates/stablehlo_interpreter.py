@@ -1,4 +1,4 @@
-"""The worker that evaluates StableHLO programs with the reference interpreter of jaxlib, and compares as their checks demand."""
+"""The worker that evaluates StableHLO programs with one of two interpreters, and compares as their checks demand."""
 
 from __future__ import annotations
 
@@ -8,8 +8,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from opera.stablehlo.checks import holds
-from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, Printed, RawArray, RawTensor, Refused, to_answer
+from opera.stablehlo.interpreter import NotDefined, Stopped, Unsupported
+from opera.stablehlo.literals import Constant
+from opera.stablehlo.messages import (
+    Checked,
+    Compose,
+    Composed,
+    Evaluated,
+    Fold,
+    Folded,
+    Interpret,
+    Interpreted,
+    Printed,
+    RawArray,
+    RawTensor,
+    Refused,
+    to_answer,
+)
+from opera.stablehlo.statements import pretty
 from opera.stablehlo.types import Value
+from opera.templates.stablehlo_fold import fold
 from opera.templates.stablehlo_inputs import inputs_of
 from opera.templates.stablehlo_module import (
     Function,
@@ -24,8 +42,10 @@ from opera.templates.stablehlo_module import (
     stablehlo,
 )
 from opera.templates.stablehlo_parallel import most_parallel
-from opera.templates.stablehlo_plan import InterpreterFailed, Site, evaluate, instrument, results_of
+from opera.templates.stablehlo_plan import InterpreterFailed, Plan, Site, evaluate, instrument, results_of
 from opera.templates.stablehlo_probes import NoProbe, Probes, Written
+from opera.templates.stablehlo_readable import evaluate_readably
+from opera.templates.stablehlo_self_checking import compose
 
 
 class Stages(Protocol):
@@ -37,7 +57,7 @@ class Stages(Protocol):
 
 
 class Interpreter:
-    """Answers `Interpret` of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
+    """Answers the requests of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         pass
@@ -48,6 +68,11 @@ class Interpreter:
         return {"versions": {"jaxlib": str(version.__version__), "stablehlo": str(stablehlo.get_current_version())}}
 
     def handle(self, task: Mapping[str, Any], stages: Stages) -> dict[str, Any]:
+        if task["is"] == "fold":
+            return _folded(Fold(str(task["text"]), task["interpreter"], int(task["most"])), stages)
+        if task["is"] == "compose":
+            inputs, expected = ([RawTensor(**each) for each in task[name]] for name in ("inputs", "expected"))
+            return _composed(Compose(str(task["text"]), str(task["name"]), inputs, expected, task["tolerances"]), stages)
         arrays = task.get("arrays")
         request = Interpret(
             text=str(task["text"]),
@@ -56,6 +81,7 @@ class Interpreter:
             arguments=task.get("arguments"),
             arrays=None if arrays is None else tuple(RawArray(**each) for each in arrays),
             with_results=bool(task.get("with_results")),
+            interpreter=task.get("interpreter", "reference"),
         )
         stages.enter("read")
         with new_context(), ir.Location.unknown():
@@ -82,6 +108,29 @@ class Interpreter:
         return Interpreted(found, [each.name for program in programs for each in functions_of(program)])
 
 
+def _folded(request: Fold, stages: Stages) -> dict[str, Any]:
+    stages.enter("fold")
+    with new_context(), ir.Location.unknown():
+        try:
+            module = parse(request.text)
+            found = fold(module, request.interpreter, request.most)
+        except Rejected as error:
+            return to_answer(Refused(str(error), error.line, error.unknown))
+        text = pretty(str(module.operation.get_asm(large_elements_limit=None)))
+        return to_answer(Folded(text, dict(found.folded), dict(found.kept)))
+
+
+def _composed(request: Compose, stages: Stages) -> dict[str, Any]:
+    stages.enter("compose")
+    with new_context(), ir.Location.unknown():
+        try:
+            return to_answer(Composed(compose(request)))
+        except Rejected as error:
+            return to_answer(Refused(str(error), error.line, error.unknown))
+        except ir.MLIRError as error:
+            return to_answer(Refused(message_of(error), 0))
+
+
 def _plain(function: Function, failure: str, kind: Any) -> Evaluated:
     return Evaluated(function.name, function.line, [str(each) for each in function.inputs], [], [], [], failure, kind)
 
@@ -93,8 +142,7 @@ def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
     except Rejected as error:
         return _plain(function, str(error), "inputs")
     try:
-        plan = instrument(parse(text), function, inputs, with_results=request.with_results)
-        written = evaluate(plan)
+        plan, written = _run(parse(text), function, inputs, request)
         checks = [_checked(site, plan.probes, written) for site in plan.sites]
         printed = [Printed(plan.printed[number], _raw(value)) for number, value in written if number in plan.printed]
         results = [RawTensor(type, None) if value is None else _raw(value) for type, value in results_of(plan, written)]
@@ -104,9 +152,20 @@ def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
         return _plain(function, str(error), "inputs")
     except NoProbe as error:
         return _plain(function, str(error), "type")
-    except (InterpreterFailed, ir.MLIRError, RuntimeError, ValueError) as error:
+    except Unsupported as error:
+        return _plain(function, str(error), "unknown")
+    except (InterpreterFailed, NotDefined, Stopped, ir.MLIRError, RuntimeError, ValueError) as error:
         return _plain(function, message_of(error), "raised")
     return Evaluated(function.name, function.line, [str(each) for each in function.inputs], checks, results, printed)
+
+
+def _run(module: Any, function: Function, inputs: Sequence[Constant], request: Interpret) -> tuple[Plan, Sequence[Written]]:
+    """What the interpreter that was asked for came by."""
+    if request.interpreter == "readable":
+        observed = evaluate_readably(module, function, inputs, with_results=request.with_results)
+        return observed.plan, observed.written
+    plan = instrument(module, function, inputs, with_results=request.with_results)
+    return plan, evaluate(plan)
 
 
 def _checked(site: Site, probes: Probes, written: Sequence[Written]) -> Checked:

@@ -13,14 +13,19 @@ from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.forms import InputForm
 from opera.models.sampling import is_inexact, nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
+from opera.stablehlo import interpreter
 from opera.stablehlo.literals import Constant
-from opera.stablehlo.types import TensorType, of_dtype
+from opera.stablehlo.scanner import TextError
+from opera.stablehlo.types import TensorType, Value, of_dtype
+from opera.stablehlo.widening import AS_FLOAT64, AS_INT64, IN_DOUBLE, widened, widened_value
 from opera.templates import stablehlo_graph
 from opera.templates.python_text import array_text, imports_of
+from opera.templates.stablehlo_fold import fold
 from opera.templates.stablehlo_inputs import constant
 from opera.templates.stablehlo_module import Rejected, functions_of, ir, new_context, parse, stablehlo
-from opera.templates.stablehlo_plan import MAIN, InterpreterFailed, NotInterpreted, lower_chlo
+from opera.templates.stablehlo_plan import MAIN, InterpreterFailed, NotInterpreted
 from opera.templates.stablehlo_probes import NoProbe
+from opera.templates.stablehlo_program import plain_program
 
 KIND = "stablehlo"
 """The only kind of artefact: MLIR text."""
@@ -32,7 +37,7 @@ class StableHloTemplate:
 
     library = "stablehlo"
     forkable = True
-    revision = 1
+    revision = 2
 
     def __init__(self) -> None:
         stablehlo.register_stablehlo_passes()
@@ -73,16 +78,17 @@ class StableHloModel:
         return Reference(self._evaluate(self._values))
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
-        """The interpreter's outputs, in the program's own precision: its text fixes the types."""
         feeds = [self._nudged(value, scale, draw, place, computes_as) for place, value in enumerate(self._values)]
+        wide = self._evaluate_wide(feeds, IN_DOUBLE)
+        if wide is not None:
+            return wide
         try:
-            return self._evaluate(feeds)
+            return self._evaluate([each.astype(own.dtype) for each, own in zip(feeds, self._values, strict=True)])
         except Invalid:
             return None
 
-    def exact(self, dtype: str) -> None:
-        """None: the text fixes the types of all integers."""
-        return
+    def exact(self, dtype: str) -> list[Array] | None:
+        return self._evaluate_wide(self._values, AS_INT64 if dtype == "int64" else AS_FLOAT64)
 
     def shapes_elsewhere(self) -> None:
         return None
@@ -98,7 +104,8 @@ class StableHloModel:
             with new_context(), ir.Location.unknown():
                 text = self._text if form == InputForm.RUNTIME.value else stablehlo_graph.baked(self._text, self._constants(self._values))
                 module = parse(text)
-                lower_chlo(module)
+                if form == InputForm.FOLDED.value:
+                    fold(module)
                 return Artefact(module.operation.get_asm(large_elements_limit=None).encode())
         except (Rejected, ir.MLIRError) as error:
             raise Invalid("capture-failed:stablehlo") from error
@@ -132,7 +139,20 @@ class StableHloModel:
         if not is_inexact(dtype_name(value.dtype)) or value.dtype.kind == "c":
             return value
         with np.errstate(all="ignore"):
-            return nudged(value.astype("float64"), scale, draw, place, computes_as).astype(value.dtype)
+            return nudged(value.astype("float64"), scale, draw, place, computes_as)
+
+    def _evaluate_wide(self, values: Sequence[Array], types: Mapping[str, str]) -> list[Array] | None:
+        """The outputs of the readable interpreter with wider types; None where it has none, or the program means its types."""
+        try:
+            with new_context(), ir.Location.unknown():
+                program = widened(plain_program(parse(self._text)).program, types)
+            if program is None:
+                return None
+            given = [Value(_type_of(each), each) for each in values]
+            results = interpreter.evaluate(program, MAIN, [interpreter.Tensor(widened_value(each, types)) for each in given])
+        except (*interpreter.FAILURES, Rejected, Invalid, TextError, ir.MLIRError):
+            return None
+        return [each.value.array for each in results if isinstance(each, interpreter.Tensor)]
 
     def _evaluate(self, values: Sequence[Array]) -> list[Array]:
         """The interpreter's outputs; raises Invalid where it has none."""

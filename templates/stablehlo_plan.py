@@ -30,8 +30,8 @@ from opera.templates.stablehlo_module import (
 from opera.templates.stablehlo_parallel import lift
 from opera.templates.stablehlo_probes import NoProbe, Probes, Written
 
-_PRINT = "interpreter.print"
-_NAME = "opera.name"
+PRINT = "interpreter.print"
+NAME = "opera.name"
 """Attribute of a print: the name of the value in the text of the program."""
 _DEPRECATED = frozenset(
     f"stablehlo.{name}" for name in ("broadcast", "create_token", "dot", "einsum", "torch_index_select", "unary_einsum")
@@ -89,29 +89,39 @@ def instrument(module: Any, function: Function, inputs: Sequence[Constant], *, w
         function = _make_static(module, function, inputs)
     plan = Plan(module, Probes())
     operations = list(walk(module.operation))
-    for operation in operations:
-        if str(operation.name) == _PRINT:
-            operation.attributes[_NAME] = ir.StringAttr.get(str(operation.operands[0].get_name()))
+    name_prints(module)
     if any(str(each.name) == "interpreter.run_parallel" for each in operations):
-        lift(module, lambda each: str(each.name) == _PRINT or (is_check(each) and not each.results))
+        lift(module, lambda each: str(each.name) == PRINT or (is_check(each) and not each.results))
     for operation in list(walk(module.operation)):
         name = str(operation.name)
         if name == "interpreter.probe":
             plan.probes.take_over(operation)
-        elif name == _PRINT:
-            plan.printed[plan.probes.add(operation.operands[0], operation)] = str(operation.attributes[_NAME].value)
+        elif name == PRINT:
+            plan.printed[plan.probes.add(operation.operands[0], operation)] = str(operation.attributes[NAME].value)
             operation.erase()
         elif is_check(operation):
             plan.sites.append(_site(read_check(operation), operation, plan.probes))
             remove(operation)
-    lower_chlo(module)
-    if any(str(each.name) in _DEPRECATED for each in walk(module.operation)):
-        run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
+    lower(module)
     _call_from_main(plan, function, inputs, with_results=with_results)
     return plan
 
 
-def lower_chlo(module: Any) -> None:
+def name_prints(module: Any) -> None:
+    """Keeps, with each print, the name of its value in the text."""
+    for operation in walk(module.operation):
+        if str(operation.name) == PRINT:
+            operation.attributes[NAME] = ir.StringAttr.get(str(operation.operands[0].get_name()))
+
+
+def lower(module: Any) -> None:
+    """Writes the operations of CHLO, and deprecated ones, with others; raises what MLIR raises where one cannot be."""
+    _lower_chlo(module)
+    if any(str(each.name) in _DEPRECATED for each in walk(module.operation)):
+        run_passes(module, "func.func(stablehlo-legalize-deprecated-ops{fail-on-unused=false})")
+
+
+def _lower_chlo(module: Any) -> None:
     """Writes the operations of CHLO with those of StableHLO; raises what MLIR raises where one cannot be."""
     if any(str(each.name).startswith("chlo.") for each in walk(module.operation)):
         run_passes(module, "func.func(chlo-legalize-to-stablehlo)")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from opera.cli import export_pytest
+from opera.cli import export_pytest, export_stablehlo
 from opera.cli.help import HeadedGroup
 from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
 from opera.cli.options import Count, Pattern, Size, common
@@ -29,6 +29,7 @@ def command() -> None:
 
 
 command.add_command(export_pytest.command)
+command.add_command(export_stablehlo.command)
 
 
 @command.command("jsonl")

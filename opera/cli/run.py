@@ -34,7 +34,12 @@ from opera.workers.cores import usable_cores
 from opera.workers.pool_protocol import Cluster
 
 SCHEMA = "run/1"
-_FORMS = {"runtime": (InputForm.RUNTIME,), "baked": (InputForm.BAKED,), "both": (InputForm.RUNTIME, InputForm.BAKED)}
+_FORMS = {
+    "runtime": (InputForm.RUNTIME,),
+    "baked": (InputForm.BAKED,),
+    "both": (InputForm.RUNTIME, InputForm.BAKED),
+    "folded": (InputForm.FOLDED,),
+}
 _subject = heading("What to test")
 _tests = heading("Which tests, in which order")
 _stop = heading("When to stop")

@@ -1,4 +1,4 @@
-"""`opera stablehlo`: evaluates StableHLO programs with the reference interpreter, and runs self-checking ones as tests."""
+"""`opera stablehlo`: evaluates StableHLO programs, runs self-checking ones as tests, and folds constants."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from pathlib import Path
 import click
 
 from opera.cli.help import HeadedGroup
-from opera.cli.options import JOBS, Duration, Size, common
+from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
-from opera.conformance.files import find_sources, read_arrays, read_source
+from opera.conformance.files import read_arrays, read_source, read_sources
+from opera.conformance.fold import fold_file
 from opera.conformance.known import read_known
 from opera.conformance.runner import Conformance, Outcome, State
 from opera.conformance.verdicts import Judged, Verdicts, judge
 from opera.console import cut, doing, echo, one_line, plural, print_json, print_table, print_text, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.stablehlo.messages import RawTensor
+from opera.stablehlo.folding import MOST_ELEMENTS
+from opera.stablehlo.messages import RawTensor, Which
 from opera.stablehlo.printing import printed, printed_dense
 from opera.stablehlo.types import decoded
 from opera.untrusted import JsonObject
@@ -28,18 +30,27 @@ from opera.workers.supervision import working_folder
 
 INTERPRET_SCHEMA = "stablehlo-interpret/1"
 TEST_SCHEMA = "stablehlo-test/1"
+FOLD_SCHEMA = "stablehlo-fold/1"
 _COMMAND = "stablehlo"
 _GENERAL = {State.NO_INPUT: "functions that take inputs are tested by the functions that call them"}
 """Reasons that need not be told apart."""
+_LONGEST_NAME = 100
 _MOST_SHOWN = 1_000_000
 """Characters of a printed value that a person may be shown."""
 
 
 @click.group("stablehlo", cls=HeadedGroup)
 def command() -> None:
-    """Evaluate StableHLO programs with the reference interpreter."""
+    """Evaluate and fold StableHLO programs with an interpreter."""
 
 
+_INTERPRETER = click.option(
+    "--interpreter",
+    type=click.Choice(["reference", "readable"]),
+    default="reference",
+    show_default=True,
+    help="Which interpreter evaluates: that of jaxlib, or OPERA's own, which is slower and easier to read.",
+)
 _TIMEOUT = click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each function.")
 _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker.")
 
@@ -50,6 +61,7 @@ _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default=
 @click.option("--args", "arguments", metavar="ARRAY", help="Inputs as constants of MLIR, e.g. '[dense<1> : tensor<2xi32>]'.")
 @click.option("--npz", type=click.Path(), metavar="FILE", help="Inputs as arrays of numpy: arg0, arg1 ..., or in the order of the file.")
 @click.option("--print-dense", is_flag=True, help="Print results as dense constants of MLIR.")
+@_INTERPRETER
 @_TIMEOUT
 @_MEMORY
 @common
@@ -59,6 +71,7 @@ def interpret(
     arguments: str | None,
     npz: str | None,
     print_dense: bool,
+    interpreter: Which,
     timeout: float,
     memory: int,
     workspace: Path,
@@ -78,7 +91,9 @@ def interpret(
         raise UserError(f"{source.name}: no program in it; write a function, e.g. func.func @main()")
     outcomes: list[Outcome] = []
     with working_folder(_COMMAND) as scratch:
-        conformance = Conformance(load_config(), scratch, min(usable_cores(), len(source.programs)), Limits(stage=timeout, memory=memory))
+        conformance = Conformance(
+            load_config(), scratch, min(usable_cores(), len(source.programs)), Limits(stage=timeout, memory=memory), interpreter
+        )
         for found in conformance.run([source], function=function, arguments=arguments, arrays=arrays, with_results=True):
             outcomes += found
     outcomes.sort(key=lambda each: each.line)
@@ -116,14 +131,14 @@ def _exit_code(outcomes: Sequence[Outcome]) -> int:
 
 def _print_results(outcome: Outcome, with_name: bool, *, dense: bool) -> None:
     if with_name:
-        say(f"@{outcome.function}:" if outcome.function else f"line {outcome.line}:")
+        say(f"@{one_line(outcome.function, _LONGEST_NAME)}:" if outcome.function else f"line {outcome.line}:")
     for name, value in outcome.printed:
         print_text(f"{name} = {_printed(value, dense=False)}\n")
     for value in outcome.results:
         print_text(_printed(value, dense=dense) + "\n")
     for check in outcome.checks:
         if check.mismatch is not None:
-            say(f"{outcome.file}:{check.line}: {check.check} failed in @{outcome.function}: {check.mismatch}")
+            say(f"{outcome.file}:{check.line}: {check.check} failed in @{one_line(outcome.function, _LONGEST_NAME)}: {check.mismatch}")
     if outcome.state not in (State.PASSED, State.FAILED, State.NO_CHECK):
         say(f"{outcome.file}:{outcome.line}: {outcome.state.value}: {outcome.reason}")
 
@@ -171,6 +186,7 @@ def _checks(outcome: Outcome) -> list[JsonObject]:
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @click.option("-v", "--verbose", is_flag=True, help="List every function, also those that passed.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
+@_INTERPRETER
 @_TIMEOUT
 @_MEMORY
 @common
@@ -180,26 +196,27 @@ def test(
     jobs: int,
     verbose: bool,
     quiet: bool,
+    interpreter: Which,
     timeout: float,
     memory: int,
     workspace: Path,
     seed: int,
     as_json: bool,
 ) -> int:
-    """Run self-checking programs on the reference interpreter.
+    """Run self-checking programs on an interpreter.
 
     PATH is a file of StableHLO text, or a folder of .mlir files. A function passes if all of its checks hold. A known failure that
     passes, and a known failure whose function is gone, are failures: the list stays true.
 
     Exit codes: 0 if nothing failed, 1 if a function did, 2 if a program is no StableHLO, 4 if no check was evaluated.
     """
-    rows = () if known is None else read_known(known, [each.value for each in State])
-    files = [read_source(each) for each in find_sources(paths)]
+    rows = () if known is None else read_known(known, [each.value for each in State], interpreter)
+    files = read_sources(paths)
     began = time.monotonic()
     outcomes: list[Outcome] = []
     total = sum(len(each.programs) for each in files)
     with working_folder(_COMMAND) as scratch:
-        conformance = Conformance(load_config(), scratch, jobs, Limits(stage=timeout, memory=memory))
+        conformance = Conformance(load_config(), scratch, jobs, Limits(stage=timeout, memory=memory), interpreter)
         for done, found in enumerate(conformance.run(files), 1):
             outcomes += found
             doing(f"{done:,} of {plural(total, 'program')} evaluated")
@@ -260,22 +277,22 @@ def _print_verdicts(verdicts: Verdicts, versions: Mapping[str, str], *, verbose:
     states = ", ".join(f"{count:,} {state}" for state, count in _counts(verdicts).items())
     known = sum(each.known is not None and each.outcome.state is not State.PASSED for each in verdicts.judged)
     own = "".join(f", {name} {version}" for name, version in versions.items())
-    echo(f"{plural(len(verdicts.judged), 'function')}: {states}" + (f" ({known:,} known)" if known else ""))
+    echo(f"{plural(len(verdicts.judged), 'function')}{f': {states}' if states else ''}" + (f" ({known:,} known)" if known else ""))
     echo(f"{seconds:.1f} s{own}")
 
 
 def _print_outcome(judged: Judged) -> None:
     outcome = judged.outcome
+    name = f"@{one_line(outcome.function, _LONGEST_NAME)}" if outcome.function else "the program"
     place = f"{one_line(outcome.file, 400)}:{outcome.line}"
     if outcome.state is State.FAILED:
         for check in outcome.checks:
             if check.mismatch is not None:
-                echo(f"{one_line(outcome.file, 400)}:{check.line}: failed: @{outcome.function}: {check.check}: {one_line(check.mismatch)}")
+                echo(f"{one_line(outcome.file, 400)}:{check.line}: failed: {name}: {check.check}: {one_line(check.mismatch)}")
     elif judged.known is not None and outcome.state is State.PASSED:
-        echo(f"{place}: passed: @{outcome.function}, which is known to fail ({one_line(judged.known.reason)}); remove the row")
+        echo(f"{place}: passed: {name}, which is known to fail ({one_line(judged.known.reason)}); remove the row")
     else:
-        name = f"@{outcome.function}" if outcome.function else "the program"
-        echo(f"{place}: {outcome.state.value}: {one_line(name, 100)}" + (f": {outcome.reason}" if outcome.reason else ""))
+        echo(f"{place}: {outcome.state.value}: {name}" + (f": {outcome.reason}" if outcome.reason else ""))
 
 
 def _print_uncounted(verdicts: Verdicts) -> None:
@@ -285,3 +302,32 @@ def _print_uncounted(verdicts: Verdicts) -> None:
     if groups:
         print_table(["count", "state", "reason"], [[f"{count:,}", *key] for key, count in groups.most_common()], elastic=2)
         echo()
+
+
+@command.command("fold")
+@click.argument("file", metavar="FILE|-")
+@click.option(
+    "--most", type=Count(), default=MOST_ELEMENTS, show_default=True, metavar="N", help="Leave operations with larger results, in elements."
+)
+@_INTERPRETER
+@_TIMEOUT
+@_MEMORY
+@common
+def fold(file: str, most: int, interpreter: Which, timeout: float, memory: int, workspace: Path, seed: int, as_json: bool) -> int:
+    """Replace operations with constant operands by their results.
+
+    FILE is StableHLO as text. The program that comes out has the same results. Operations stay as they are if they have effects, or if the
+    specification leaves their result open: a division by zero, a conversion out of range, a sort that is not stable.
+    """
+    source = read_source(file)
+    if not source.programs:
+        raise UserError(f"{source.name}: no program in it; write a function, e.g. func.func @main()")
+    with working_folder(_COMMAND) as scratch:
+        found = fold_file(load_config(), scratch, source, Limits(stage=timeout, memory=memory), interpreter, most)
+    if as_json:
+        print_json({"schema": FOLD_SCHEMA, "text": found.text, "folded": dict(found.operations), "kept": dict(found.kept)})
+    else:
+        print_text(found.text if found.text.endswith("\n") else found.text + "\n")
+        kept = "".join(f"; {count:,} left: {reason}" for reason, count in found.kept.most_common())
+        say(f"{plural(found.operations.total(), 'operation')} folded{kept}")
+    return Exit.CLEAN

@@ -162,6 +162,8 @@ class Adapter:
     """Names of its optimisation levels, the default first; `options["level"]` is one of them."""
     lowest_level: ClassVar[str | None] = None
     """The level that optimises least; None for the last of *levels*."""
+    is_slow: ClassVar[bool] = False
+    """Whether it is written to be read, not to be fast: a test that reaches its time limit is declined as `too-slow`, and is no finding."""
     fork: ClassVar[Fork] = Fork.WARM
     """When a process may be copied for a test of its own."""
     message_noise: ClassVar[tuple[str, ...]] = ()

@@ -23,6 +23,7 @@ _NO_PATTERN = r"error: failed to legalize operation 'stablehlo\.(triangular_solv
 """Operations of which no form is converted. Others of StableHLO fail in spite of a conversion."""
 _DOUBLE = re.compile(r"(?<![a-wyzA-Z_])f64\b")
 """The type, also as that of a tensor's elements: `2xf64`."""
+_LINKER = "iree-lld"
 _OLDEST_OPSET = 17
 """Opset to which older models are converted, as IREE's documentation asks for."""
 _FED = frozenset(
@@ -95,6 +96,7 @@ class IreeAdapter(Adapter):
         # by the specification of StableHLO, what a custom call is depends on the implementation: JAX's are jaxlib's own LAPACK
         UnsupportedRule(_TOOL, "no-converter", r"error: failed to legalize operation 'stablehlo\.custom_call'", stages=("codegen",)),
         UnsupportedRule(_TOOL, "no-converter", _NO_PATTERN, stages=("codegen",)),
+        UnsupportedRule(_TOOL, "no-converter", stablehlo_format.UNKNOWN, stages=("codegen",)),
         UnsupportedRule(_TOOL, "type", _NO_TYPE, stages=("codegen",)),
         UnsupportedRule(_TOOL, "declined", r"error: (unimplemented|unsupported|not supported)\b", stages=("codegen",)),
         UnsupportedRule(("ValueError",), "no-array-interface", r"Unsupported VM Buffer -> numpy dtype mapping", stages=("run",)),
@@ -180,8 +182,10 @@ class IreeAdapter(Adapter):
         return value
 
     def converter(self, subject: Subject, failure: Failure | None) -> str:
-        """The operation that the compiler's diagnostic is about, else the operator of the model."""
+        """The operation that the compiler's diagnostic is about, else the operator of the model; the linker, where that fails."""
         message = str((failure or {}).get("message", ""))
+        if f"{_LINKER}: error: " in message:
+            return _LINKER
         named = (
             re.search(r'"(onnx\.(?!Constant")\w+)"', message)
             or re.search(r"error: '([\w.]+)' op", message)

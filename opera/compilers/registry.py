@@ -95,8 +95,10 @@ def choose_route(adapter: type[Adapter], frontend: str, route: str | None) -> Ro
     """The route of that name into *frontend*, or its default; raises UserError with what exists."""
     frontends = list(dict.fromkeys(each.frontend for each in adapter.routes))
     if frontend not in frontends:
+        others = _with_frontend(frontend)
         raise UserError(
             f"{adapter.name} has no {frontend!r} frontend{did_you_mean(frontend, frontends)}; choose one of: {', '.join(frontends)}"
+            + (f"; compilers with a frontend of that name: {', '.join(others)}" if others else "")
         )
     routes = [each for each in adapter.routes if each.frontend == frontend]
     if route is None:
@@ -106,6 +108,12 @@ def choose_route(adapter: type[Adapter], frontend: str, route: str | None) -> Ro
         names = ", ".join(each.name for each in routes)
         raise UserError(f"{adapter.name} has no route {route!r} from {frontend}; choose one of: {names}")
     return chosen
+
+
+def _with_frontend(frontend: str) -> list[str]:
+    """The names of all adapters that have *frontend*."""
+    known = {name: known_adapter(name) for name in plugins()}
+    return [name for name, adapter in known.items() if adapter is not None and any(each.frontend == frontend for each in adapter.routes)]
 
 
 def check_level(adapter: type[Adapter], level: str | None) -> None:

@@ -10,6 +10,8 @@ from opera.compilers.adapter import CannotFeed, Subject
 from opera.stablehlo.scanner import Cursor, TextError, tokens
 from opera.stablehlo.types import tensor_type
 
+UNKNOWN = r"custom op '(?:stablehlo|chlo)\.\w+' is unknown"
+"""How MLIR says that its version of StableHLO lacks an operation that a text has."""
 _MAIN = "@main"
 _ELEMENT = re.compile(r"tensor<(?:[^<>]*[x,])?(\w+)>")
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from opera.arrays import Outputs, as_array, dtype_name, is_array
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
-from opera.compilers.stablehlo_format import as_declared, declared_inputs
+from opera.compilers.stablehlo_format import UNKNOWN, as_declared, declared_inputs
 from opera.stablehlo.types import TensorType, of_dtype
 
 _MLIR = ("jaxlib.mlir._mlir_libs._mlir.ir.MLIRError",)
 _REJECTED = ("opera.templates.stablehlo_module.Rejected",)
-_UNKNOWN = r"custom op '(?:stablehlo|chlo)\.\w+' is unknown|unregistered operation '(?:stablehlo|chlo)\.\w+'"
+_UNKNOWN = rf"{UNKNOWN}|unregistered operation '(?:stablehlo|chlo)\.\w+'"
 
 
 class StableHloReference(Adapter):
@@ -30,6 +30,7 @@ class StableHloReference(Adapter):
         "no route from PyTorch: torchax 0.0.13, the maintained exporter, cannot be imported beside torch 2.13"
         " (`aten.prod` has no overload `dim_Dimname` there); torch_xla and torch-mlir are bound to other versions",
     )
+    is_slow = True
     fork = Fork.WARM
     project = ("jaxlib.",)
     environment = {"JAX_PLATFORMS": "cpu"}
@@ -56,9 +57,12 @@ class StableHloReference(Adapter):
         with context, self._module.ir.Location.unknown():
             module = self._module.parse(subject.data.decode())
             function = next(each for each in self._module.functions_of(module) if each.name == "main")
-            values = declared_inputs(subject, len(function.inputs))
-            inputs = [self._constant(as_declared(value, str(type))) for value, type in zip(values, function.inputs, strict=True)]
-            return context, self._plan.instrument(module, function, inputs, with_results=True)
+            return context, self._plan.instrument(module, function, self.inputs(subject, function), with_results=True)
+
+    def inputs(self, subject: Subject, function: Any) -> list[Any]:
+        """The inputs of *function* as constants of MLIR."""
+        values = declared_inputs(subject, len(function.inputs))
+        return [self._constant(as_declared(value, str(type))) for value, type in zip(values, function.inputs, strict=True)]
 
     def _constant(self, value: Any) -> Any:
         if not is_array(value):

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from opera.compilers import stablehlo_format
-from opera.compilers.adapter import CannotFeed, Route, Stage, Subject, on_backend
+from opera.compilers.adapter import CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.compilers.tvm import FRONTEND, TvmAdapter
 from opera.oracles.verdict import Failure
 
 _IMPORTER = f"{FRONTEND}.stablehlo"
 _COMPLEX = re.compile(r"\bconstant dense<.*: tensor<[^<>]*complex<")
+_MLIR = ("jaxlib.mlir._mlir_libs._site_initialize.<locals>.MLIRError",)
 _PLUMBING = frozenset({"_retrieve_operands", "_attr2value", "_convert_data_type", "_const"})
 
 
@@ -26,11 +27,12 @@ class TvmStableHloAdapter(TvmAdapter):
         Route("stablehlo", "jax", "stablehlo", library="keras", environment=on_backend("jax")),
     )
     packages = ("apache-tvm>=0.25", "jax>=0.6,<0.8", "jaxlib>=0.6,<0.8")
+    unsupported = (*TvmAdapter.unsupported, UnsupportedRule(_MLIR, "no-converter", stablehlo_format.UNKNOWN))
 
     def start(self) -> Mapping[str, str]:
         version: Any = importlib.import_module("jaxlib.version")
         self._importer: Any = importlib.import_module(_IMPORTER)
-        return {**super().start(), "jaxlib": str(version.__version__)}
+        return {**super().start(), "jaxlib of the importer": str(version.__version__)}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         """The module, and the values that its main function takes, in order."""

@@ -56,7 +56,7 @@ class XlaAdapter(Adapter):
         UnsupportedRule(_REJECTS, "not-constant", r"\bmust be a compile-time constant\b", stages=("codegen",)),
         UnsupportedRule((f"{_TENSORFLOW}UnimplementedError",), "not-implemented", stages=("codegen",)),
         UnsupportedRule(_RUNTIME, "not-implemented", r"^UNIMPLEMENTED: ", stages=("codegen", "run")),
-        UnsupportedRule(_RUNTIME, "no-converter", r"custom op '(?:stablehlo|chlo)\.\w+' is unknown", stages=("codegen",)),
+        UnsupportedRule(_RUNTIME, "no-converter", stablehlo_format.UNKNOWN, stages=("codegen",)),
         UnsupportedRule(_RUNTIME, "no-converter", r"'stablehlo\.\w+' op can't be translated to XLA HLO", stages=("codegen",)),
         UnsupportedRule(("NotImplementedError",), "no-kernel", r"\brule for primitive '\w+' not found for platform\b"),
     )

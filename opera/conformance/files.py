@@ -32,20 +32,20 @@ class SourceFile:
 
     Attributes:
         name: As the user named it, or found in a folder that the user named.
-        programs: Its programs, with checks in generic form; a text outside the grammar in place of one that cannot be written so.
+        programs: Its programs, with checks in generic form. In place of one that cannot be written so, and of a file that is no text: why.
     """
 
     name: str
-    programs: tuple[Program | Ungrammatical, ...]
+    programs: tuple[Program | Unreadable, ...]
 
 
 @dataclass(frozen=True)
-class Ungrammatical:
-    """A program with a check outside the grammar.
+class Unreadable:
+    """A program with a check outside the grammar, or a file that is no text.
 
     Attributes:
         line: Of the file, counted from 1.
-        function: The function with which it begins.
+        function: The function with which it begins; empty if there is none.
         message: What is wrong.
     """
 
@@ -60,27 +60,64 @@ def read_source(name: str) -> SourceFile:
     Raises:
         UserError: it cannot be read, or is no text.
     """
+    place = "standard input" if name == STDIN else name
+    try:
+        return SourceFile(_STDIN_NAME if name == STDIN else name, _programs(name))
+    except _NoText as error:
+        at = f"{place}:{error.line}" if error.line else place
+        raise UserError(f"{at}: {error}; {error.remedy}") from error
+
+
+def read_sources(paths: Iterable[str]) -> list[SourceFile]:
+    """The programs of each file under *paths*, as `find_sources` finds them; a file of a folder that is no text is one unreadable program.
+
+    Raises:
+        UserError: a path does not exist, or a file that *paths* names cannot be read.
+        NothingSelected: there is no such file in any folder.
+    """
+    named = list(paths)
+    return [read_source(each) if each in named else _read_inner(each) for each in find_sources(named)]
+
+
+def _read_inner(name: str) -> SourceFile:
+    try:
+        return SourceFile(name, _programs(name))
+    except _NoText as error:
+        return SourceFile(name, (Unreadable(error.line or 1, "", str(error)),))
+
+
+class _NoText(ValueError):
+    """A file that has no text to read, with the line where that shows (0 if it does not), and what to do."""
+
+    def __init__(self, message: str, remedy: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.remedy = remedy
+        self.line = line
+
+
+def _programs(name: str) -> tuple[Program | Unreadable, ...]:
+    """The programs of a file; raises _NoText if it cannot be read."""
     try:
         data = sys.stdin.buffer.read(MOST_BYTES + 1) if name == STDIN else read_file(Path(name))
     except Malformed as error:
-        raise UserError(f"{name}: {error}; name a file of StableHLO text") from error
+        raise _NoText(str(error), "name a file of StableHLO text") from error
     except OSError as error:
-        raise UserError(f"{name}: {error.strerror}; name a file of StableHLO text, or - for standard input") from error
+        raise _NoText(str(error.strerror), "name a file of StableHLO text, or - for standard input") from error
     if len(data) > MOST_BYTES:
-        raise UserError(f"standard input has more than {MOST_BYTES >> 20} MiB; split the programs into files")
+        raise _NoText(f"it has more than {MOST_BYTES >> 20} MiB", "split the programs into files")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = 1 + data[: error.start].count(b"\n")
-        raise UserError(f"{name}:{line}: no UTF-8 text; write the program as text (`stablehlo-opt` does)") from error
-    return SourceFile(_STDIN_NAME if name == STDIN else name, tuple(_generic(each) for each in programs_of(text)))
+        raise _NoText("no UTF-8 text", "write the program as text (`stablehlo-opt` does)", line) from error
+    return tuple(_generic(each) for each in programs_of(text))
 
 
-def _generic(program: Program) -> Program | Ungrammatical:
+def _generic(program: Program) -> Program | Unreadable:
     try:
         return Program(generic(program.text), program.line)
     except TextError as error:
-        return Ungrammatical(program.line + error.line - 1, first_function(program.text), str(error))
+        return Unreadable(program.line + error.line - 1, first_function(program.text), str(error))
 
 
 def find_sources(paths: Iterable[str]) -> list[str]:

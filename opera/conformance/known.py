@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path, PurePosixPath
@@ -11,9 +11,10 @@ from typing import Annotated
 import msgspec
 
 from opera.errors import UserError
+from opera.stablehlo.messages import Which
 from opera.untrusted import Line, Malformed, Name, parsed_toml, read_file, typed
 
-_OWN = "stablehlo_known.toml"
+_OWN: Mapping[Which, str] = {"reference": "stablehlo_known.toml", "readable": "stablehlo_known_readable.toml"}
 
 
 class _Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,14 +62,14 @@ OFFICIAL = "official"
 """The list of known failures of the programs of openxla/stablehlo, which OPERA has."""
 
 
-def read_known(name: str, states: Sequence[str]) -> tuple[Known, ...]:
-    """The rows `[[known]]` of a TOML file, or of the list called `official`.
+def read_known(name: str, states: Sequence[str], interpreter: Which = "reference") -> tuple[Known, ...]:
+    """The rows `[[known]]` of a TOML file, or of the list called `official`, which each interpreter has.
 
     Raises:
         UserError: it cannot be read, a row lacks its reason or has a state that does not exist, or two rows name one function.
     """
     try:
-        data = resources.files("opera").joinpath("facts", _OWN).read_bytes() if name == OFFICIAL else read_file(Path(name))
+        data = resources.files("opera").joinpath("facts", _OWN[interpreter]).read_bytes() if name == OFFICIAL else read_file(Path(name))
         rows = typed(parsed_toml(data), _Rows).known
     except Malformed as error:
         raise UserError(f"{name}: {error}; write rows [[known]] with file, function and reason") from error

@@ -8,37 +8,27 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opera.compilers.registry import plugin
 from opera.config import Config
-from opera.conformance.files import SourceFile, Ungrammatical
+from opera.conformance.files import SourceFile, Unreadable
+from opera.conformance.worker import Info, answer_of, spec_of
 from opera.console import one_line
-from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused
+from opera.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
 from opera.stablehlo.scanner import Program, first_function
 from opera.workers.cores import usable_cores
-from opera.workers.messages import ROLES, Answers, checked
+from opera.workers.messages import checked
 from opera.workers.pool import WorkerPool
 from opera.workers.pool_protocol import WorkerConfig, WorkerKind
-from opera.workers.process import Done, Limits, Lost, Raised, WorkerSpec
+from opera.workers.process import Done, Limits, Lost, Raised
 
-JUDGE = "stablehlo-reference"
-"""The adapter whose interpreter and environment are used."""
-_ROLE = "opera.templates.stablehlo_interpreter:Interpreter"
 _RECYCLE = 2_000
 _STAGE = re.compile(r"(\d+)/(\d+)")
 _QUANTISED = "!quant."
 _RENDEZVOUS = "rendezvous timed out"
+_ALONE = re.compile(r"\b(\w+) is only supported when run via interpreter\.run_parallel")
 _UNSUPPORTED = re.compile(
     r"Unsupported (?:op|custom call): .*?\b((?:stablehlo|chlo|interpreter)\.\w+)|Operation (stablehlo\.\w+) is unsupported"
     r"|failed to legalize operation '((?:stablehlo|chlo)\.\w+)'"
 )
-
-
-@dataclass(frozen=True)
-class _Info:
-    versions: dict[str, str]
-
-
-ROLES[_ROLE] = Answers(_Info, {"interpreted": Interpreted, "refused": Refused})
 
 
 class State(enum.Enum):
@@ -115,10 +105,12 @@ class Conformance:
         scratch: A folder for working files.
         jobs: Most programs that are evaluated at a time.
         limits: Of each worker; the time is that of one function.
+        interpreter: Which one evaluates.
     """
 
-    def __init__(self, config: Config, scratch: Path, jobs: int, limits: Limits) -> None:
+    def __init__(self, config: Config, scratch: Path, jobs: int, limits: Limits, interpreter: Which = "reference") -> None:
         self._config = config
+        self._interpreter: Which = interpreter
         self._scratch = scratch
         self._jobs = jobs
         self._limits = limits
@@ -151,20 +143,18 @@ class Conformance:
         waiting: list[_Job] = []
         for file in files:
             for number, program in enumerate(file.programs, 1):
-                if isinstance(program, Ungrammatical):
+                if isinstance(program, Unreadable):
                     yield [Outcome(file.name, program.line, program.function, State.INVALID, number, program.message)]
                 else:
-                    request = Interpret(program.text, function, (), arguments, arrays, with_results)
+                    request = Interpret(program.text, function, (), arguments, arrays, with_results, self._interpreter)
                     waiting.append(_Job(file.name, number, program, request))
         if waiting:
             yield from self._in_workers(waiting)
 
     def _in_workers(self, waiting: list[_Job]) -> Iterator[list[Outcome]]:
-        python = self._config.python("compiler", JUDGE)
-        environment = {**plugin(JUDGE).load().worker_environment(self._scratch), **self._config.environment(JUDGE)}
-        spec = WorkerSpec(JUDGE, _ROLE, {}, python, environment=environment, search_first=self._config.search_first(JUDGE), is_pinned=False)
         kind = WorkerKind.LIBRARY
-        pool = WorkerPool({kind: WorkerConfig(spec, forkable=False, recycle=_RECYCLE)}, self._limits, self._jobs, self._scratch)
+        posts = {kind: WorkerConfig(spec_of(self._config, self._scratch), forkable=False, recycle=_RECYCLE)}
+        pool = WorkerPool(posts, self._limits, self._jobs, self._scratch)
         waiting.reverse()
         working = 0
         try:
@@ -179,7 +169,7 @@ class Conformance:
                         waiting.append(outcomes)
                     else:
                         yield outcomes
-            self.versions = dict(checked(pool.infos[kind], _Info).versions) if kind in pool.infos else {}
+            self.versions = dict(checked(pool.infos[kind], Info).versions) if kind in pool.infos else {}
         finally:
             pool.close()
 
@@ -191,9 +181,10 @@ class Conformance:
             text = one_line(f"{event.failure['type']}: {event.failure['message']}")
             state = State.OOM if event.failure["type"] == "MemoryError" else State.ABORTED
             return [Outcome(job.file, job.program.line, first_function(job.program.text), state, job.number, text)]
-        answer = checked({key: value for key, value in event.result.items() if key != "is"}, _kind(event.result))
+        answer = answer_of(event)
         if isinstance(answer, Refused):
             return [_refused(job, answer)]
+        assert isinstance(answer, Interpreted)
         self.names.setdefault(job.file, []).extend(answer.names)
         return [_outcome(job, place, each) for place, each in enumerate(answer.functions)]
 
@@ -213,10 +204,6 @@ class Conformance:
         return replace(job, request=replace(job.request, without=without), lost=lost)
 
 
-def _kind(result: dict[str, object]) -> type:
-    return Refused if result.get("is") == "refused" else Interpreted
-
-
 def _obituary(event: Lost) -> tuple[State, str]:
     if event.cause == "deadline":
         return State.HANG, f"no end within {event.detail}"
@@ -226,6 +213,9 @@ def _obituary(event: Lost) -> tuple[State, str]:
     unsupported = _UNSUPPORTED.search(event.log)
     if unsupported is not None:
         return State.UNSUPPORTED, f"the interpreter does not know {next(filter(None, unsupported.groups()))}"
+    alone = _ALONE.search(event.log)
+    if alone is not None:
+        return State.UNSUPPORTED, f"{alone[1]} needs programs that run in parallel (interpreter.run_parallel)"
     said = f": {one_line(last.removeprefix('LLVM ERROR: '))}" if last else ""
     return State.ABORTED, f"the process ended with {event.detail}{said}"
 
@@ -255,7 +245,7 @@ def _outcome(job: _Job, place: int, answer: Evaluated) -> Outcome:
         named = next(filter(None, unsupported.groups())) if unsupported is not None else None
         if named is not None:
             return replace(outcome, state=State.UNSUPPORTED, reason=f"the interpreter does not know {named}")
-        if answer.kind == "type":
+        if answer.kind in ("type", "unknown"):
             return replace(outcome, state=State.UNSUPPORTED, reason=one_line(answer.failure))
         return replace(outcome, state=State.ABORTED, reason=one_line(answer.failure))
     checks = tuple(replace(each, line=at(each.line)) for each in answer.checks)

@@ -46,6 +46,8 @@ from opera.workers.process import Done, Lost, Raised
 Event = Done | Raised | Lost
 MOST_RUNS = 3
 """Runs of a failing test: the first, one in a fresh process, and one more in a newly started process where those two disagree."""
+TOO_SLOW = "too-slow"
+"""The reason of a declined test for which a compiler, slow by design, needs more than the time limit."""
 LOWEST_LEVEL: Final = "lowest_level"
 """The key of a failure's detail for its outcome at the lowest optimisation level."""
 _SPAWNED = {WorkerKind.COMPILER_FRESH: WorkerKind.COMPILER_SPAWNED, WorkerKind.LIBRARY_FRESH: WorkerKind.LIBRARY_SPAWNED}
@@ -113,6 +115,7 @@ class DiffTest:
         library, compiler: The workers that are asked first.
         reviewed: Whether a failure is reviewed.
         measure: Whether outputs are kept and measured, whatever the verdict.
+        is_slow: Whether the compiler declines a test that reaches its time limit.
     """
 
     subject: str
@@ -126,6 +129,7 @@ class DiffTest:
     compiler: WorkerKind = WorkerKind.COMPILER
     reviewed: Callable[[Judgement, Test], bool] = needs_review
     measure: bool = False
+    is_slow: bool = False
 
     def begin(self, test: Test, reference: Kept | None = None, artefact: Kept | None = None) -> TestState | Judgement:
         """The first step of *test*, with a known *reference* and *artefact*."""
@@ -202,6 +206,8 @@ class DiffTest:
         if isinstance(event, Lost) and event.stage in ("", "read") and state.worker is WorkerKind.COMPILER and not state.failures:
             return replace(state, worker=WorkerKind.COMPILER_FRESH)
         judgement = judge_compilation(event, state.test, state.reference.undefined, state.artefact.suspect)
+        if self.is_slow and judgement.verdict is Verdict.HANG:
+            judgement = replace(judgement, verdict=Verdict.UNSUPPORTED, reason=TOO_SLOW)
         if state.phase is Phase.LOWEST:
             assert state.confirmed is not None
             assert self.lowest is not None

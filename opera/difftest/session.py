@@ -144,6 +144,7 @@ class SubjectSession:
             confirm=settings.confirm,
             reviewed=needs_review if settings.confirm else _never,
             measure=settings.suite is not None,
+            is_slow=self.adapter.is_slow,
         )
 
 

@@ -39,7 +39,7 @@ class Trouble:
     """Why an environment will not do.
 
     Attributes:
-        state: `absent` or `old`.
+        state: `absent`, `old` or `new`.
         reason: For a person.
     """
 
@@ -48,12 +48,12 @@ class Trouble:
 
 
 def of_lacks(name: str, python: str, found: Sequence[Lack]) -> Trouble:
-    """For a compiler whose declared packages are absent or too old."""
-    absent = [lack for lack in found if lack.installed is None]
-    state = "absent" if absent else "old"
+    """For a compiler whose declared packages are absent, too old or too new."""
+    absent = any(lack.installed is None for lack in found)
+    state = "absent" if absent else "new" if all(lack.is_too_new for lack in found) else "old"
     what = "; ".join(map(str, found))
     wanted = " ".join(shlex.quote(lack.requirement) for lack in found)
-    line = f"`{_shown(python)} -m pip install {'' if absent else '--upgrade '}{wanted}`"
+    line = f"`{_shown(python)} -m pip install {'--upgrade ' if state == 'old' else ''}{wanted}`"
     if own_only(name):
         return Trouble(state, f"{what}; {_own(name, python)}")
     return Trouble(state, f"{what}; {line}, or {_own(name, python)}")
@@ -129,6 +129,8 @@ class State(enum.Enum):
     """Something that it needs is not installed."""
     OLD = "old"
     """Something that it needs is installed in a version that is too old."""
+    NEW = "new"
+    """All that is wrong are versions that are too new."""
     BROKEN = "broken"
 
 

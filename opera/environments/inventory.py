@@ -117,18 +117,19 @@ class Lack:
             return (
                 f"{name} is not installed"
                 if self.installed is None
-                else f"{name} {self.installed} is too {self._age()}: {wanted} is needed"
+                else f"{name} {self.installed} is too {'new' if self.is_too_new else 'old'}: {wanted} is needed"
             )
         return f"{self.by} needs {wanted}, and {'it is not installed' if self.installed is None else f'{self.installed} is installed'}"
 
-    def _age(self) -> str:
-        """In which way the installed version is wrong: `new` where no requirement of a lowest version excludes it."""
+    @property
+    def is_too_new(self) -> bool:
+        """Whether the installed version is above the highest one that is allowed: no requirement of a lowest version excludes it."""
         lowest = SpecifierSet(",".join(str(each) for each in Requirement(self.requirement).specifier if each.operator in (">", ">=")))
-        return "new" if len(lowest) and lowest.contains(str(self.installed), prereleases=True) else "old"
+        return self.installed is not None and len(lowest) > 0 and lowest.contains(self.installed, prereleases=True)
 
 
 def lacks(packages: Sequence[str], held: Inventory) -> list[Lack]:
-    """Which of an adapter's *packages* are absent or too old in *held*."""
+    """Which of an adapter's *packages* are absent, too old or too new in *held*."""
     return [lack for text in packages for lack in _unmet(text, held, None, "")]
 
 

@@ -22,6 +22,8 @@ class InputForm(enum.Enum):
 
     RUNTIME = "runtime"
     BAKED = "baked"
+    FOLDED = "folded"
+    """Baked in, and operations of constants only replaced by what an interpreter gives for them: of StableHLO programs."""
 
 
 def bakeable(instance: Instance) -> tuple[int, ...]:
@@ -46,9 +48,8 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
 
 def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputForm, ...]:
     """The forms among *wanted* in which *instance* gives different models; without anything to bake, that is `runtime` alone."""
-    if bakeable(instance):
-        return wanted
-    return (InputForm.RUNTIME,)
+    known = tuple(each for each in wanted if each is not InputForm.FOLDED or instance.library == _OF_CONSTANTS)
+    return known if bakeable(instance) or not known else (InputForm.RUNTIME,)
 
 
 def is_drawn(instance: Instance) -> bool:

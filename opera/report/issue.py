@@ -34,7 +34,10 @@ _FRAMEWORKS = {
     "tensorflow": "TensorFlow",
     "jax": "JAX",
     "tflite": "TensorFlow Lite",
+    "stablehlo": "StableHLO",
 }
+_SPECIFIED = {"stablehlo": "the program declares it, or the interpreter of StableHLO computes it"}
+"""Who gives the expected result, for libraries that compute nothing themselves."""
 _TESTS = 5
 _LOG = 60
 """Lines of a log that an issue quotes."""
@@ -251,7 +254,8 @@ def _expected(facts: IssueFacts) -> str:
     result, difference = facts.result, _difference(facts.result)
     library = _FRAMEWORKS.get(result.frontend, inline(result.frontend))
     if result.verdict is Verdict.INCONSISTENT:
-        return f"{_what(difference)}{code(str(difference.get('expected')))}, as {library} computes it"
+        source = _SPECIFIED.get(str(facts.case.document.get("library")), f"{library} computes it")
+        return f"{_what(difference)}{code(str(difference.get('expected')))}, as {source}"
     if result.stage is Stage.RUN:
         return f"The model runs: {library} accepts the operator with these arguments and gives a result."
     return f"The model compiles: {library} accepts the operator with these arguments and gives a result."

@@ -147,6 +147,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "nested": "sequence" in f"{difference.get('expected')}{difference.get('actual')}",
         "absent": re.search(r"(?m)^inputs = .*: None\b", source.text) is not None,
         "exact": _is_exact(difference),
+        "wide": "complex128" if str(difference.get("dtype")).startswith("complex") else "float64",
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
     }

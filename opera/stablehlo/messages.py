@@ -6,7 +6,10 @@ A worker imports this module where msgspec is not installed: it uses the standar
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
+
+Which: TypeAlias = Literal["reference", "readable"]
+"""An interpreter: that of jaxlib, or OPERA's own."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Interpret:
         arguments: Inputs as an array attribute of MLIR; None for none.
         arrays: Inputs from a file; None for none.
         with_results: Whether the results are wanted, and not the checks alone.
+        interpreter: Which one evaluates.
     """
 
     text: str
@@ -49,10 +53,11 @@ class Interpret:
     arguments: str | None = None
     arrays: tuple[RawArray, ...] | None = None
     with_results: bool = False
+    interpreter: Which = "reference"
 
     def to_json(self) -> dict[str, Any]:
         """The request as a task of a worker."""
-        return {**asdict(self), "without": list(self.without)}
+        return {"is": "interpret", **asdict(self), "without": list(self.without)}
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,7 @@ class Evaluated:
         printed: What it prints, in the order of time.
         failure: Why it has none: what the interpreter said.
         kind: Of the failure: `raised` by the interpreter, `inputs` that do not fit, a `type` that cannot be taken out of a program,
-            `left-out` where the request said so.
+            `unknown` where the interpreter does not know an operation, `left-out` where the request said so.
     """
 
     name: str
@@ -107,7 +112,7 @@ class Evaluated:
     results: list[RawTensor]
     printed: list[Printed]
     failure: str | None = None
-    kind: Literal["raised", "inputs", "type", "left-out"] | None = None
+    kind: Literal["raised", "inputs", "type", "unknown", "left-out"] | None = None
 
 
 @dataclass(frozen=True)
@@ -133,6 +138,64 @@ class Refused:
     unknown: str | None = None
 
 
-def to_answer(answer: Interpreted | Refused) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Fold:
+    """Replace operations of a program whose operands are constants by their results.
+
+    Attributes:
+        text: The program, with its checks in generic form.
+        interpreter: Which one evaluates.
+        most: Elements that a result may have.
+    """
+
+    text: str
+    interpreter: Which
+    most: int
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as a task of a worker."""
+        return {"is": "fold", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A program after folding; *operations* were replaced, by name, and *kept* were not, by reason."""
+
+    text: str
+    operations: dict[str, int]
+    kept: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Compose:
+    """Write a model with its inputs and outputs as a self-checking program.
+
+    Attributes:
+        text: A module with a function `main`.
+        name: Of the function in the program.
+        inputs: Its inputs.
+        expected: What it has to give.
+        tolerances: The largest difference of each result; None for one that has to be equal bit by bit.
+    """
+
+    text: str
+    name: str
+    inputs: list[RawTensor]
+    expected: list[RawTensor]
+    tolerances: list[float | None]
+
+    def to_json(self) -> dict[str, Any]:
+        """The request as a task of a worker."""
+        return {"is": "compose", **asdict(self)}
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A self-checking program."""
+
+    text: str
+
+
+def to_answer(answer: Interpreted | Composed | Folded | Refused) -> dict[str, Any]:
     """The answer as a message."""
-    return {"is": "interpreted" if isinstance(answer, Interpreted) else "refused", **asdict(answer)}
+    return {"is": type(answer).__name__.lower(), **asdict(answer)}

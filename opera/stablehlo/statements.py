@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
+from opera.stablehlo.checks import ULPS
 from opera.stablehlo.literals import take_constant
 from opera.stablehlo.scanner import Cursor, TextError, Token, line_at, tokens
 
 _CHECK = "check."
 _NUMBER = re.compile(r"\s*([-+]?(?:0[xX][0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))")
+_ESCAPED = re.compile(r"\\([0-9A-Fa-f]{2}|.)")
 
 
 def generic(text: str) -> str:
@@ -30,6 +32,60 @@ def generic(text: str) -> str:
             statement, done = _statement(text, token) if token.kind == "word" else _with_string(text, token)
             parts.append(statement + "\n" * text.count("\n", token.start, done))
     return "".join((*parts, text[done:]))
+
+
+def pretty(text: str) -> str:
+    """*text* with each check as the `check` dialect writes it, where `generic` has written it in generic form."""
+    parts: list[str] = []
+    done = 0
+    for token in tokens(text):
+        name = token.text.strip('"')
+        if token.start < done or token.kind != "string" or name not in _RULES:
+            continue
+        cursor = Cursor(text, token.end)
+        operands = cursor.group()[1:-1]
+        attributes = _attributes(cursor)
+        cursor.expect(":")
+        inputs = Cursor(cursor.group(), 1)
+        cursor.expect("->", "(", ")")
+        kind = inputs.type()
+        parts += [text[done : token.start], f"{name} {operands}{_PRETTY[name](attributes, kind)}"]
+        done = cursor.end
+    return "".join((*parts, text[done:]))
+
+
+def _with_constant(attributes: Mapping[str, str], kind: str) -> str:
+    value = _ESCAPED.sub(
+        lambda match: bytes.fromhex(match[1]).decode("latin-1") if len(match[1]) == 2 else match[1], attributes["value"][1:-1]
+    )
+    tolerance = attributes.get("tolerance", "")
+    return f", {value}" + (f", tolerance = {tolerance}" if tolerance else "")
+
+
+def _with_operand(attributes: Mapping[str, str], kind: str) -> str:
+    tolerance = attributes.get("tolerance", "").partition(":")[0].strip()
+    return (f", tolerance = {tolerance}" if tolerance else "") + f" : {kind}"
+
+
+def _with_limits(attributes: Mapping[str, str], kind: str) -> str:
+    most, least = (attributes.get(f"{which}_ulp_difference", "").partition(":")[0].strip() for which in ("max", "min"))
+    return f", max_ulp_difference = {most or ULPS}" + (f", min_ulp_difference = {least}" if least else "") + f" : {kind}, {kind}"
+
+
+def _with_probe(attributes: Mapping[str, str], kind: str) -> str:
+    iteration = attributes.get("iteration", "").partition(":")[0].strip()
+    return f", probe_id = {attributes.get('probe_id', '')}" + (f", iter = {iteration}" if iteration else "") + f" : {kind}"
+
+
+_PRETTY: Mapping[str, Callable[[Mapping[str, str], str], str]] = {
+    "check.expect_eq": _with_operand,
+    "check.expect_eq_const": _with_constant,
+    "check.expect_almost_eq": _with_operand,
+    "check.expect_almost_eq_const": _with_constant,
+    "check.expect_close": _with_limits,
+    "check.expect_serialized_eq": _with_probe,
+}
+"""What stands behind the operands, by check."""
 
 
 def _statement(text: str, token: Token) -> tuple[str, int]:
@@ -161,7 +217,8 @@ def _two(cursor: Cursor) -> list[str]:
 def _constant(cursor: Cursor) -> tuple[str, str]:
     """A dense constant as a string of MLIR, and its type. It is not for the interpreter to read, which is under test."""
     found = take_constant(cursor)
-    plain = " ".join(token.text for token in tokens(found.text))
+    pieces = (token.text for token in tokens(found.text)) if "//" in found.text else found.text.split()
+    plain = " ".join(pieces)
     escaped = plain.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"', found.type
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from dataclasses import dataclass
+from functools import cache, cached_property
 from typing import Any
 
 import ml_dtypes
@@ -47,7 +48,7 @@ class ElementType:
     name: str
     dtype: str
 
-    @property
+    @cached_property
     def numpy(self) -> np.dtype[Any]:
         """The numpy dtype: one or more whole bytes for each element."""
         return numpy_dtype(self.dtype)
@@ -67,12 +68,12 @@ class ElementType:
         """Whether elements are complex."""
         return self.name in _COMPLEX
 
-    @property
+    @cached_property
     def part(self) -> ElementType:
         """The type of the real and of the imaginary part; of other types, the type itself."""
         return element_type(self.name[len("complex<") : -1]) if self.is_complex else self
 
-    @property
+    @cached_property
     def bits(self) -> int:
         """The width of an element, which is less than its width in numpy for integers of 1, 2 and 4 bits."""
         if self.is_boolean:
@@ -84,12 +85,14 @@ class ElementType:
         return int(self.name.lstrip("ui"))
 
 
+@cache
 def float_facts(type: ElementType) -> Any:
     """The number of bits of a floating-point type, and so on, as `ml_dtypes.finfo` has them."""
     finfo: Any = ml_dtypes.finfo
     return finfo(type.numpy)
 
 
+@cache
 def element_type(name: str) -> ElementType:
     """The element type called *name*; raises ValueError where StableHLO has none, and for quantised types."""
     if name == "i1":

@@ -29,8 +29,8 @@ from opera.triage.reduction.trigger import trigger_of
 _STAGE_SECONDS = 15.0
 MOST_ARBITERS = 2
 """Compilers that are asked about one finding."""
-JUDGE = "stablehlo-reference"
-"""The interpreter of a specification, which counts for more than a compiler."""
+JUDGES = frozenset({"stablehlo-reference", "stablehlo-readable"})
+"""The interpreters of a specification, which count for more than a compiler where they agree."""
 _BACKEND = "KERAS_BACKEND"
 _TEXT = "stablehlo"
 """The kind of artefact that subjects share which start from the same lowering."""
@@ -137,8 +137,13 @@ class Alone(enum.Enum):
 
 
 def judge_of(opinions: Sequence[Opinion]) -> str:
-    """The side that the interpreter of a specification takes; empty where it gave no result, or was not asked."""
-    return next((each.side for each in opinions if each.subject.partition("/")[0] == JUDGE), "")
+    """The side that the interpreters of a specification take; empty where they disagree, gave no result, or were not asked."""
+    sides = {each.side for each in opinions if each.side and _is_judge(each)}
+    return sides.pop() if len(sides) == 1 else ""
+
+
+def _is_judge(opinion: Opinion) -> bool:
+    return opinion.subject.partition("/")[0] in JUDGES
 
 
 def stands_alone(compiler: str, opinions: Sequence[Opinion]) -> Alone | None:
@@ -147,11 +152,11 @@ def stands_alone(compiler: str, opinions: Sequence[Opinion]) -> Alone | None:
     The interpreter of a specification decides if it gives the library's result, or the compiler's and no arbiter contradicts. Without
     it, the arbiters have to be unanimous, and at least two against the library.
     """
-    own = Alone.INTERPRETER if compiler == JUDGE else Alone.COMPILER
+    own = Alone.INTERPRETER if compiler in JUDGES else Alone.COMPILER
     judge = judge_of(opinions)
     if judge == LIBRARY:
         return own
-    sides = [each.side for each in opinions if each.side and each.subject.partition("/")[0] != JUDGE]
+    sides = [each.side for each in opinions if each.side and not _is_judge(each)]
     independent = [each.side for each in opinions if each.side and not _is_of_text(each.subject)]
     if judge == COMPILER:
         if LIBRARY not in sides:

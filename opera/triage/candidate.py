@@ -30,6 +30,13 @@ _LOCATION = re.compile(r"<(?:stdin|unknown)>:N(?::N)?: ")
 _OPERAND = re.compile(r"failed to legalize operation 'torch\.(?:DTYPE|constant\.\w+|vtensor\.literal|prim\.ListConstruct)'")
 """MLIR names an operand, and chance decides which, if it cannot legalise the operation that uses the operand."""
 _VAGUE = "failed to legalize OPERAND"
+_SYMBOL = re.compile(r"\berror: undefined symbol: (\w+)")
+_MATHEMATICS = re.compile(
+    r"(?:a?(?:cos|sin|tan)h?|atan2|cbrt|ceil|erfc?|exp(?:2|10|m1)?|fabs|floor|fma|fmod|hypot|ldexp|l?gamma|log(?:2|10|1p|b)?|pow|remainder|rint"
+    r"|round(?:even)?|sincos|sqrt|trunc)[fl]?"
+)
+"""Functions of the C library that a compiler calls instead of computing them itself."""
+_UNLINKED = "undefined symbols: functions of the C library's mathematics"
 _TELLING = 20
 """Characters of a message that identifies a failure without a place."""
 _NOWHERE = ("<unknown>", "")
@@ -147,7 +154,13 @@ def origin_of(failure: Mapping[str, Any], project: Sequence[str], noise: Noise) 
 
 
 def normalised_message(message: str, noise: Noise = NO_NOISE) -> str:
-    """What *message* says, without the arguments of calls and the fields of objects that it quotes."""
+    """What *message* says, without the arguments of calls and the fields of objects that it quotes.
+
+    A linker's message names each function that it misses. Functions of the C library's mathematics are missing for one reason, whichever.
+    """
+    missing = _SYMBOL.findall(message)
+    if missing and all(map(_MATHEMATICS.fullmatch, missing)):
+        return _UNLINKED
     text = _OPERAND.sub(_VAGUE, _LOCATION.sub("", _DUMP.sub(r"\1", template(message, noise))))
     while (shorter := _OBJECT.sub("OBJECT", _CALL.sub("CALL", text))) != text:
         text = shorter

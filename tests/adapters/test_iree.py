@@ -47,6 +47,14 @@ def reason(iree: IreeAdapter, case: Subject, stage: str = "codegen", says: str =
     return None if rule is None else rule.reason
 
 
+def test_a_failure_of_the_linker_is_no_operators(iree: IreeAdapter) -> None:
+    """Functions in double precision call the C library, which IREE does not link: one reason, whatever the operator."""
+    case = subject("Sin", {"X": np.ones(2)}, 22)
+    with pytest.raises(Exception, match="undefined symbol: sin") as raised:
+        result(iree, case)
+    assert iree.converter(case, describe(raised.value)) == "iree-lld"
+
+
 def test_an_operator_without_a_converter_is_declined(iree: IreeAdapter) -> None:
     assert reason(iree, subject("StringNormalizer", {"X": np.array(["a"], object)}, 10)) == "no-converter"
 

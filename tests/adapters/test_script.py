@@ -60,6 +60,16 @@ def test_an_onnx_input_of_any_name_reproduces_as_any_other(name: str) -> None:
     np.testing.assert_array_equal(ReferenceEvaluator(names["model"]).run(None, names["inputs"])[0], [2, 4])
 
 
+def test_a_script_compares_both_parts_of_complex_numbers() -> None:
+    difference: Any = {"kind": "values", "output": 0, "expected": "0.0", "actual": "2.0", "dtype": "complex64"}
+    result = replace(RESULT, verdict=Verdict.INCONSISTENT, detail={"difference": difference})
+    script = rendered(PythonSource((), "inputs = {}", "expected = [np.zeros(1, np.complex64)]"), result)
+    comparison = "for want, got" + script.partition("for want, got")[2]
+    names: dict[str, Any] = {"np": np, "expected": [np.zeros(1, np.complex64)], "actual": [np.array([2j], np.complex64)]}
+    with pytest.raises(AssertionError, match=r"2\.j"):
+        exec(comparison, names)
+
+
 @pytest.mark.parametrize("text", NAMES, ids=repr)
 def test_what_a_script_says_of_itself_is_its_docstring_and_nothing_else(text: str) -> None:
     source = OnnxTemplate().build(node("a", "b"), "key", 0).source("runtime")

@@ -16,10 +16,12 @@ from opera.compilers.iree import IreeAdapter
 from opera.compilers.registry import plugins
 from opera.compilers.stablehlo_format import input_types
 from opera.compilers.stablehlo_reference import StableHloReference
+from opera.compilers.tvm_stablehlo import TvmStableHloAdapter
 from opera.compilers.xla import XlaAdapter
 from opera.instance import Instance, decode_instance
 from opera.instrumentation.filters import Filters
 from opera.models.template import Invalid
+from opera.oracles.verdict import Failure
 from opera.templates import stablehlo_recorder
 from opera.templates.stablehlo_model import StableHloModel, StableHloTemplate
 
@@ -49,6 +51,18 @@ func.func @main() -> tensor<2xf64> {
 // -----
 func.func @takes(%arg0: tensor<f32>) {
   return
+}
+// -----
+func.func @sums_from_the_end() {
+  %0 = stablehlo.constant dense<[1, 2, 3, 4]> : tensor<4xi32>
+  %1 = stablehlo.constant dense<0> : tensor<i32>
+  %2:2 = chlo.scan(%0) inits(%1) dimension=0 attributes {is_reverse = true} {
+  ^bb0(%arg0: tensor<i32>, %arg1: tensor<i32>):
+    %3 = stablehlo.add %arg0, %arg1 : tensor<i32>
+    stablehlo.return %3, %3 : tensor<i32>, tensor<i32>
+  } : (tensor<4xi32>, tensor<i32>) -> (tensor<4xi32>, tensor<i32>)
+  check.expect_eq_const %2#0, dense<[10, 9, 7, 4]> : tensor<4xi32>
+  func.return
 }
 // -----
 func.func @squares() {
@@ -98,12 +112,13 @@ def instances(recorded: list[dict[str, Any]]) -> dict[str, Instance]:
 def test_each_checked_function_is_one_instance_named_after_the_operation_under_check(
     recorded: list[dict[str, Any]], instances: dict[str, Instance]
 ) -> None:
-    assert set(instances) == {"stablehlo.add", "stablehlo.sine", "stablehlo.slice"}
+    assert set(instances) == {"stablehlo.add", "stablehlo.sine", "chlo.scan", "stablehlo.slice"}
     assert [line["dropped"] for line in recorded if "dropped" in line] == ["takes-inputs"]
     assert [line["test"] for line in recorded if "instance" in line] == [
         "official::programs.mlir::1::add_booleans",
         "official::programs.mlir::2::main",
-        "official::programs.mlir::4::squares",
+        "official::programs.mlir::4::sums_from_the_end",
+        "official::programs.mlir::5::squares",
     ]
 
 
@@ -149,6 +164,14 @@ def test_xla_adds_booleans_as_xor_only_where_they_are_constants(xla: XlaAdapter,
     assert outputs(xla, instances["stablehlo.add"], "baked")[0].tolist() == [False, True, True, False]
 
 
+def test_compilers_get_a_program_as_it_is_written(xla: XlaAdapter, instances: dict[str, Instance]) -> None:
+    """jaxlib's pass that writes CHLO as StableHLO forgets that a scan is reversed, and compilers would be blamed for its text."""
+    scan = instances["chlo.scan"]
+    for form in ("runtime", "baked"):
+        assert b"chlo.scan" in made(scan).artefact("stablehlo", form).data
+        assert outputs(xla, scan, form)[0].tolist() == [10, 9, 7, 4]
+
+
 def test_iree_adds_booleans_as_xor_in_both_forms(instances: dict[str, Instance]) -> None:
     adapter = IreeAdapter({})
     adapter.start()
@@ -170,6 +193,21 @@ def test_inputs_that_do_not_fit_are_no_instance(instances: dict[str, Instance]) 
     add = instances["stablehlo.add"]
     with pytest.raises(Invalid, match="inputs-do-not-fit"):
         made(Instance(add.library, add.api, add.kind, call=add.call[:1], context=add.context))
+
+
+@pytest.mark.parametrize(
+    ("adapter", "stage", "type"),
+    [
+        (TvmStableHloAdapter, "load", "jaxlib.mlir._mlir_libs._site_initialize.<locals>.MLIRError"),
+        (IreeAdapter, "codegen", "iree.compiler.tools.binaries.CompilerToolError"),
+        (XlaAdapter, "codegen", "jax.errors.JaxRuntimeError"),
+    ],
+)
+def test_an_operation_newer_than_a_compilers_stablehlo_is_declined(adapter: type[Adapter], stage: str, type: str) -> None:
+    failure: Failure = {
+        "type": type, "bases": [], "message": "error: \"-\":3:12: custom op 'chlo.scan' is unknown", "frames": [],
+    }  # fmt: skip
+    assert [rule.reason for rule in adapter.unsupported if rule.applies(failure, stage)] == ["no-converter"]
 
 
 def test_tvm_says_that_its_importer_needs_an_older_jaxlib() -> None:

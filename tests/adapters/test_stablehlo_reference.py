@@ -200,6 +200,43 @@ func.func @unknown() {
     assert code == 0
 
 
+def test_a_file_of_a_folder_that_is_no_text_is_a_result_and_the_run_goes_on(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "binary.mlir").write_bytes(b"ML\xefR")
+    (tmp_path / "good.mlir").write_text(CHECKED.format(expected="[15, 5]"))
+    code, found = document(capfd, "test", str(tmp_path))
+    assert code == 2
+    assert [(each["state"], each["reason"]) for each in found["functions"]] == [("invalid", "no UTF-8 text"), ("passed", "")]
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "comment.mlir").write_text("// nothing\n")
+    code, out, err = run(capfd, "test", str(tmp_path / "none"))
+    assert (code, out.splitlines()[0]) == (4, "0 functions")
+    assert "no check was evaluated" in err
+
+
+def test_a_collective_outside_of_parallel_programs_is_unsupported(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "alone.mlir").write_text("""func.func @main() {
+  %0 = stablehlo.constant dense<1> : tensor<2xi64>
+  %1 = "stablehlo.all_gather"(%0) {all_gather_dim = 0 : i64, replica_groups = dense<0> : tensor<1x1xi64>} : (tensor<2xi64>) -> tensor<2xi64>
+  check.expect_eq_const %1, dense<1> : tensor<2xi64>
+  return
+}
+""")
+    code, found = document(capfd, "test", str(tmp_path))
+    assert code == 4
+    assert [(each["state"], each["reason"]) for each in found["functions"]] == [
+        ("unsupported", "all_gather needs programs that run in parallel (interpreter.run_parallel)")
+    ]
+
+
+def test_long_and_hostile_names_are_cut_and_cleaned(tmp_path: Path, capfd: Capture) -> None:
+    name = "\\1b[31m" + "n" * 20_000
+    (tmp_path / "long.mlir").write_text(CHECKED.format(expected="[15, 6]").replace("@add_op_test", f'@"{name}"'))
+    code, out, _ = run(capfd, "test", str(tmp_path))
+    assert code == 1
+    assert "\x1b" not in out
+    assert all(len(line) < 500 for line in out.splitlines())
+
+
 def test_a_tensor_that_cannot_be_allocated_is_a_lack_of_memory(tmp_path: Path, capfd: Capture) -> None:
     text = "func.func @big() -> tensor<100000x100000xf32> { %0 = stablehlo.iota dim = 0 : tensor<100000x100000xf32> return %0 : "
     (tmp_path / "big.mlir").write_text(text + "tensor<100000x100000xf32> }")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from fake.harness import Lab, Outcome
 
+from opera.environments.checkup import of_lacks
 from opera.environments.inventory import Distribution, Inventory, clashes, lacks
 
 WORKING = ("fake", "fake-left", "fake-right", "fake-started")
@@ -158,6 +159,16 @@ def test_names_and_versions_are_compared_as_pip_compares_them() -> None:
     assert lacks(["My.Compiler>=2.9"], here) == []
     assert [lack.installed for lack in lacks(["my-compiler>=2.11", "other"], here)] == ["2.10.dev3+cpu", None]
     assert lacks(['windows-only; sys_platform == "win32"'], here) == []
+
+
+def test_a_version_that_is_too_new_is_not_called_old() -> None:
+    here = held(jaxlib=("0.10.2", ()), tvm=("0.20", ()))
+    new = lacks(["jaxlib>=0.6,<0.8"], here)
+    assert [str(each) for each in new] == ["jaxlib 0.10.2 is too new: jaxlib>=0.6,<0.8 is needed"]
+    both = lacks(["jaxlib>=0.6,<0.8", "tvm>=0.25"], here)
+    absent = lacks(["jaxlib>=0.6,<0.8", "tvm-stablehlo"], here)
+    assert [of_lacks("fake", "python", found).state for found in (new, both, absent)] == ["new", "old", "absent"]
+    assert "--upgrade" not in of_lacks("fake", "python", new).reason
 
 
 def test_a_clash_is_found_below_what_the_adapter_needs() -> None:

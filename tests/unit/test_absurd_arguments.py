@@ -25,9 +25,11 @@ LEAST: dict[str, tuple[str, ...]] = {
     "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"),
     "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
     "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),
+    "export stablehlo": ("programs",),
     "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
-    "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "fuzz generate": ("out.jsonl",),
+    "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "stablehlo fold": ("none.mlir",),
+    "fuzz generate": ("out.jsonl",),
     "fuzz seeds": ("seeds.jsonl",),
     "opidiff check": ("none.yaml",), "opidiff expand": ("none.yaml",), "opidiff schema": (),
     "opidiff run": ("none.yaml", "--backend", "tvm"),
@@ -35,6 +37,7 @@ LEAST: dict[str, tuple[str, ...]] = {
 """Every command with the arguments that it cannot do without."""
 WITHOUT = (
     "env create", "env list", "env remove", "doctor", "diff", "config show", "equipped", "stablehlo interpret", "stablehlo test",
+    "stablehlo fold",
     "fuzz generate", "opidiff check", "opidiff expand", "opidiff schema", "opidiff run",
 )  # fmt: skip
 """Commands that look at no workspace, or at a file before it."""

@@ -313,6 +313,8 @@ def test_an_unknown_library_or_frontend_is_the_users_error() -> None:
         template_of("kerass")
     with pytest.raises(UserError, match="kerass"):
         canary("kerass")
+    with pytest.raises(UserError, match=r"tvm has no 'stablehlo' frontend.*; compilers with a frontend of that name: .*tvm-stablehlo"):
+        choose_route(plugin("tvm").load(), "stablehlo", None)
 
 
 def test_a_broken_plugin_is_reported_where_it_is_asked_for_and_breaks_no_other(fake_site: Path) -> None:

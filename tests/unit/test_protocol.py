@@ -105,6 +105,15 @@ def test_a_failure_is_confirmed_in_a_fresh_process_then_reviewed_then_run_at_the
     assert lowest.level == "none"
 
 
+def test_a_hang_of_a_compiler_that_is_slow_by_design_is_no_finding() -> None:
+    late = Lost("deadline", "30 s", "run", "", {})
+    judged, script = run(MADE, late, difftest=replace(DIFFTEST, is_slow=True))
+    assert (judged.verdict, judged.reason) == (Verdict.UNSUPPORTED, "too-slow")
+    assert len(script.asked) == 2
+    judged, _ = run(MADE, late, late, late)
+    assert judged.verdict is Verdict.HANG
+
+
 def test_a_failure_that_does_not_happen_again_is_flaky() -> None:
     judged, _ = run(MADE, WRONG, Compared(None))
     assert (judged.verdict, judged.reason) == (Verdict.FLAKY, "pass in a fresh process")

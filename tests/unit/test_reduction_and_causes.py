@@ -265,6 +265,9 @@ def test_a_normalised_message_is_without_the_fields_of_objects_and_their_number(
     assert said(illegal.format("<stdin>:4:10", "torch.constant.int")) != said(illegal.format("<stdin>:4:10", "torch.aten.fft_fft"))
     dump = "LLVM ERROR: Unhandled type: {}\nType properties:\n  Is unsigned: {}\nStack dump:\n #0 0x12 main"
     assert normalised_message(dump.format("ui4", "yes")) == normalised_message(dump.format("si4", "no"))
+    linker = "Diagnostics:\niree-lld: error: undefined symbol: {}\n>>> referenced by -:2\n<stdin>:3:10: error: failed to link {}"
+    assert normalised_message(linker.format("sin", "a")) == normalised_message(linker.format("fmod", "b"))
+    assert normalised_message(linker.format("sin", "a")) != normalised_message(linker.format("own_kernel", "a"))
     assert normalised_message("Shape([2]) is no Type(1)") != normalised_message("Type(1) is no Shape([2])")
 
 

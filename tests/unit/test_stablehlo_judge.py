@@ -9,12 +9,15 @@ from opera.models.forms import InputForm, forms_of
 from opera.oracles.filters import filters
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
-from opera.triage.arbitration import COMPILER, JUDGE, LIBRARY, NEITHER, Opinion, arbiters_of, scope_of, stands_alone
+from opera.triage.arbitration import COMPILER, LIBRARY, NEITHER, Opinion, arbiters_of, scope_of, stands_alone
+
+JUDGE, SECOND = "stablehlo-reference", "stablehlo-readable"
 
 
 def opinions(**sides: str) -> list[Opinion]:
     subjects = {
         "judge": f"{JUDGE}/keras",
+        "second": f"{SECOND}/keras",
         "iree": "iree/keras",
         "torch": "openvino/keras",
         "text": f"{JUDGE}/stablehlo",
@@ -37,6 +40,10 @@ def opinions(**sides: str) -> list[Opinion]:
         ({"iree": LIBRARY, "torch": COMPILER}, None),
         ({}, None),
         ({"text": LIBRARY, "xla": NEITHER}, "compiler"),
+        ({"judge": LIBRARY, "second": LIBRARY, "iree": COMPILER}, "compiler"),
+        ({"judge": "", "second": LIBRARY}, "compiler"),
+        ({"judge": COMPILER, "second": LIBRARY}, None),
+        ({"judge": COMPILER, "second": LIBRARY, "iree": LIBRARY, "torch": LIBRARY}, "compiler"),
     ],
 )
 def test_who_stands_alone(sides: dict[str, str], alone: str | None) -> None:
@@ -46,6 +53,14 @@ def test_who_stands_alone(sides: dict[str, str], alone: str | None) -> None:
 
 def test_the_interpreter_stands_alone_where_a_compiler_gives_the_librarys_result() -> None:
     found = stands_alone(JUDGE, opinions(xla=LIBRARY))
+    assert found is not None
+    assert found.value == "interpreter"
+
+
+@pytest.mark.parametrize("compiler", [JUDGE, SECOND])
+def test_each_interpreter_is_a_suspect_for_the_other(compiler: str) -> None:
+    other = SECOND if compiler == JUDGE else JUDGE
+    found = stands_alone(compiler, [Opinion(f"{other}/stablehlo", LIBRARY)])
     assert found is not None
     assert found.value == "interpreter"
 
@@ -71,7 +86,7 @@ def test_the_arbiters_of_keras_depend_on_its_backend(subject: tuple[str, str, st
 def test_on_jax_xla_is_no_arbiter_because_the_library_is_xla() -> None:
     assert arbiters_of("keras-on-jax").subjects[0] == f"{JUDGE}/keras"
     assert not any(each.startswith("xla/") for each in arbiters_of("keras-on-jax").subjects)
-    assert arbiters_of("stablehlo", JUDGE).subjects == ["xla/stablehlo", "iree/stablehlo"]
+    assert arbiters_of("stablehlo", JUDGE).subjects == [f"{SECOND}/stablehlo", "xla/stablehlo", "iree/stablehlo"]
 
 
 ADD = Instance("stablehlo", "stablehlo.scatter", Kind.GRAPH, call=(Argument("arg0", Tensor((2,), "bool", b"\0\1")),))
@@ -80,6 +95,12 @@ ADD = Instance("stablehlo", "stablehlo.scatter", Kind.GRAPH, call=(Argument("arg
 def test_programs_have_both_forms_because_constants_reach_other_code() -> None:
     assert forms_of(ADD, (InputForm.RUNTIME, InputForm.BAKED)) == (InputForm.RUNTIME, InputForm.BAKED)
     assert forms_of(Instance("stablehlo", "stablehlo.iota", Kind.GRAPH), (InputForm.BAKED, InputForm.RUNTIME)) == (InputForm.RUNTIME,)
+
+
+def test_folded_programs_are_of_stablehlo_only() -> None:
+    assert forms_of(ADD, (InputForm.FOLDED,)) == (InputForm.FOLDED,)
+    node = Instance("onnx", "Add", Kind.NODE, call=(Argument("A", Tensor((2,), "bool", b"\0\1")),))
+    assert forms_of(node, (InputForm.FOLDED,)) == ()
 
 
 def test_excuses_by_the_name_of_an_operator_are_not_for_a_library_with_a_specification() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from opera.conformance.files import find_sources, read_arrays, read_source
+from opera.conformance.files import Unreadable, find_sources, read_arrays, read_source, read_sources
 from opera.conformance.known import OFFICIAL, Known, read_known
 from opera.conformance.runner import Outcome, State
 from opera.conformance.verdicts import judge
@@ -303,6 +303,17 @@ def test_files_that_cannot_be_programs_are_the_users_mistake(tmp_path: Path) -> 
     with pytest.raises(NothingSelected):
         find_sources([str(tmp_path / "empty")])
     assert find_sources([str(tmp_path)]) == [str(tmp_path / "binary.mlir")]
+
+
+def test_a_file_of_a_folder_that_is_no_text_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "binary.mlir").write_bytes(b"func\n\xff\xfe")
+    (tmp_path / "text.mlir").write_text("func.func @a() {}")
+    (tmp_path / "broken.mlir").symlink_to(tmp_path / "text.mlir" / "inside")
+    binary, text = read_sources([str(tmp_path)])
+    assert binary.programs == (Unreadable(2, "", "no UTF-8 text"),)
+    assert isinstance(text.programs[0], Program)
+    with pytest.raises(UserError, match=r"binary\.mlir:2: no UTF-8 text; write"):
+        read_sources([str(tmp_path), str(tmp_path / "binary.mlir")])
 
 
 def test_arrays_of_a_file_are_ordered_by_their_numbers_and_never_unpickled(tmp_path: Path) -> None:

@@ -1,0 +1,37 @@
+"""An interpreter of StableHLO that can be checked by eye: one function an operation, as the specification writes it. Numpy only."""
+
+from opera.stablehlo.interpreter import contraction, control, elementwise, indexing, normalisation, reductions, shapes
+from opera.stablehlo.interpreter.element import NotDefined
+from opera.stablehlo.interpreter.machine import (
+    RULES,
+    SITE,
+    Observer,
+    RuntimeValue,
+    Stopped,
+    Token,
+    Unsupported,
+    evaluate,
+    unknown_operations,
+)
+from opera.stablehlo.interpreter.tensor import Tensor
+
+MODULES = (contraction, control, elementwise, indexing, normalisation, reductions, shapes)
+"""Those with the meanings of operations."""
+FAILURES = (NotDefined, Stopped, Unsupported)
+"""Why a program has no results."""
+
+__all__ = [
+    "FAILURES",
+    "MODULES",
+    "RULES",
+    "SITE",
+    "NotDefined",
+    "Observer",
+    "RuntimeValue",
+    "Stopped",
+    "Tensor",
+    "Token",
+    "Unsupported",
+    "evaluate",
+    "unknown_operations",
+]

@@ -1,0 +1,124 @@
+"""Folding constants, and exporting instances as self-checking programs, through the commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from opera.cli import command
+from opera.cli.options import guarded
+
+Capture = pytest.CaptureFixture[str]
+
+PROGRAM = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %a = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %b = stablehlo.add %a, %a : tensor<2xf32>
+  %i = stablehlo.constant dense<0> : tensor<2xi32>
+  %j = stablehlo.divide %i, %i : tensor<2xi32>
+  %k = stablehlo.convert %j : (tensor<2xi32>) -> tensor<2xf32>
+  %c = stablehlo.multiply %x, %b : tensor<2xf32>
+  %d = stablehlo.multiply %c, %k : tensor<2xf32>
+  check.expect_eq_const %b, dense<[2.0, 4.0]> : tensor<2xf32>
+  return %d : tensor<2xf32>
+}
+"""
+CHECKED = """func.func @wraps() {
+  %lhs = stablehlo.constant dense<[0, 2]> : tensor<2xui4>
+  %rhs = stablehlo.constant dense<[15, 3]> : tensor<2xui4>
+  %result = stablehlo.add %lhs, %rhs : tensor<2xui4>
+  check.expect_eq_const %result, dense<[15, 5]> : tensor<2xui4>
+  func.return
+}
+
+// -----
+
+func.func @large() {
+  %operand = stablehlo.iota dim = 0 : tensor<200xf32>
+  %result = stablehlo.sine %operand : tensor<200xf32>
+  check.expect_almost_eq %result, %result : tensor<200xf32>
+  func.return
+}
+"""
+
+
+def run(capfd: Capture, *arguments: str) -> tuple[int, str, str]:
+    """Exit code, standard output and standard error of `opera`."""
+    code = guarded(command, list(arguments))
+    out, err = capfd.readouterr()
+    return code, out, err
+
+
+@pytest.mark.parametrize("interpreter", ["reference", "readable"])
+def test_what_is_constant_and_specified_is_folded(interpreter: str, tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "a.mlir").write_text(PROGRAM)
+    code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"), "--interpreter", interpreter)
+    assert code == 0
+    assert "1 operation folded; 1 left: its result is undefined" in err
+    assert "stablehlo.add" not in out
+    assert out.count("stablehlo.divide") == 1
+    assert "check.expect_eq_const %cst, dense<[2.0, 4.0]> : tensor<2xf32>" in out
+    (tmp_path / "b.mlir").write_text(out)
+    assert run(capfd, "stablehlo", "fold", str(tmp_path / "b.mlir"))[1] == out
+    arguments = ("--args", "[dense<[1.0, 3.0]> : tensor<2xf32>]")
+    before = run(capfd, "stablehlo", "interpret", str(tmp_path / "a.mlir"), *arguments, "--interpreter", "readable")
+    assert before == run(capfd, "stablehlo", "interpret", str(tmp_path / "b.mlir"), *arguments, "--interpreter", "readable")
+
+
+def test_large_results_are_not_folded(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "a.mlir").write_text(CHECKED.partition("// -----")[2])
+    code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"), "--most", "100")
+    assert (code, "iota" in out) == (0, True)
+    assert "1 left: a result has more than 100 elements" in err
+
+
+@pytest.mark.parametrize("text", ["junk", "", "func.func @a() {\n  check.expect_eq_const 3\n}"])
+def test_no_program_is_refused_with_its_place(text: str, tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "a.mlir").write_text(text)
+    code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"))
+    assert (code, out) == (2, "")
+    assert "a.mlir" in err
+    assert "Traceback" not in err
+
+
+def test_an_endless_loop_and_unknown_operations_have_a_reason(tmp_path: Path, capfd: Capture) -> None:
+    loop = """func.func @loop() -> tensor<i1> {
+  %a = stablehlo.constant dense<true> : tensor<i1>
+  %b = stablehlo.while(%c = %a) : tensor<i1>
+    cond { stablehlo.return %c : tensor<i1> }
+    do { stablehlo.return %c : tensor<i1> }
+  return %b : tensor<i1>
+}
+
+// -----
+
+func.func @unknown() -> tensor<i1> {
+  %a = stablehlo.constant dense<true> : tensor<i1>
+  %b = stablehlo.custom_call @foreign(%a) : (tensor<i1>) -> tensor<i1>
+  return %b : tensor<i1>
+}
+"""
+    (tmp_path / "a.mlir").write_text(loop)
+    code, out, _ = run(capfd, "stablehlo", "interpret", str(tmp_path / "a.mlir"), "--interpreter", "readable", "--json")
+    assert code == 1
+    found = {each["function"]: (each["state"], each["reason"]) for each in json.loads(out)["functions"]}
+    assert found["loop"][0] == "aborted"
+    assert "more than 500,000 operations" in found["loop"][1]
+    assert found["unknown"] == ("unsupported", "the interpreter does not know stablehlo.custom_call @foreign")
+
+
+def test_an_instance_is_exported_as_a_program_that_checks_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "given").mkdir()
+    (tmp_path / "given" / "a.mlir").write_text(CHECKED)
+    assert run(capfd, "extract", "--lib", "stablehlo", "--programs", "given", "-q")[0] == 0
+    assert run(capfd, "run", "--compiler", "stablehlo-readable", "--frontend", "stablehlo", "-q", "--input-form", "folded")[0] == 0
+    code, _, err = run(capfd, "export", "stablehlo", "programs", "--no-failures", "--passing", "9")
+    assert (code, "2 programs written" in err) == (0, True)
+    texts = [each.read_text() for each in sorted((tmp_path / "programs").iterdir())]
+    assert "  %result = stablehlo.add %lhs, %rhs : tensor<2xui4>\n  check.expect_eq_const %result, dense<[15, 5]> : tensor<2xui4>" in texts[0]
+    assert "tolerance = " in texts[1]
+    for interpreter in ("reference", "readable"):
+        code, out, _ = run(capfd, "stablehlo", "test", "programs", "--interpreter", interpreter)
+        assert (code, "2 passed" in out) == (0, True)

@@ -1,0 +1,7 @@
+// RUN: stablehlo-translate --interpret -split-input-file %s
+
+func.func @replica_id() {
+  %result = stablehlo.replica_id : tensor<ui32>
+  check.expect_eq_const %result, dense<0> : tensor<ui32>
+  func.return
+}
