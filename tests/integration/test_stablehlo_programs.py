@@ -117,7 +117,9 @@ def test_an_instance_is_exported_as_a_program_that_checks_itself(tmp_path: Path,
     code, _, err = run(capfd, "export", "stablehlo", "programs", "--no-failures", "--passing", "9")
     assert (code, "2 programs written" in err) == (0, True)
     texts = [each.read_text() for each in sorted((tmp_path / "programs").iterdir())]
-    assert "  %result = stablehlo.add %lhs, %rhs : tensor<2xui4>\n  check.expect_eq_const %result, dense<[15, 5]> : tensor<2xui4>" in texts[0]
+    assert (
+        "  %result = stablehlo.add %lhs, %rhs : tensor<2xui4>\n  check.expect_eq_const %result, dense<[15, 5]> : tensor<2xui4>" in texts[0]
+    )
     assert "tolerance = " in texts[1]
     for interpreter in ("reference", "readable"):
         code, out, _ = run(capfd, "stablehlo", "test", "programs", "--interpreter", interpreter)
