@@ -30,6 +30,7 @@ from opera.opidiff.nodes import (
 from opera.opidiff.problems import nearest, one_of
 from opera.opidiff.table import ALIASES, DTYPES, INITS, KINDS, NODES, Form
 from opera.opidiff.tree import MOST_DEPTH, Items, Mapping, Place, Scalar, Tree, resolved
+from opera.trust import FILE_PATH, is_foreign, is_standard
 
 MOST_ELEMENTS = 2**28
 """Of one tensor, as in recordings."""
@@ -38,9 +39,6 @@ MOST_VALUES = 100_000
 MOST_DIMS = 64
 _WORD = 2**63
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
-_FILE_PATH = re.compile(r"file:(?P<file>[^\x00-\x1f]+\.py)::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
-LIBRARY = ("torch.", "math.", "operator.", "builtins.")
-"""How the paths begin that PyTorch's list of operators decides on."""
 _UNUSED = {
     "normal": ("low", "high", "p"),
     "uniform": ("mean", "std", "p"),
@@ -398,7 +396,7 @@ class Reader:
     def path(self, tree: Tree, where: str) -> str:
         """An import path, or a class in a file."""
         text = self.text(tree, where, "a path")
-        if _FILE_PATH.fullmatch(text) or _MODULE_PATH.fullmatch(text):
+        if FILE_PATH.fullmatch(text) or _MODULE_PATH.fullmatch(text):
             why = refused(text)
             if why is not None:
                 raise self.fail(tree, where, why)
@@ -683,14 +681,8 @@ def _a(form: Form) -> str:
 
 
 def refused(path: str) -> str | None:
-    """Why a name of the library's own must not be used; None where it is admitted, or is not the library's."""
-    return operators_of("pytorch").objection(path) if path.startswith(LIBRARY) else None
-
-
-def file_of(path: str) -> str | None:
-    """The file of a `file:` path; None for an import path."""
-    match = _FILE_PATH.fullmatch(path)
-    return None if match is None else match["file"]
+    """Why a name of the library or of Python must not be used; None where it is admitted, or names a class of the user's own."""
+    return operators_of("pytorch").objection(path) if not is_foreign(path) or is_standard(path) else None
 
 
 class Sizes:

@@ -34,10 +34,40 @@ tests:
       a: {impl: one, path: torch.nn.Linear}
       b: {impl: two, path: torch.nn.Linear, kwargs: {bias: true}}
     in: [{ref: x}]
+  - {id: net, op: {type: module, path: "file:own/net.py::Net", args: [4, 3]}, in: [{ref: x}]}
+  - id: mixed
+    op:
+      type: template_compare_pair
+      vars: {}
+      common: {args: [4, 3]}
+      a: {impl: one, path: torch.nn.Linear}
+      b: {impl: two, path: own.net.Net}
+    in: [{ref: x}]
+  - id: apart
+    op:
+      type: template_compare_pair
+      vars: {}
+      a: {impl: one, path: torch.nn.Linear, args: [4, 3]}
+      b: {impl: two, path: torch.nn.Linear, args: [4, 5]}
+    in: [{ref: x}]
   - id: other
     op: {type: template_compare_pair, vars: {}, a: {impl: one, path: torch.nn.ReLU}, b: {impl: two, path: torch.nn.GELU}}
     in: [{ref: x}]
 """.replace("N1", "4")
+
+
+NET = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self, size, out):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(out, size))
+        self.bias = torch.nn.Parameter(torch.ones(out))
+
+    def forward(self, x):
+        return x @ self.weight.T + self.bias
+"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +79,8 @@ class Ran:
 
 def run(folder: Path, *arguments: str) -> Ran:
     (folder / "s.yaml").write_text(SUITE)
+    (folder / "own").mkdir()
+    (folder / "own" / "net.py").write_text(NET)
     outputs = ["--csv", str(folder / "r.csv"), "--junit", str(folder / "r.xml")]
     code = guarded(command, ["run", str(folder / "s.yaml"), "--workspace", str(folder / "ws"), "-j", "2", "-q", *outputs, *arguments])
     with (folder / "r.csv").open() as file:
@@ -58,14 +90,15 @@ def run(folder: Path, *arguments: str) -> Ran:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    return run(tmp_path_factory.mktemp("suite"), "--backend", "onnxruntime", "--repeats", "5")
+    folder = tmp_path_factory.mktemp("suite")
+    return run(folder, "--backend", "onnxruntime", "--repeats", "5", "--trust", str(folder / "own"))
 
 
 def test_each_id_has_its_result_also_where_ids_share_an_instance(ran: Ran) -> None:
     assert ran.code == 0
     assert ran.results["add"]["verdict"] == ran.results["same"]["verdict"] == "pass"
     assert ran.results["add"]["instance"] == ran.results["same"]["instance"]
-    assert len(ran.results) == 13
+    assert len(ran.results) == 20
 
 
 def test_a_passing_test_has_metrics_and_latency(ran: Ran) -> None:
@@ -82,7 +115,7 @@ def test_an_absent_device_is_unsupported(ran: Ran) -> None:
 
 def test_a_class_of_a_file_is_unsupported_with_its_path(ran: Ran) -> None:
     assert (ran.results["mine"]["verdict"], ran.results["mine"]["reason"]) == ("unsupported", "foreign-class")
-    assert "file:mine.py::Mine" in ran.results["mine"]["summary"]
+    assert "file:mine.py::Mine is not found" in ran.results["mine"]["summary"]
 
 
 def test_a_scalar_is_an_input_of_rank_1_where_models_are_exported(ran: Ran) -> None:
@@ -102,10 +135,21 @@ def test_the_sides_of_a_pair_are_compared_and_a_difference_of_the_library_blames
     assert float(ran.results["other"]["max_abs"]) > 0
 
 
+def test_a_class_of_a_trusted_folder_runs(ran: Ran) -> None:
+    assert ran.results["net"]["verdict"] == "pass"
+
+
+def test_the_sides_of_a_pair_have_the_same_weights(ran: Ran) -> None:
+    assert ran.results["mixed"]["verdict"] == "pass"
+    assert float(ran.results["mixed"]["max_abs"]) < 1e-5
+    for name in ("apart__b", "apart"):
+        assert (ran.results[name]["verdict"], "'weight', a has [3, 4] and b [5, 4]" in ran.results[name]["summary"]) == ("invalid", True)
+
+
 def test_junit_has_a_case_for_each_id(ran: Ran) -> None:
     [suite] = xml.parse(ran.folder / "r.xml").getroot()
     assert {case.get("name") for case in suite} == set(ran.results)
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "0", "4")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("20", "0", "6")
 
 
 def test_a_second_run_continues_and_selects_ids(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
