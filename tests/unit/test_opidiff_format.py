@@ -13,11 +13,13 @@ import pytest
 import yaml
 
 from opera.instance import Distribution
+from opera.opidiff.instances import Classes, objections
 from opera.opidiff.nodes import ConstNode, ConstructNode, ListNode, OptionalNode, ScalarNode, TensorNode, TestCase, TupleNode
 from opera.opidiff.problems import InvalidSuite
 from opera.opidiff.suite import Suite, load_suite
 
-PAGE = Path(__file__).parents[2] / "docs" / "reference" / "opidiff.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "reference" / "opidiff.md"
 HEAD = "dims: {B: 2, N: 4}\npresets:\n  x: {type: tensor, shape: [B, N], kind: float}\n  y: {type: tensor, shape: [N], kind: float}\n"
 FLOAT = "{type: tensor, shape: [2], dtype: float32}"
 INTS = "{type: tensor, shape: [2], dtype: int64}"
@@ -303,6 +305,21 @@ def table() -> str:
 
 def test_the_page_lists_the_sentences() -> None:
     assert PAGE.read_text().partition(_BEGIN)[2].partition(_END)[0].strip() == table().strip()
+
+
+def test_the_other_tests_that_the_page_names_exist() -> None:
+    named = re.findall(r"`(\w+/test_\w+\.py)::(test_\w+)`", PAGE.read_text())
+    assert len(named) > 20
+    for file, name in named:
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text(), name
+
+
+@pytest.mark.parametrize("name", ["operators", "layers"])
+def test_the_suites_of_the_project_are_valid(name: str) -> None:
+    found = load_suite([ROOT / "corpora" / "suites" / f"{name}.yaml"])
+    assert len(found.tests) > 50
+    assert not found.warnings
+    assert not [each.id for each in found.tests if objections(each, Classes())]
 
 
 if __name__ == "__main__":
