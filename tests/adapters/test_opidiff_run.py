@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,3 +194,36 @@ def test_absent_backends_are_named_before_anything_runs(tmp_path: Path, capsys: 
     assert guarded(command, arguments) == 3
     assert "not installed: tensorrt (" in capsys.readouterr().err
     assert not (tmp_path / "ws").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_run_continues_with_what_it_has(tmp_path: Path) -> None:
+    names = [f"t{number}" for number in range(30)]
+    shapes = "\n".join(
+        f"  - {{id: {name}, op: 'aten::relu', in: [{{type: tensor, shape: [{number}], kind: float}}]}}"
+        for number, name in enumerate(names, 1)
+    )
+    (tmp_path / "s.yaml").write_text(f"tests:\n{shapes}\n")
+    command = [sys.executable, "-m", "opera", "opidiff", "run", "s.yaml", "--backend", "onnxruntime", "--workspace", "ws", "-q", "--json"]
+
+    def results() -> dict[str, str]:
+        """When each test that has a result got it."""
+        if not (tmp_path / "ws" / "opera.db").exists():
+            return {}
+        with closing(sqlite3.connect(f"file:{tmp_path}/ws/opera.db?mode=ro", uri=True)) as database:
+            try:
+                return dict(database.execute("SELECT instance, seconds FROM results"))
+            except sqlite3.OperationalError:
+                return {}
+
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as killed:
+        while not results() and killed.poll() is None:
+            time.sleep(0.05)
+        killed.kill()
+    before = results()
+    assert 0 < len(before) < len(names)
+    again = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert {each["id"]: each["verdict"] for each in json.loads(again.stdout)["results"]} == dict.fromkeys(names, "pass")
+    after = results()
+    assert {key: after[key] for key in before} == before
+    assert len(after) == len(names)
