@@ -22,9 +22,9 @@ from opera.instance.values import walk
 from opera.instrumentation.wire import Unrecordable
 from opera.models.sampling import sample
 from opera.opidiff.companion import CALL, NAME, TENSOR, call_document, content
+from opera.opidiff.fields import class_of, refused
 from opera.opidiff.instances import Scalars, classes_of, instance_of
 from opera.opidiff.problems import InvalidSuite
-from opera.opidiff.reading import class_of, refused
 from opera.opidiff.signatures import Signature, is_function, of_function
 from opera.opidiff.suite import load_suite
 

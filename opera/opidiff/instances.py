@@ -20,6 +20,7 @@ from opera.instrumentation.tensors import written
 from opera.models.forms import BESIDE, INPUTS, PACKED, STATE
 from opera.models.operators import operators_of
 from opera.opidiff.companion import companions, instance_from, is_tensor, tensor_from
+from opera.opidiff.fields import class_of
 from opera.opidiff.nodes import (
     ConstNode,
     ConstructNode,
@@ -34,7 +35,6 @@ from opera.opidiff.nodes import (
     TestCase,
     TupleNode,
 )
-from opera.opidiff.reading import class_of
 from opera.opidiff.signatures import Signature, of_class, of_forward, of_function
 from opera.opidiff.suite import Suite
 from opera.trust import SOURCE, Trust, Unfit, is_foreign

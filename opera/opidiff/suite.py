@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import cast
 
 from opera.console import one_line
+from opera.opidiff.fields import Wrong, refused, shown
 from opera.opidiff.nodes import ConstructNode, Node, TestCase
 from opera.opidiff.problems import MOST_PROBLEMS, InvalidSuite, SuiteProblem, nearest
-from opera.opidiff.reading import Reader, Wrong, refused, shown
+from opera.opidiff.reading import Reader
 from opera.opidiff.substitution import PLACEHOLDER, Assignment, variables_in
 from opera.opidiff.table import COMMON, DEVICES, DOCUMENT, OPERATIONS, SIDE, TEST
 from opera.opidiff.tree import Budget, Items, Mapping, Place, Scalar, Tree, Unreadable, parts_of, read_tree
@@ -214,7 +215,12 @@ class _Loader:
         for name in self._all.presets:
             self._reader.preset(name)
         self._reserve_ids()
-        return [case for number, tree in enumerate(self._all.tests, 1) for case in self._cases(tree, number)]
+        cases: list[TestCase] = []
+        for number, tree in enumerate(self._all.tests, 1):
+            if len(self.problems) >= MOST_PROBLEMS:
+                break
+            cases += self._cases(tree, number)
+        return cases
 
     def _reserve_ids(self) -> None:
         """Keeps the ids of tests without a template, so that no generated id takes one."""
