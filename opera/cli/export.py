@@ -14,7 +14,7 @@ from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
 from opera.cli.options import Count, Pattern, Size, common
 from opera.console import STDOUT, check_outputs, one_line, option, plural, print_json, quoted, say, write
 from opera.corpus.files import export
-from opera.corpus.selection import Selection, choose, instance_of
+from opera.corpus.selection import Selection, choose, instance_of, selector
 from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Outcome
 from opera.opidiff.companion import NAME, content
@@ -119,6 +119,7 @@ def opidiff(
     """
     if file.suffix not in (".yaml", ".yml"):
         raise UserError(f"{file} does not end in .yaml; name the suite e.g. {file.with_suffix('.yaml')}")
+    selector(keyword)
     selection = Selection(LIBRARY_OF_SUITES, source, keyword, test, outcome, cap, limit, max_size)
     with open_workspace(workspace, write=False) as space:
         corpus = Corpus(space)

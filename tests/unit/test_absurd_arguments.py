@@ -25,6 +25,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"),
     "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
     "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),
+    "export opidiff": ("out.yaml",),
     "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
     "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "fuzz generate": ("out.jsonl",),
