@@ -23,12 +23,13 @@ import stat
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
 from opera.console import say
 from opera.errors import EnvironmentBroken, UserError
+from opera.trust import Trust
 from opera.untrusted import Document, Malformed, parsed_toml, read_file
 
 FILE = "opera.toml"
@@ -54,9 +55,15 @@ class Setting:
 
 @dataclass(frozen=True)
 class Config:
-    """The settings of a project, by section, name and key."""
+    """The settings of a project.
+
+    Attributes:
+        values: By section, name and key.
+        trust: What workers of this command may load in addition to libraries and compilers. No file says that, only the command line.
+    """
 
     values: dict[tuple[str, str, str], Setting]
+    trust: Trust = field(default_factory=Trust)
 
     def python(self, section: str, name: str) -> str:
         """The interpreter of a `library` or `compiler`; by default the one that runs this.

@@ -23,6 +23,10 @@ class ArgumentText:
         """A tensor that is no input of the model."""
         raise NotImplementedError
 
+    def path(self, api: str) -> str:
+        """The name of a function or class."""
+        return dotted(api)
+
     def dtype(self, name: str) -> str:
         """A data type."""
         raise NotImplementedError
@@ -60,7 +64,7 @@ class ArgumentText:
         if isinstance(value, Call):
             given = [(name, self._value(item, False)) for name, item in value.arguments]
             parts = [text if name is None else keyword_argument(name, text) for name, text in given]
-            return f"{dotted(value.api)}({', '.join(parts)})"
+            return f"{self.path(value.api)}({', '.join(parts)})"
         return self.scalar(value)
 
     def _tensor(self, tensor: Tensor, inputs: bool) -> str:

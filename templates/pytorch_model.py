@@ -13,23 +13,27 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array
-from opera.instance import Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
-from opera.models.forms import INPUTS, PACKED
+from opera.instance import Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
+from opera.instance.values import walk
+from opera.models.forms import BESIDE, INPUTS, PACKED, STATE
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
-from opera.oracles.compare import disagreement
+from opera.oracles.compare import Policy, compare, disagreement
 from opera.templates.call_arguments import CallArguments, filled, member
 from opera.templates.onnx_agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch_devices import shapes_elsewhere
 from opera.templates.pytorch_programs import captured_by, run_saved, saved
-from opera.templates.pytorch_source import expected_source, module_source
+from opera.templates.pytorch_source import expected_source, imports_of_classes, module_source
+from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 
 torch: Any = importlib.import_module("torch")
 
 _HEADS = ("torch", "builtins", "math", "operator")
+STATES_DIFFER = "states-differ"
+SIDES_DIFFER = "sides-differ"
 _DISPATCHED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 _SIGNED = (torch.int8, torch.int16, torch.int32)
 """Narrower than int64."""
@@ -64,6 +68,7 @@ class PyTorchModel:
         if any(tensor.layout != "strided" for tensor in instance.tensors()):
             raise Invalid("sparse-layout")
         operators_of("pytorch").check_instance(instance)
+        _check_source(instance)
         try:
             target = resolve(instance.api)
         except (ImportError, AttributeError) as error:
@@ -75,10 +80,18 @@ class PyTorchModel:
         self._tensors = arguments.inputs
         if instance.kind is Kind.MODULE:
             target = _built(target, init, init_keywords, instance)
+        self._beside = None
+        for fact in (STATE, BESIDE):
+            other = instance.context_value(fact)
+            if isinstance(other, Call):
+                torch.manual_seed(seed)  # as for the side on its own
+                self._beside = arguments.module(other, instance)
+                _give_state(self._beside, target)
         packed = bool(instance.context_value(PACKED, False))
         if packed and self._tensors and self._tensors[0].is_complex():
             self._tensors[0] = torch.view_as_real(self._tensors[0].resolve_conj()).clone()
-        self.module = wrap(target, positional, keywords, instance.operator, packed=packed)
+        self.paired = instance.context_value(BESIDE) is not None
+        self.module = wrap(target, positional, keywords, instance.operator, packed=packed, beside=self._beside if self.paired else None)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -114,7 +127,8 @@ class PyTorchModel:
         outputs = self._run(self.module, self.fresh_tensors(), seed=1)
         arrays = [to_numpy(item) for item in outputs]
         again = [to_numpy(item) for item in self._other_run()]
-        return Reference(arrays, self._precise(len(outputs)), disagreement(arrays, [again]))
+        precise = self._precise(len(outputs))
+        return Reference(arrays, precise, disagreement(arrays, [again]) or (_sides_differ(arrays, precise) if self.paired else None))
 
     def artefact(self, kind: str, form: str) -> Artefact:
         if kind == "onnx":
@@ -141,7 +155,7 @@ class PyTorchModel:
             lazy=lazy,
             packed=bool(self.instance.context_value(PACKED, False)),
         )
-        imports = ["import torch"]
+        imports = ["import torch", *imports_of_classes(self.instance)]
         if "tree_leaves" in text:
             imports.append("from torch.utils._pytree import tree_leaves")
         return PythonSource((*imports_of(text), *imports), text, expected_source(plain=isinstance(result, torch.Tensor)))
@@ -249,6 +263,61 @@ class _Arguments(CallArguments):
     def resolved(self, path: str) -> Any:
         return resolve(path)
 
+    def module(self, call: Call, instance: Instance) -> Any:
+        """The module that *call* makes, in the mode of *instance*."""
+        positional = [self._value(value, False) for name, value in call.arguments if name is None]
+        keywords = {name: self._value(value, False) for name, value in call.arguments if name is not None}
+        try:
+            factory = resolve(call.api)
+        except (ImportError, AttributeError) as error:
+            raise Invalid("api-not-in-this-version") from error
+        return _built(factory, positional, keywords, instance)
+
+
+def _check_source(instance: Instance) -> None:
+    """Raises `Invalid` where the source of classes that are not the library's is another than that of *instance*."""
+    paths = foreign_paths(instance)
+    if not paths:
+        return
+    try:
+        found = granted().hash(paths)
+    except Unfit as error:
+        raise Invalid("class-not-trusted") from error
+    if found != instance.context_value(SOURCE):
+        raise Invalid("source-changed")
+
+
+def foreign_paths(instance: Instance) -> list[str]:
+    """The paths of all classes of *instance* that are not the library's own."""
+    values = [*(each.value for each in instance.arguments()), *(value for _, value in instance.context)]
+    calls = [part.api for value in values for part in walk(value) if isinstance(part, Call)]
+    return sorted({path for path in (instance.api, *calls) if is_foreign(path)})
+
+
+def _give_state(source: Any, target: Any) -> None:
+    """Copies parameters and buffers of side a of a pair to side b; raises `Invalid` where they have others."""
+    given = _state(source)
+    own = _state(target)
+    different = sorted(given.keys() ^ own.keys()) or [name for name in given if given[name].shape != own[name].shape]
+    if different:
+        name = different[0]
+        shapes = [str(list(each[name].shape)) if name in each else "nothing of that name" for each in (given, own)]
+        why = f"the sides have other parameters, so they cannot have the same weights: for {name!r}, a has {shapes[0]} and b {shapes[1]}"
+        raise Invalid(STATES_DIFFER) from ValueError(why)
+    if given:
+        target.load_state_dict(given)
+
+
+def _state(module: Any) -> dict[str, Any]:
+    return dict(module.state_dict()) if isinstance(module, torch.nn.Module) else {}
+
+
+def _sides_differ(arrays: list[Array], precise: list[Array] | None) -> str | None:
+    """Why a pair says nothing of a compiler; None where the library gives the same for both sides."""
+    half = len(arrays) // 2
+    same = len(arrays) % 2 == 0 and compare(arrays[:half], precise and precise[:half], arrays[half:], Policy({})) is None
+    return None if same else SIDES_DIFFER
+
 
 def _outputs(module: Any, tensors: Sequence[Any], seed: int) -> list[Any]:
     """Every tensor that a call of *module* returns; raises `Invalid` where it raises."""
@@ -273,10 +342,19 @@ def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instan
         raise Invalid(LIBRARY_RAISED) from error
 
 
-def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mapping[str, Any], operator: str, *, packed: bool = False) -> Any:
+def wrap(
+    target: Callable[..., Any],
+    positional: Sequence[Any],
+    keywords: Mapping[str, Any],
+    operator: str,
+    *,
+    packed: bool = False,
+    beside: Any = None,
+) -> Any:
     """A module that calls *target* with its own inputs in place of the slots, and returns every tensor of the result in a tuple.
 
-    With *packed*, input 0 holds pairs of real and imaginary parts, which the module joins.
+    With *packed*, input 0 holds pairs of real and imaginary parts, which the module joins. The module *beside*, side a of a pair, is called
+    first, with the same inputs.
 
     An operator that works in place gets copies: no compiler takes a model that writes to its inputs.
     """
@@ -288,8 +366,10 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
             values = [tensor.clone() for tensor in tensors] if in_place else list(tensors)
             if packed:
                 values[0] = torch.view_as_complex(values[0])
-            result = self.operator(*filled(positional, values), **{name: filled(item, values) for name, item in keywords.items()})
-            return values[0] if result is None and in_place else result
+            given, named = filled(positional, values), {name: filled(item, values) for name, item in keywords.items()}
+            result = self.operator(*given, **named)
+            result = values[0] if result is None and in_place else result
+            return result if beside is None else (self.beside(*given, **named), result)
 
         def forward(self, *tensors: Any) -> tuple[Any, ...]:
             result = self.operator_result(*tensors)
@@ -297,6 +377,7 @@ def wrap(target: Callable[..., Any], positional: Sequence[Any], keywords: Mappin
 
     module: Any = SingleOperator()
     module.operator = target
+    module.beside = beside
     module.in_place = in_place
     module.positional, module.keywords = positional, keywords
     return module
@@ -324,7 +405,7 @@ def constant(value: Any) -> Any:
 
 
 def resolve(path: str, *, called: bool = True) -> Any:
-    """The object at an importable dotted *path* below `torch`, or a type or plain function of Python's own.
+    """The object at an importable dotted *path* below `torch`, a type or plain function of Python's own, or a class that the user trusts.
 
     Raises:
         Invalid: PyTorch's list does not admit it.
@@ -332,6 +413,13 @@ def resolve(path: str, *, called: bool = True) -> Any:
         AttributeError: it is not there.
     """
     operators_of("pytorch").check(path, called=called)
+    if is_foreign(path):
+        try:
+            return load(path)
+        except (ImportError, AttributeError):
+            raise
+        except Exception as error:  # the code of a trusted file runs here
+            raise Invalid("class-not-loaded") from error
     head, *rest = path.split(".")
     found: Any = importlib.import_module(head)
     walked = head

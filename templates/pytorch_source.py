@@ -6,9 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from opera.arrays import Array, dtype_name
-from opera.instance import Device, DType, Instance, Kind, Tensor
+from opera.instance import Call, Device, DType, Instance, Kind, Tensor
+from opera.instance.values import walk
+from opera.models.forms import BESIDE, STATE
 from opera.templates.argument_text import ArgumentText
 from opera.templates.python_text import array_text, dotted, elements_text, is_uniform, listed, quoted, uniform_text, wrapped
+from opera.trust import granted, is_foreign
 
 _USUAL = frozenset({"float32", "int64", "bool"})
 """Dtypes that `torch.tensor` gives Python's numbers by itself."""
@@ -39,15 +42,15 @@ def module_source(
         packed: Whether input 0 holds pairs of real and imaginary parts, which the module joins.
     """
     writer = _Writer(in_place, packed)
-    api = dotted(instance.api)
+    api = writer.path(instance.api)
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
     names = "".join(f", x{place}" for place in range(len(inputs)))
     lines = ["class Model(torch.nn.Module):"]
     if instance.kind is Kind.MODULE:
-        lines += ["    def __init__(self):", "        super().__init__()", f"        self.operator = {api}({init})", ""]
+        lines += ["    def __init__(self):", "        super().__init__()", *_made(f"{api}({init})", instance, writer, seed), ""]
     target = "self.operator" if instance.kind is Kind.MODULE else api
-    result = f"{target}({call})"
+    result = f"{target}({call})" if instance.context_value(BESIDE) is None else f"(self.beside({call}), {target}({call}))"
     if not plain:
         result = f"tuple(leaf for leaf in tree_leaves({result}) if isinstance(leaf, torch.Tensor))"
     if instance.operator == "__setitem__":
@@ -66,6 +69,26 @@ def module_source(
     if any(each is not None for each in strides):
         lines[:0] = [*_STRIDED.strip().splitlines(), "", ""]
     return "\n".join(lines)
+
+
+def _made(operator: str, instance: Instance, writer: _Writer, seed: int) -> list[str]:
+    """The lines that make the operator, and side a of a pair, whose weights it takes."""
+    lines = [f"        self.operator = {operator}"]
+    for fact in (STATE, BESIDE):
+        side = instance.context_value(fact)
+        if isinstance(side, Call):
+            name = "self.beside" if fact == BESIDE else "other"
+            made = f"        {name} = {writer.scalar_call(side)}"
+            lines += [f"        torch.manual_seed({seed})", made, f"        self.operator.load_state_dict({name}.state_dict())"]
+    return lines
+
+
+def imports_of_classes(instance: Instance) -> list[str]:
+    """The lines that import the classes of *instance* that are not PyTorch's."""
+    values = [*(each.value for each in instance.arguments()), *(value for _, value in instance.context)]
+    paths = {instance.api, *(part.api for value in values for part in walk(value) if isinstance(part, Call))}
+    found = [granted().located(path) for path in sorted(paths) if is_foreign(path)]
+    return sorted({f"from {dotted(place.module or place.file.stem)} import {dotted(place.name.partition('.')[0])}" for place in found})
 
 
 def expected_source(*, plain: bool) -> str:
@@ -112,6 +135,13 @@ class _Writer(ArgumentText):
 
     def constant_tensor(self, tensor: Tensor) -> str:
         return f"torch.zeros({tensor.shape}, dtype=torch.{tensor.dtype})"
+
+    def path(self, api: str) -> str:
+        return dotted(granted().located(api).name) if is_foreign(api) else super().path(api)
+
+    def scalar_call(self, call: Call) -> str:
+        """The source of an object that a call makes."""
+        return self._value(call, inputs=False)
 
     def dtype(self, name: str) -> str:
         return f"torch.{dotted(name)}"

@@ -8,6 +8,7 @@ from typing import Any
 
 from opera.stablehlo.interpreter import SITE
 from opera.stablehlo.program import Attribute, Block, Function, Operation, Program, read_attribute
+from opera.stablehlo.scanner import TextError
 from opera.stablehlo.types import Value
 from opera.templates.stablehlo_checks import Compared, is_check, read_check
 from opera.templates.stablehlo_module import functions_of, ir, line_of
@@ -84,7 +85,12 @@ def _attributes(operation: Any) -> dict[str, Attribute]:
 
 
 def _read(attribute: Any) -> Attribute:
-    return str(attribute.value) if isinstance(attribute, ir.StringAttr) else read_attribute(str(attribute))
+    """An attribute as a plain value; as text, where it is of a kind that no operation needs, e.g. the layout of a foreign call."""
+    text = str(attribute.value) if isinstance(attribute, ir.StringAttr) else str(attribute)
+    try:
+        return text if isinstance(attribute, ir.StringAttr) else read_attribute(text)
+    except TextError:
+        return text
 
 
 def plain_operation(operation: Any) -> Operation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -11,37 +12,54 @@ from opera.cli import export_pytest, export_stablehlo
 from opera.cli.help import HeadedGroup
 from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
 from opera.cli.options import Count, Pattern, Size, common
-from opera.console import STDOUT, check_outputs, option, plural, print_json, quoted, say, write
+from opera.console import STDOUT, check_outputs, one_line, option, plural, print_json, quoted, say, write
 from opera.corpus.files import export
-from opera.corpus.selection import Selection
-from opera.errors import Exit, UserError
+from opera.corpus.selection import Selection, choose, instance_of, selector
+from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Outcome
+from opera.opidiff.companion import NAME, content
+from opera.opidiff.export import Form
+from opera.opidiff.export import export as exported_suites
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
 SCHEMA = "export/1"
 RANKING_SCHEMA = "ranking/1"
+OPIDIFF_SCHEMA = "export-opidiff/1"
+LIBRARY_OF_SUITES = "pytorch"
 
 
 @click.group("export", cls=HeadedGroup)
 def command() -> None:
-    """Write a corpus, a ranking, or a suite of tests."""
+    """Write a corpus, a ranking, or suites of tests."""
 
 
 command.add_command(export_pytest.command)
 command.add_command(export_stablehlo.command)
 
 
+def _selecting(function: Any) -> Any:
+    """Adds the options that select instances."""
+    options = (
+        click.option("--source", type=SOURCE, metavar="NAME", help="Select only instances of this source."),
+        click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'."),
+        click.option("--test", type=Pattern(), metavar="PATTERN", help="Select only instances of tests that match this shell pattern."),
+        click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Select only calls with this outcome."),
+        click.option(
+            "--cap", type=Count(), metavar="N", help="Write at most N instances of each operator, chosen for variety; by default all."
+        ),
+        click.option("--limit", type=Count(), metavar="N", help="Write at most N instances, chosen for variety; by default all."),
+        click.option("--max-size", type=Size(), help="Leave out instances whose document is larger than this, e.g. 4K; by default none."),
+    )
+    for each in reversed(options):
+        function = each(function)
+    return function
+
+
 @command.command("jsonl")
 @click.argument("file", metavar="FILE|-")
 @click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library.")
-@click.option("--source", type=SOURCE, metavar="NAME", help="Select only instances of this source.")
-@click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@click.option("--test", type=Pattern(), metavar="PATTERN", help="Select only instances of tests that match this shell pattern.")
-@click.option("--outcome", type=click.Choice([each.value for each in Outcome]), help="Select only calls with this recorded outcome.")
-@click.option("--cap", type=Count(), metavar="N", help="Write at most N instances of each operator, chosen for variety; by default all.")
-@click.option("--limit", type=Count(), metavar="N", help="Write at most N instances, chosen for variety; by default all.")
-@click.option("--max-size", type=Size(), help="Leave out instances whose document is larger than this, e.g. 4K; by default none.")
+@_selecting
 @common
 def jsonl(
     file: str,
@@ -73,6 +91,57 @@ def jsonl(
     else:
         target = "standard output" if Path(file) == STDOUT else file
         say(f"{plural(first['instances'], 'instance')} of {plural(first['operators'], 'operator')} written to {target}")
+    return Exit.CLEAN
+
+
+@command.command("opidiff")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@_selecting
+@click.option("--companion/--no-companion", default=True, show_default=True, help="Write calls that YAML cannot say with a companion file.")
+@common
+def opidiff(
+    file: Path,
+    source: str | None,
+    keyword: str | None,
+    test: str | None,
+    outcome: str | None,
+    cap: int | None,
+    limit: int | None,
+    max_size: int | None,
+    companion: bool,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
+    """Write instances of PyTorch as an OpiDiff suite.
+
+    `opera import` reads it back with the same identities, and `opera opidiff run` runs it. A test that YAML cannot say calls the companion,
+    a Python file next to FILE that needs PyTorch only. A suite that is too large for one file continues in FILE-2 and so on.
+    """
+    if file.suffix not in (".yaml", ".yml"):
+        raise UserError(f"{file} does not end in .yaml; name the suite e.g. {file.with_suffix('.yaml')}")
+    selector(keyword)
+    selection = Selection(LIBRARY_OF_SUITES, source, keyword, test, outcome, cap, limit, max_size)
+    with open_workspace(workspace, write=False) as space:
+        corpus = Corpus(space)
+        rows = choose(space, selection, seed)
+        exported = exported_suites((instance_of(corpus, each.id) for each in rows), companion=companion)
+    count = sum(exported.forms.values())
+    if not count:
+        raise NothingSelected("no selected instance can be written; --companion writes more")
+    paths = [file if number == 1 else file.with_stem(f"{file.stem}-{number}") for number in range(1, len(exported.texts) + 1)]
+    for path, text in zip(paths, exported.texts, strict=True):
+        write(path, text)
+    helped = count - exported.forms[Form.PLAIN.value]
+    if helped:
+        write(file.with_name(NAME), content().decode("utf-8"))
+    if as_json:
+        document = {"files": [str(each) for each in paths], "companion": str(file.with_name(NAME)) if helped else None}
+        print_json({"schema": OPIDIFF_SCHEMA, **document, "tests": count, "forms": exported.forms, "left_out": exported.left_out})
+        return Exit.CLEAN
+    say(f"{plural(count, 'test')} written to {', '.join(map(str, paths))}, {helped:,} of them with {NAME}")
+    for reason, number in exported.left_out.most_common():
+        say(f"left out: {number:,}: {one_line(reason)}")
     return Exit.CLEAN
 
 

@@ -9,11 +9,12 @@ import click
 from opera.cli.help import HeadedGroup, heading
 from opera.cli.names import Names
 from opera.cli.options import JOBS, SEEDS, Count, Duration, Pattern, Size, common
+from opera.cli.trusting import trust_options, trusting, with_trust
 from opera.config import load_config
 from opera.console import check_outputs, echo, option, plural, print_json, say, write
 from opera.difftest.settings import Settings
 from opera.errors import Exit
-from opera.opidiff.instances import Scalars
+from opera.opidiff.instances import Scalars, classes_of
 from opera.opidiff.problems import InvalidSuite, SuiteProblem
 from opera.opidiff.schema import json_schema
 from opera.opidiff.suite import Suite, load_suite
@@ -154,6 +155,7 @@ _output = heading("Output")
     type=click.Choice([each.value for each in Scalars]),
     help="Give scalars among the inputs as tensors or as Python constants; by default as tensors where models are exported.",
 )
+@trusting
 @_workers("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @_workers("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
 @_workers("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker.")
@@ -170,6 +172,8 @@ def run(
     seeds: int,
     repeats: int,
     scalars: str | None,
+    trusted: tuple[str, ...],
+    root: Path | None,
     jobs: int,
     timeout: float,
     memory: int,
@@ -184,7 +188,8 @@ def run(
     """Run the tests of suites on backends, and give a result for each id.
 
     The same command, typed again, continues. `opera triage`, `opera report` and `opera reproduce` go on from there. Exit with 1 when a test
-    fails.
+    fails. Classes that are not PyTorch's are loaded only with --trust, from below --root, by default the current folder, and then from the
+    folder of the suite.
     """
     check_outputs(as_json, csv_file, junit_file)
     try:
@@ -193,12 +198,12 @@ def run(
         _complain(error.problems, as_json)
         return Exit.USER_ERROR
     tests = selected(suite.tests, patterns, files)
-    config = load_config()
+    config = with_trust(load_config(), LIBRARY, trusted, root, suite.folders)
     backends = backends_of([*names, *([] if baseline in (LIBRARY, *names) else [baseline])], config)
     form = None if scalars is None else Scalars(scalars)
     base = Settings("", LIBRARY, seed=seed, seeds=seeds, jobs=jobs, timeout=timeout, memory=memory)
     with open_workspace(workspace, write=True) as space:
-        runner = SuiteRunner(space, config, base, form)
+        runner = SuiteRunner(space, config, base, form, classes_of(suite, config.trust))
         outcome = runner.run(tests, backends, baseline, lambda subject: CampaignProgress(subject, str(workspace), quiet=quiet))
         latency = runner.latency(outcome, backends, baseline, repeats) if repeats and not outcome.interrupted else {}
     report = SuiteReport(suite, outcome.rows, baseline, latency)
@@ -215,7 +220,7 @@ def run(
         for line in (*report.failures(), *report.totals()):
             echo(line)
         if failed:
-            echo(f"group failures by root cause: opera triage{option(workspace)}")
+            echo(f"group failures by root cause: opera triage{option(workspace)}{trust_options(trusted, root)}")
     if outcome.interrupted:
         return Exit.INTERRUPTED
     return Exit.NEW_FINDINGS if failed and not exit_zero else Exit.CLEAN

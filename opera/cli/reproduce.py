@@ -11,6 +11,7 @@ import click
 from opera.cli.help import HeadedCommand
 from opera.cli.names import FINDING
 from opera.cli.options import common
+from opera.cli.trusting import trusting, with_trust
 from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
 from opera.errors import EnvironmentBroken, Exit, UserError
@@ -35,14 +36,24 @@ _UNKNOWN: Mapping[str, Any] = {}
     help="Write the script to this file; by default into reproducers/ in the workspace.",
 )
 @click.option("--no-run", is_flag=True, help="Write the script without running it.")
+@trusting
 @common
-def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:
+def command(
+    identity: str,
+    output: Path | None,
+    no_run: bool,
+    trusted: tuple[str, ...],
+    root: Path | None,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
+) -> int:
     """Write a stand-alone script for a finding or a failing test, and run it.
 
     Exit with 0 when the script shows the failure, with 1 when it does not.
     """
     check_outputs(as_json, output)
-    config = load_config()
+    config = with_trust(load_config(), "pytorch", trusted, root)
     with open_workspace(workspace, write=False) as space:
         name, cases = _find(space, identity)
         script = output if output not in (None, STDOUT) else space.folder / "reproducers" / f"{name}.py"

@@ -13,6 +13,7 @@ import click
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER, FRONTEND
 from opera.cli.options import JOBS, Count, Duration, common
+from opera.cli.trusting import trusting, with_trust
 from opera.config import load_config
 from opera.console import echo, one_line, plural, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
@@ -43,6 +44,7 @@ SCHEMA = "triage/1"
 @click.option("--arbiters/--no-arbiters", default=True, show_default=True, help="Ask two other compilers about each wrong result.")
 @click.option("--split", "apart", nargs=2, metavar="A B", help="Never merge these two findings: they have different root causes.")
 @click.option("--join", "together", nargs=2, metavar="A B", help="Merge these two findings: they have one root cause.")
+@trusting
 @common
 def command(
     compiler: str | None,
@@ -56,6 +58,8 @@ def command(
     arbiters: bool,
     apart: tuple[str, str] | None,
     together: tuple[str, str] | None,
+    trusted: tuple[str, ...],
+    root: Path | None,
     workspace: Path,
     seed: int,
     as_json: bool,
@@ -66,6 +70,7 @@ def command(
     still needs to fail are its trigger. Then OPERA reduces the tests of the fingerprint without that trigger, and merges findings with
     the same cause. The workspace keeps each finished reduction, and the same command continues.
     """
+    config = with_trust(load_config(), "pytorch", trusted, root)
     options = TriageOptions(compiler, frontend, limit, causes, again, arbiters, jobs, Budget(probes, budget))
     with open_workspace(workspace, write=True, make=False) as space:
         before = findings_in(space)
@@ -74,9 +79,9 @@ def command(
         if apart or together:
             _decide(space, apart, together)
             tally = TriageTally()
-            Triage(space, load_config(), options, _tell).merge()
+            Triage(space, config, options, _tell).merge()
         else:
-            tally = Triage(space, load_config(), options, _tell).run()
+            tally = Triage(space, config, options, _tell).run()
         found = findings_in(space)
         reductions = Reductions(space).all()
     _print(tally, before, found, reductions, as_json)

@@ -14,7 +14,7 @@ from opera.corpus.files import Entry, Problem, check_instance, read_corpus, read
 from opera.corpus.programs import holds_programs, read_programs
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance
-from opera.opidiff.instances import Scalars, instance_of, is_of_the_library
+from opera.opidiff.instances import Scalars, classes_of, instance_of, objections
 from opera.opidiff.problems import InvalidSuite
 from opera.opidiff.suite import load_suite
 from opera.store import Corpus
@@ -112,12 +112,13 @@ def _suite(path: Path) -> Iterator[Entry | Problem]:
     except InvalidSuite as error:
         yield from (Problem(f"{each.file}:{each.line}:{each.column}", None, each.message) for each in error.problems if not each.warning)
         return
+    classes = classes_of(suite)
     for test in suite.tests:
         file, line = suite.line(test)
         try:
-            if not is_of_the_library(test):
-                raise Malformed(f"test {test.id} needs a class that is not PyTorch's; such classes are not run yet")
-            instance = instance_of(test, scalars=Scalars.PYTHON)
+            if objections(test, classes):
+                raise Malformed(f"test {test.id} needs a class that is not PyTorch's; `opera opidiff run --trust DIR` runs it")
+            instance = instance_of(test, scalars=Scalars.PYTHON, classes=classes)
             check_instance(instance)
             yield Entry(instance, (Occurrence("opidiff", test.id),))
         except (ValueError, RecursionError) as error:

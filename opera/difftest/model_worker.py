@@ -34,6 +34,7 @@ from opera.models.template import ExportFailed, Invalid, Model, Prepared, Templa
 from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
+from opera.trust import Trust, grant
 from opera.workers.child import Stages
 from opera.workers.failure import cut, describe, text_of, type_name
 from opera.workers.protocol import Message
@@ -56,6 +57,7 @@ class Materialiser:
         module, _, attribute = str(options["template"]).partition(":")
         self._factory = module, attribute
         self._cache = Path(options["cache"])
+        grant(Trust.of(options.get("trust")))
 
     def ready(self) -> Message:
         module, attribute = self._factory

@@ -44,7 +44,7 @@ def library_spec(config: Config, library: str, cache: Path, environment: Mapping
     return WorkerSpec(
         label=library,
         setup=_LIBRARY,
-        options={"template": template, "cache": str(cache)},
+        options={"template": template, "cache": str(cache), **_trusted(config)},
         python=config.python("library", library),
         path=search_path(template),
         environment=dict(environment or {}),
@@ -73,7 +73,13 @@ def compiler_spec(
         level: The optimisation level; None for the default.
     """
     template = template_of(library)
-    options: dict[str, Any] = {"adapter": plugin.target, "template": template, "cache": str(cache), "chebyshev": chebyshev}
+    options: dict[str, Any] = {
+        "adapter": plugin.target,
+        "template": template,
+        "cache": str(cache),
+        "chebyshev": chebyshev,
+        **_trusted(config),
+    }
     if level is not None:
         options["settings"] = {"level": level}
     return WorkerSpec(
@@ -85,3 +91,7 @@ def compiler_spec(
         environment={**environment, **plugin.load().worker_environment(cache), **config.environment(plugin.name)},
         search_first=config.search_first(plugin.name),
     )
+
+
+def _trusted(config: Config) -> dict[str, Any]:
+    return {"trust": config.trust.message()} if config.trust.folders else {}

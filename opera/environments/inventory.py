@@ -96,6 +96,21 @@ def inventory(python: str, path: tuple[str, ...] = ()) -> Inventory:
     return Inventory(python, found, document["markers"])
 
 
+@cache
+def search_path(python: str) -> tuple[str, ...]:
+    """The folders in which *python*, a path or a name on PATH, looks for packages.
+
+    Raises:
+        EnvironmentBroken: there is no such interpreter, or it does not work.
+    """
+    script = "import json, sys; json.dump(sys.path, sys.stdout)"
+    try:
+        run = subprocess.run([python, "-I", "-c", script], capture_output=True, text=True, check=True, timeout=_TIMEOUT)
+        return tuple(json.loads(run.stdout))
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        raise EnvironmentBroken(f"the interpreter {python} does not work; correct `python` in opera.toml") from error
+
+
 @dataclass(frozen=True)
 class Lack:
     """A requirement that is not met.

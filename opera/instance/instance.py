@@ -72,8 +72,11 @@ class Instance:
 
     @property
     def operator(self) -> str:
-        """The short name of the operator (`conv2d`, `Conv`); for an overload (`torch.ops.aten.add.Tensor`), the name of its operator."""
-        parts = self.api.split(".")
+        """The short name of the operator (`conv2d`, `Conv`); for an overload (`torch.ops.aten.add.Tensor`), the name of its operator.
+
+        For a class of a file (`file:models/toy.py::Toy`), the name of the class.
+        """
+        parts = self.api.rpartition("::")[2].split(".")
         return parts[3] if len(parts) == 5 and parts[:2] == ["torch", "ops"] else parts[-1]
 
     def arguments(self) -> Iterator[Argument]:

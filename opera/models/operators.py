@@ -17,6 +17,7 @@ from typing import Any, cast
 from opera.instance import Call, Enum, Instance, Named
 from opera.instance.values import walk
 from opera.models.template import Invalid
+from opera.trust import granted
 
 FOLDER = Path(__file__).resolve().parents[1] / "corpora" / "operators"
 NOT_AN_OPERATOR = "not-an-operator"
@@ -126,6 +127,8 @@ class Operators:
             self._check_files(f"{module}.{name}", cast("dict[object, object]", config).items())
 
     def _looked_up(self, path: str, called: bool) -> str | None:
+        if called and granted().covers(path):
+            return None
         parts = path.split(".")
         if not all(is_name(part) for part in parts):
             return f"{path!r} is no dotted name"

@@ -11,11 +11,16 @@ import hashlib
 import random
 import struct
 from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 from opera.instance import Argument, Call, Instance, Kind, Tensor, Value
-from opera.instance.values import DTYPE_BITS, Number
-from opera.models.forms import INPUTS, PACKED
+from opera.instance.values import DTYPE_BITS, Constraint, Number
+from opera.instrumentation.tensors import written
+from opera.models.forms import BESIDE, INPUTS, PACKED, STATE
 from opera.models.operators import operators_of
+from opera.opidiff.companion import companions, instance_from, is_tensor, tensor_from
+from opera.opidiff.fields import class_of
 from opera.opidiff.nodes import (
     ConstNode,
     ConstructNode,
@@ -30,8 +35,9 @@ from opera.opidiff.nodes import (
     TestCase,
     TupleNode,
 )
-from opera.opidiff.reading import LIBRARY, class_of, file_of
 from opera.opidiff.signatures import Signature, of_class, of_forward, of_function
+from opera.opidiff.suite import Suite
+from opera.trust import SOURCE, Trust, Unfit, is_foreign
 
 _FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
 
@@ -45,14 +51,51 @@ class Scalars(enum.Enum):
     """As a constant."""
 
 
-def instance_of(test: TestCase, seed: int = 0, scalars: Scalars = Scalars.TENSOR) -> Instance:
-    """The instance of *test* for *seed*."""
-    drawing = _Drawing(random.Random(hashlib.sha256(f"{seed}:{test.pair or test.id}".encode()).digest()), scalars)
+@dataclass(frozen=True)
+class Classes:
+    """Where classes that are not the library's come from.
+
+    Attributes:
+        trust: What the user lets run.
+        companions: The paths that belong to the companion of an exported suite.
+    """
+
+    trust: Trust = field(default_factory=Trust)
+    companions: frozenset[str] = frozenset()
+
+
+def instance_of(test: TestCase, seed: int = 0, scalars: Scalars = Scalars.TENSOR, classes: Classes | None = None) -> Instance:
+    """The instance of *test* for *seed*.
+
+    Args:
+        test: Of a suite.
+        seed: Of what is drawn here.
+        scalars: How scalars are given.
+        classes: Where classes that are not the library's come from.
+
+    Raises:
+        Unfit: such a class is not trusted, or not there.
+        ValueError: a call of the companion is malformed.
+    """
+    classes = classes or Classes()
+    drawing = _drawing(test, seed, scalars, classes)
     inputs = [drawing.value(node, called=True) for node in test.inputs]
     kwargs = [(name, drawing.value(node, called=True)) for name, node in test.kwargs]
     context: tuple[tuple[str, Value], ...] = ((PACKED, True),) if test.packed else ()
     if test.pair is not None:
         context = (*context, (INPUTS, test.pair))
+    if isinstance(test.op, ConstructNode) and test.op.path in classes.companions:
+        if len(test.op.args) != 1 or test.op.kwargs or kwargs or is_tensor(test.op.path):
+            raise ValueError("the companion's module takes one argument, the call, and inputs by position")
+        return instance_from(drawing.value(test.op.args[0]), inputs)
+    foreign = [path for path in paths_of(test) if is_foreign(path) and path not in classes.companions]
+    if foreign:
+        context = (*context, (SOURCE, classes.trust.hash(foreign)))
+    if test.other is not None:
+        again = _drawing(test, seed, scalars, classes)
+        for node in (*test.inputs, *(node for _, node in test.kwargs)):
+            again.value(node, called=True)
+        context = (*context, (STATE, again.value(test.other)))
     if isinstance(test.op, str):
         api = api_of(test.op, test.impl)
         signature = of_function(api)
@@ -63,6 +106,21 @@ def instance_of(test: TestCase, seed: int = 0, scalars: Scalars = Scalars.TENSOR
     )
     call = _arguments(inputs, kwargs, of_forward(module.path))
     return Instance("pytorch", module.path, Kind.MODULE, init, call, (("training", False), *context), of_class(module.path).defaults)
+
+
+def classes_of(suite: Suite, trust: Trust | None = None) -> Classes:
+    """The classes of *suite*, of which only the companion is known, and what *trust* adds."""
+    paths = {path for test in suite.tests for path in paths_of(test)}
+    return Classes(trust or Trust(), companions(paths, suite.folders))
+
+
+def both_sides(side: Instance) -> Instance:
+    """Side b of a pair with side a in one model, from *side*, the instance of side b."""
+    return replace(side, context=tuple((BESIDE if name == STATE else name, value) for name, value in side.context))
+
+
+def _drawing(test: TestCase, seed: int, scalars: Scalars, classes: Classes) -> _Drawing:
+    return _Drawing(random.Random(hashlib.sha256(f"{seed}:{test.pair or test.id}".encode()).digest()), scalars, classes)
 
 
 def api_of(operator: str, impl: str | None) -> str:
@@ -81,6 +139,7 @@ def paths_of(test: TestCase) -> set[str]:
     """The paths of all classes that a test constructs."""
     found: set[str] = set()
     pending: list[Node] = [*test.inputs, *(node for _, node in test.kwargs), *(() if isinstance(test.op, str) else (test.op,))]
+    pending += [] if test.other is None else [test.other]
     while pending:
         node = pending.pop()
         if isinstance(node, ConstructNode):
@@ -89,14 +148,23 @@ def paths_of(test: TestCase) -> set[str]:
     return found
 
 
-def is_of_the_library(test: TestCase) -> bool:
-    """Whether a test constructs only what the library itself has."""
-    return all(path.startswith(LIBRARY) and file_of(path) is None for path in paths_of(test))
-
-
-def foreign_paths(test: TestCase) -> list[str]:
-    """The paths of the classes that a worker would refuse to construct, sorted."""
-    return sorted(path for path in paths_of(test) if file_of(path) is not None or operators_of("pytorch").objection(path) is not None)
+def objections(test: TestCase, classes: Classes) -> list[str]:
+    """Why a worker would refuse to construct classes of a test, sorted."""
+    found: list[str] = []
+    for path in sorted(paths_of(test)):
+        if path in classes.companions:
+            try:
+                instance_of(test, classes=classes)
+            except (Unfit, ValueError) as error:
+                found.append(str(error))
+        elif is_foreign(path):
+            try:
+                classes.trust.located(path)
+            except Unfit as error:
+                found.append(str(error))
+        elif (why := operators_of("pytorch").objection(path)) is not None:
+            found.append(why)
+    return found
 
 
 def is_drawn_at_expansion(test: TestCase) -> bool:
@@ -113,9 +181,10 @@ def _arguments(positional: Iterable[Value], keywords: Iterable[tuple[str, Value]
 class _Drawing:
     """Makes values of nodes."""
 
-    def __init__(self, generator: random.Random, scalars: Scalars) -> None:
+    def __init__(self, generator: random.Random, scalars: Scalars, classes: Classes) -> None:
         self._generator = generator
         self._scalars = scalars
+        self._classes = classes
 
     def value(self, node: Node, *, called: bool = False) -> Value:
         """The value of *node*; *called* says that it is an input of the test, and no argument of a constructor."""
@@ -140,6 +209,8 @@ class _Drawing:
             case MappingOfNodes():
                 return {name: self.value(each) for name, each in node.items}
             case ConstructNode():
+                if node.path in self._classes.companions and is_tensor(node.path) and len(node.args) == 1:
+                    return tensor_from(self.value(node.args[0]))
                 args = [(None, self.value(each)) for each in node.args]
                 return Call(node.path, (*args, *((name, self.value(each)) for name, each in node.kwargs)))
 
@@ -156,7 +227,20 @@ class _Drawing:
 def tensor_of(node: TensorNode) -> Tensor:
     """The tensor that *node* describes."""
     data = None if node.values is None else elements_of(node.values, node.dtype)
-    return Tensor(node.shape, node.dtype, data, distribution=node.drawn)
+    made = Tensor(node.shape, node.dtype, data, distribution=node.drawn)
+    if data is None or node.dtype not in _FORMATS or written(data, node.dtype, made.size):
+        return made
+    return replace(made, constraint=constraint_of(made))
+
+
+def constraint_of(tensor: Tensor) -> Constraint:
+    """What a recorder says of the values of *tensor*, which are floats that no person seems to have written."""
+    from opera.arrays import tensor_array
+    from opera.instrumentation import numpy_structure
+
+    found = cast("dict[str, Any]", numpy_structure.constraint(tensor_array(tensor)))
+    structure = tuple(sorted(found.get("structure", ())))
+    return Constraint(found["low"], found["high"], bool(found.get("nan")), bool(found.get("inf")), structure)
 
 
 def elements_of(values: Iterable[Number], dtype: str) -> bytes:

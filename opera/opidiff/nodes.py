@@ -112,6 +112,7 @@ class TestCase:
         packed: Whether input 0 is transported as pairs of real and imaginary parts.
         pair: Id of the pair that it belongs to.
         side: `a` or `b` in a pair.
+        other: Of side b, what side a runs.
     """
 
     __test__ = False
@@ -126,6 +127,7 @@ class TestCase:
     packed: bool = False
     pair: str | None = None
     side: str | None = None
+    other: ConstructNode | None = None
 
     @property
     def operator(self) -> str:

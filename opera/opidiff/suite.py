@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import math
 import os
@@ -13,9 +12,10 @@ from pathlib import Path
 from typing import cast
 
 from opera.console import one_line
+from opera.opidiff.fields import Wrong, refused, shown
 from opera.opidiff.nodes import ConstructNode, Node, TestCase
 from opera.opidiff.problems import MOST_PROBLEMS, InvalidSuite, SuiteProblem, nearest
-from opera.opidiff.reading import Reader, Wrong, refused, shown
+from opera.opidiff.reading import Reader
 from opera.opidiff.substitution import PLACEHOLDER, Assignment, variables_in
 from opera.opidiff.table import COMMON, DEVICES, DOCUMENT, OPERATIONS, SIDE, TEST
 from opera.opidiff.tree import Budget, Items, Mapping, Place, Scalar, Tree, Unreadable, parts_of, read_tree
@@ -39,13 +39,13 @@ class Suite:
         files: All files, in the order of loading, as they are shown.
         tests: The tests, templates expanded; the two sides of a pair follow each other.
         warnings: Sorted by place.
-        hash: Of the content of all files.
+        folders: Where relative paths of classes may begin: the folders of the files.
     """
 
     files: tuple[str, ...]
     tests: tuple[TestCase, ...]
     warnings: tuple[SuiteProblem, ...]
-    hash: str
+    folders: tuple[Path, ...]
 
     def line(self, test: TestCase) -> tuple[str, int]:
         """The file and the line of a test."""
@@ -66,7 +66,7 @@ def load_suite(paths: Sequence[Path]) -> Suite:
     tests = loader.expanded()
     if any(not each.warning for each in loader.problems):
         raise InvalidSuite(sorted(loader.problems))
-    return Suite(tuple(loader.files), tuple(tests), tuple(sorted(loader.problems)), loader.hash)
+    return Suite(tuple(loader.files), tuple(tests), tuple(sorted(loader.problems)), loader.folders)
 
 
 @dataclass
@@ -98,7 +98,6 @@ class _Loader:
         self._seen: set[tuple[Place, str]] = set()
         self._paths: dict[str, str] = {}
         self._budget = Budget()
-        self._digest = hashlib.sha256()
         self._test: str | None = None
         self._operator: str | None = None
         self._all = _Definitions()
@@ -108,9 +107,9 @@ class _Loader:
         self._reader = Reader(self._all.dims, self._all.presets, self._report)
 
     @property
-    def hash(self) -> str:
-        """Of the content of all files."""
-        return self._digest.hexdigest()
+    def folders(self) -> tuple[Path, ...]:
+        """The folders of the files."""
+        return tuple(dict.fromkeys(Path(each).parent for each in self._paths))
 
     def _report(self, place: Place, where: str, message: str, warning: bool) -> None:
         if (place, message) in self._seen or len(self.problems) >= MOST_PROBLEMS:
@@ -152,7 +151,6 @@ class _Loader:
         except Unreadable as error:
             self.problems.append(error.problem)
             return
-        self._digest.update(path.read_bytes())
         try:
             self._document(tree, path, name, [*chain, real])
         except Wrong:
@@ -217,7 +215,12 @@ class _Loader:
         for name in self._all.presets:
             self._reader.preset(name)
         self._reserve_ids()
-        return [case for number, tree in enumerate(self._all.tests, 1) for case in self._cases(tree, number)]
+        cases: list[TestCase] = []
+        for number, tree in enumerate(self._all.tests, 1):
+            if len(self.problems) >= MOST_PROBLEMS:
+                break
+            cases += self._cases(tree, number)
+        return cases
 
     def _reserve_ids(self) -> None:
         """Keeps the ids of tests without a template, so that no generated id takes one."""
@@ -287,7 +290,7 @@ class _Loader:
             if why is not None:
                 raise self._error(op, "op", why)
         impl = test.get("impl")
-        if isinstance(impl, Scalar) and (why := refused(impl.text)) is not None:
+        if isinstance(impl, Scalar) and impl.text.startswith("torch.") and (why := refused(impl.text)) is not None:
             raise self._error(impl, "impl", why)
         return text
 
@@ -317,6 +320,7 @@ class _Loader:
     def _case(
         self, test: Mapping, op: str | ConstructNode, inputs: tuple[Node, ...], kwargs: tuple[tuple[str, Node], ...], shared: _Shared,
         *, suffix: str = "", base: str | None = None, impl: str | None = None, pair: str | None = None, side: str | None = None,
+        other: ConstructNode | None = None,
     ) -> TestCase:  # fmt: skip
         """A test with its final id."""
         self._check_packed(test, inputs, shared)
@@ -327,7 +331,7 @@ class _Loader:
         self._count += 1
         if self._count > MOST_TESTS:
             raise self._error(test, "", f"the suite has more than {MOST_TESTS:,} tests; split it")
-        return TestCase(name, test.place, op, inputs, kwargs, impl or shared.impl, shared.device, shared.packed, pair, side)
+        return TestCase(name, test.place, op, inputs, kwargs, impl or shared.impl, shared.device, shared.packed, pair, side, other)
 
     def _taken(self, test: Mapping, base: str | None, suffix: str, *, template: bool) -> str:
         """The id, which nothing else in the suite has."""
@@ -418,7 +422,19 @@ class _Loader:
         for side, module, impl in made:
             end = f"{suffix}__{side}" if side else suffix
             kept = None if shared.base is None else base
-            yield self._case(test, module, inputs, kwargs, shared, suffix=end, base=kept, impl=impl, pair=pair, side=side or None)
+            yield self._case(
+                test,
+                module,
+                inputs,
+                kwargs,
+                shared,
+                suffix=end,
+                base=kept,
+                impl=impl,
+                pair=pair,
+                side=side or None,
+                other=made[0][1] if side == "b" else None,
+            )
 
     def _assignments(self, op: Mapping) -> tuple[list[str], Iterator[tuple[Tree, ...]]]:
         """The names of the variables, and the values of each test."""

@@ -19,10 +19,11 @@ from opera.console import doing
 from opera.difftest.judge import headline
 from opera.difftest.messages import ModelSource
 from opera.errors import EnvironmentBroken, UserError
+from opera.models.forms import BESIDE
 from opera.oracles.fingerprint import summary, template
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Detail, Verdict
-from opera.report.script import objection, said
+from opera.report.script import classes_in, objection, said
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
 from opera.workers import clock
@@ -52,6 +53,7 @@ _SIGNS = {
 }
 """The assertion message for each kind of difference; the first one in the output counts."""
 _TELLING = ("AssertionError: expected", "Mismatched elements", "Max absolute difference")
+_HALVES = "\nexpected, actual = actual[: len(actual) // 2], actual[len(actual) // 2 :]  # of one side and of the other"
 _SIGN_OF = {"nan": "values", "inf": "values"}
 
 
@@ -135,7 +137,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
     tolerance = tolerance_of(str(difference.get("dtype", "float32"))) or tolerance_of("float32")
     assert tolerance is not None
     values: dict[str, Any] = {
-        "docstring": "\n".join(map(said, _docstring(case, versions))),
+        "docstring": "\n".join(map(said, [*_docstring(case, versions), *_needs(source.imports)])),
         "compares": result.verdict is Verdict.INCONSISTENT,
         "library_source": source.text + ("\n" + source.expected if result.verdict is Verdict.INCONSISTENT else ""),
         "route": result.route,
@@ -153,10 +155,10 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
     }
     driving = driving_code(adapter, result.frontend, values)
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *driving.imports])
-    values["compiler_source"] = driving.text
+    values["compiler_source"] = driving.text + (_HALVES if BESIDE in dict(case.document.get("context", ())) else "")
     text = _environment().get_template("script.py.j2").render(values).rstrip() + "\n"
     text = text if re.search(r"\bnp\.", text) else text.replace(f"{_NUMPY}\n", "", 1)
-    why = objection(text, f"{values['docstring']}\n", values["library_source"], route.library)
+    why = objection(text, f"{values['docstring']}\n", values["library_source"], route.library, source.imports)
     if why is not None:
         raise UserError(f"no script was written for {result.test[:12]}, because {why}; `opera show {result.test[:12]}` has the facts")
     return text
@@ -231,6 +233,11 @@ def _docstring(case: ScriptCase, versions: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _needs(imports: Iterable[str]) -> list[str]:
+    modules = sorted(set(classes_in(imports).values()))
+    return [f"Set PYTHONPATH to the folder that has {', '.join(modules)}."] if modules else []
+
+
 def _sorted_imports(lines: Iterable[str]) -> str:
     """The standard library first, then everything else by name, as a linter would have it."""
     distinct = dict.fromkeys(lines)
@@ -265,7 +272,8 @@ def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | 
         environment["TMPDIR"] = str(folder)  # a process that dies removes none of its files
         environment.update({} if adapter is None else adapter.script_environment(folder))
         environment.update(config.environment(result.compiler))
-        environment.update({"PYTHONPATH": os.pathsep.join(first)} if first else {})
+        folders = (*first, *(config.trust.roots if config.trust.folders else ()))
+        environment.update({"PYTHONPATH": os.pathsep.join(folders)} if folders else {})
         reading, writing = map(os.fdopen, os.pipe(), ("rb", "wb"))
         with reading:
             try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from opera.instance.values import DTYPE_BITS
 from opera.models.operators import FOLDER, operators_of
@@ -25,8 +25,26 @@ _KNOWN = frozenset(
 )  # fmt: skip
 """The names that the model templates themselves write, in addition to data types."""
 _DATA_TYPES = re.compile(rf"(torch|tf|np|ml_dtypes)\.({'|'.join(DTYPE_BITS)})|onnx\.TensorProto\.[A-Z0-9]+")
+_CLASS = re.compile(r"from ([\w.]+) import (\w+)", re.ASCII)
 _METHODS = frozenset(
-    ["__init__", "as_strided", "clone", "copy", "copy_", "dtype", "numpy", "operator", "reshape", "shape", "to", "train", "view"]
+    [
+        "__init__",
+        "as_strided",
+        "clone",
+        "copy",
+        "copy_",
+        "dtype",
+        "numpy",
+        "operator",
+        "reshape",
+        "shape",
+        "to",
+        "train",
+        "view",
+        "beside",
+        "load_state_dict",
+        "state_dict",
+    ]
 )
 _BUILTINS = frozenset(
     ["Ellipsis", "bool", "bytes", "complex", "dict", "float", "frozenset", "int", "isinstance", "list", "object", "range", "set", "slice",
@@ -40,7 +58,7 @@ def said(text: str) -> str:
     return line.replace('"""', "'''").replace("\\", "/")
 
 
-def objection(script: str, docstring: str, model: str, library: str) -> str | None:
+def objection(script: str, docstring: str, model: str, library: str, imported: Iterable[str] = ()) -> str | None:
     """Why *script* must not be written; None where it is what it is to be.
 
     Args:
@@ -48,6 +66,7 @@ def objection(script: str, docstring: str, model: str, library: str) -> str | No
         docstring: What it is to say first.
         model: The part of it that defines the library's model and inputs, and the expected outputs.
         library: Whose model it is.
+        imported: The lines that import what the model needs.
     """
     try:
         body = ast.parse(script).body
@@ -56,21 +75,27 @@ def objection(script: str, docstring: str, model: str, library: str) -> str | No
     first = body[0] if body else None
     if not isinstance(first, ast.Expr) or not isinstance(first.value, ast.Constant) or first.value.value != docstring:
         return "the first statement of the script is not its docstring"
-    return foreign_names(model, library)
+    return foreign_names(model, library, imported)
 
 
-def foreign_names(model: str, library: str) -> str | None:
-    """Why *model*, source of a model of *library*, must not be written; None if it names listed operators only."""
+def classes_in(imported: Iterable[str]) -> dict[str, str]:
+    """The classes that the user trusts among *imported*, lines of imports: name and module."""
+    found = (_CLASS.fullmatch(line) for line in imported)
+    return {match[2]: match[1] for match in found if match is not None and match[1].partition(".")[0] not in _MODULES}
+
+
+def foreign_names(model: str, library: str, imported: Iterable[str] = ()) -> str | None:
+    """Why *model*, source of a model of *library*, must not be written; None if it names only listed operators and what *imported* has."""
     try:
         part = ast.parse(model)
     except (SyntaxError, ValueError) as error:
         return f"the model is not valid Python: {error}"
-    return next(_strangers(part, library), None) if (FOLDER / f"{library}.toml").is_file() else None
+    return next(_strangers(part, library, frozenset(classes_in(imported))), None) if (FOLDER / f"{library}.toml").is_file() else None
 
 
-def _strangers(part: ast.Module, library: str) -> Iterator[str]:
+def _strangers(part: ast.Module, library: str, classes: frozenset[str]) -> Iterator[str]:
     """Names that neither the templates write nor the library's list admits."""
-    own = _BUILTINS | {node.arg for node in ast.walk(part) if isinstance(node, ast.arg)}
+    own = classes | _BUILTINS | {node.arg for node in ast.walk(part) if isinstance(node, ast.arg)}
     for node in ast.walk(part):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             own |= {node.id}

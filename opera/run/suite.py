@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,7 +23,7 @@ from opera.difftest.settings import Settings
 from opera.environments.inventory import inventory, lacks
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance, Occurrence, digest
-from opera.opidiff.instances import Scalars, foreign_paths, has_scalars, instance_of
+from opera.opidiff.instances import Classes, Scalars, both_sides, has_scalars, instance_of, objections
 from opera.opidiff.nodes import TestCase
 from opera.oracles.compare import Policy, compare
 from opera.oracles.metrics import metrics
@@ -144,11 +144,13 @@ class SuiteRunner:
         config: Says which interpreters to use.
         settings: Limits and numbers of workers; compiler, frontend, route and suite are set for each backend.
         scalars: How scalars among the inputs are given; None for what the format says: tensors where models are exported.
+        classes: Those that are not the library's.
     """
 
-    def __init__(self, workspace: Workspace, config: Config, settings: Settings, scalars: Scalars | None) -> None:
+    def __init__(self, workspace: Workspace, config: Config, settings: Settings, scalars: Scalars | None, classes: Classes) -> None:
         self._workspace = workspace
         self._config = config
+        self._classes = classes
         self._settings = settings
         self._scalars = scalars
 
@@ -164,7 +166,7 @@ class SuiteRunner:
         interrupted = False
         for backend in backends:
             for seed in range(self._settings.seed, self._settings.seed + self._settings.seeds):
-                runnable = [each for each in tests if _obstacle(each, backend) is None]
+                runnable = [each for each in tests if self._obstacle(each, backend) is None]
                 planned = self._planned(runnable, backend, seed)
                 results: dict[str, StoredResult] = {}
                 if planned.instances and not interrupted:
@@ -176,19 +178,33 @@ class SuiteRunner:
         if baseline != LIBRARY:
             rows = self._against(rows, baseline)
         by_name = {each.name: each for each in backends}
-        return SuiteRun((*rows, *self._pairs(rows, by_name)), tuple(summaries), interrupted)
+        pairs = self._pairs(rows, by_name)
+        if not interrupted:
+            pairs, more = self._findings(pairs, rows, by_name, progress)
+            summaries += more
+            interrupted = any(each.stopped_by == "interrupt" for each in more)
+        return SuiteRun((*rows, *pairs), tuple(summaries), interrupted)
 
     def _planned(self, tests: Iterable[TestCase], backend: Backend, seed: int) -> _Planned:
         planned = _Planned()
         added: list[tuple[Instance, Occurrence]] = []
         for test in tests:
-            instance = instance_of(test, seed, self._form(backend))
+            instance = instance_of(test, seed, self._form(backend), self._classes)
             key = digest(instance)
             planned.keys[test.id] = key
             planned.instances[key] = instance
             added.append((instance, Occurrence("opidiff", test.id)))
         Corpus(self._workspace).add(added)
         return planned
+
+    def _obstacle(self, test: TestCase, backend: Backend) -> tuple[str, str] | None:
+        """Reason and summary of a test that cannot run on *backend*; None for one that can."""
+        refused = objections(test, self._classes)
+        if refused:
+            return FOREIGN_CLASS, "; ".join(one_line(each, 300) for each in refused)
+        if not _has_device(test, backend):
+            return NO_DEVICE, f"{backend.name} has no {test.device} device here"
+        return None
 
     def _form(self, backend: Backend) -> Scalars:
         return self._scalars or (Scalars.TENSOR if backend.exports else Scalars.PYTHON)
@@ -222,7 +238,7 @@ class SuiteRunner:
         row = SuiteRow(test, test.id, seed, backend.name, None)
         key = planned.keys.get(test.id)
         if key is None:
-            reason, summary = _obstacle(test, backend) or (None, "")
+            reason, summary = self._obstacle(test, backend) or (None, "")
             return replace(row, verdict=Verdict.UNSUPPORTED, reason=reason, summary=summary)
         result = results.get(key)
         if result is None:
@@ -283,6 +299,41 @@ class SuiteRunner:
         whole = {key: found for key, found in sides.items() if len(found) == len(_SIDES)}
         return [self._pair(name, found["a"], found["b"], backends[backend]) for (name, _, backend), found in whole.items()]
 
+    def _findings(
+        self,
+        pairs: Sequence[SuiteRow],
+        rows: Iterable[SuiteRow],
+        backends: Mapping[str, Backend],
+        progress: Callable[[str], ProgressListener],
+    ) -> tuple[list[SuiteRow], list[Summary]]:
+        """Runs each pair whose sides differ as one model of both sides, so that the difference is confirmed, and triaged as others are."""
+        second = {(each.id, each.seed, each.backend): each.test for each in rows if each.test.side == "b"}
+        found: dict[tuple[str, int], dict[str, Instance]] = {}
+        for row in pairs:
+            if row.verdict is Verdict.INCONSISTENT:
+                test = second[f"{row.id}__b", row.seed, row.backend]
+                instance = both_sides(instance_of(test, row.seed, self._form(backends[row.backend]), self._classes))
+                found.setdefault((row.backend, row.seed), {})[row.id] = instance
+        confirmed: dict[tuple[str, int, str], SuiteRow] = {}
+        rows_by_key = {(each.id, each.seed, each.backend): each for each in pairs}
+        summaries: list[Summary] = []
+        for (backend, seed), wanted in found.items():
+            keys = {name: digest(instance) for name, instance in wanted.items()}
+            Corpus(self._workspace).add((instance, Occurrence("opidiff", name)) for name, instance in wanted.items())
+            planned = _Planned(instances={keys[name]: instance for name, instance in wanted.items()})
+            summary = self._campaign(planned, backends[backend], seed, progress)
+            summaries.append(summary)
+            results = {each.instance: each for each in Campaigns(self._workspace).results(summary.campaign)}
+            for name, key in keys.items():
+                row = replace(rows_by_key[name, seed, backend], instance=key)
+                result = results.get(key)
+                if result is not None and result.verdict.is_failure:
+                    row = replace(row, fingerprint=result.fingerprint)
+                else:
+                    row = replace(row, summary=f"{row.summary}; not as one model of both sides")
+                confirmed[name, seed, backend] = row
+        return [confirmed.get(key, row) for key, row in rows_by_key.items()], summaries
+
     def _pair(self, name: str, one: SuiteRow, two: SuiteRow, backend: Backend) -> SuiteRow:
         row = SuiteRow(one.test, name, one.seed, one.backend, None, is_pair=True)
         for side, each in zip(_SIDES, (one, two), strict=True):
@@ -309,17 +360,6 @@ class SuiteRunner:
 
 def _facts(measured: MetricFacts) -> MetricFacts:
     return {"max_abs": measured["max_abs"], "mean_abs": measured["mean_abs"], "mse": measured["mse"]}
-
-
-def _obstacle(test: TestCase, backend: Backend) -> tuple[str, str] | None:
-    """Reason and summary of a test that cannot run on *backend*; None for one that can."""
-    foreign = foreign_paths(test)
-    if foreign:
-        names = ", ".join(one_line(each, 80) for each in foreign)
-        return FOREIGN_CLASS, f"classes that are not {LIBRARY}'s are not run yet: {names}"
-    if not _has_device(test, backend):
-        return NO_DEVICE, f"{backend.name} has no {test.device} device here"
-    return None
 
 
 def _has_device(test: TestCase, backend: Backend) -> bool:

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,10 +39,40 @@ tests:
       a: {impl: one, path: torch.nn.Linear}
       b: {impl: two, path: torch.nn.Linear, kwargs: {bias: true}}
     in: [{ref: x}]
+  - {id: net, op: {type: module, path: "file:own/net.py::Net", args: [4, 3]}, in: [{ref: x}]}
+  - id: mixed
+    op:
+      type: template_compare_pair
+      vars: {}
+      common: {args: [4, 3]}
+      a: {impl: one, path: torch.nn.Linear}
+      b: {impl: two, path: own.net.Net}
+    in: [{ref: x}]
+  - id: apart
+    op:
+      type: template_compare_pair
+      vars: {}
+      a: {impl: one, path: torch.nn.Linear, args: [4, 3]}
+      b: {impl: two, path: torch.nn.Linear, args: [4, 5]}
+    in: [{ref: x}]
   - id: other
     op: {type: template_compare_pair, vars: {}, a: {impl: one, path: torch.nn.ReLU}, b: {impl: two, path: torch.nn.GELU}}
     in: [{ref: x}]
 """.replace("N1", "4")
+
+
+NET = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self, size, out):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(out, size))
+        self.bias = torch.nn.Parameter(torch.ones(out))
+
+    def forward(self, x):
+        return x @ self.weight.T + self.bias
+"""
 
 
 @dataclass(frozen=True)
@@ -49,6 +84,8 @@ class Ran:
 
 def run(folder: Path, *arguments: str) -> Ran:
     (folder / "s.yaml").write_text(SUITE)
+    (folder / "own").mkdir()
+    (folder / "own" / "net.py").write_text(NET)
     outputs = ["--csv", str(folder / "r.csv"), "--junit", str(folder / "r.xml")]
     code = guarded(command, ["run", str(folder / "s.yaml"), "--workspace", str(folder / "ws"), "-j", "2", "-q", *outputs, *arguments])
     with (folder / "r.csv").open() as file:
@@ -58,14 +95,15 @@ def run(folder: Path, *arguments: str) -> Ran:
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
-    return run(tmp_path_factory.mktemp("suite"), "--backend", "onnxruntime", "--repeats", "5")
+    folder = tmp_path_factory.mktemp("suite")
+    return run(folder, "--backend", "onnxruntime", "--repeats", "5", "--trust", str(folder / "own"))
 
 
 def test_each_id_has_its_result_also_where_ids_share_an_instance(ran: Ran) -> None:
     assert ran.code == 0
     assert ran.results["add"]["verdict"] == ran.results["same"]["verdict"] == "pass"
     assert ran.results["add"]["instance"] == ran.results["same"]["instance"]
-    assert len(ran.results) == 13
+    assert len(ran.results) == 20
 
 
 def test_a_passing_test_has_metrics_and_latency(ran: Ran) -> None:
@@ -82,7 +120,7 @@ def test_an_absent_device_is_unsupported(ran: Ran) -> None:
 
 def test_a_class_of_a_file_is_unsupported_with_its_path(ran: Ran) -> None:
     assert (ran.results["mine"]["verdict"], ran.results["mine"]["reason"]) == ("unsupported", "foreign-class")
-    assert "file:mine.py::Mine" in ran.results["mine"]["summary"]
+    assert "file:mine.py::Mine is not found" in ran.results["mine"]["summary"]
 
 
 def test_a_scalar_is_an_input_of_rank_1_where_models_are_exported(ran: Ran) -> None:
@@ -102,10 +140,21 @@ def test_the_sides_of_a_pair_are_compared_and_a_difference_of_the_library_blames
     assert float(ran.results["other"]["max_abs"]) > 0
 
 
+def test_a_class_of_a_trusted_folder_runs(ran: Ran) -> None:
+    assert ran.results["net"]["verdict"] == "pass"
+
+
+def test_the_sides_of_a_pair_have_the_same_weights(ran: Ran) -> None:
+    assert ran.results["mixed"]["verdict"] == "pass"
+    assert float(ran.results["mixed"]["max_abs"]) < 1e-5
+    for name in ("apart__b", "apart"):
+        assert (ran.results[name]["verdict"], "'weight', a has [3, 4] and b [5, 4]" in ran.results[name]["summary"]) == ("invalid", True)
+
+
 def test_junit_has_a_case_for_each_id(ran: Ran) -> None:
     [suite] = xml.parse(ran.folder / "r.xml").getroot()
     assert {case.get("name") for case in suite} == set(ran.results)
-    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("13", "0", "4")
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("20", "0", "6")
 
 
 def test_a_second_run_continues_and_selects_ids(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,3 +194,36 @@ def test_absent_backends_are_named_before_anything_runs(tmp_path: Path, capsys: 
     assert guarded(command, arguments) == 3
     assert "not installed: tensorrt (" in capsys.readouterr().err
     assert not (tmp_path / "ws").exists()
+
+
+@pytest.mark.slow
+def test_a_killed_run_continues_with_what_it_has(tmp_path: Path) -> None:
+    names = [f"t{number}" for number in range(30)]
+    shapes = "\n".join(
+        f"  - {{id: {name}, op: 'aten::relu', in: [{{type: tensor, shape: [{number}], kind: float}}]}}"
+        for number, name in enumerate(names, 1)
+    )
+    (tmp_path / "s.yaml").write_text(f"tests:\n{shapes}\n")
+    command = [sys.executable, "-m", "opera", "opidiff", "run", "s.yaml", "--backend", "onnxruntime", "--workspace", "ws", "-q", "--json"]
+
+    def results() -> dict[str, str]:
+        """When each test that has a result got it."""
+        if not (tmp_path / "ws" / "opera.db").exists():
+            return {}
+        with closing(sqlite3.connect(f"file:{tmp_path}/ws/opera.db?mode=ro", uri=True)) as database:
+            try:
+                return dict(database.execute("SELECT instance, seconds FROM results"))
+            except sqlite3.OperationalError:
+                return {}
+
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as killed:
+        while not results() and killed.poll() is None:
+            time.sleep(0.05)
+        killed.kill()
+    before = results()
+    assert 0 < len(before) < len(names)
+    again = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True)
+    assert {each["id"]: each["verdict"] for each in json.loads(again.stdout)["results"]} == dict.fromkeys(names, "pass")
+    after = results()
+    assert {key: after[key] for key in before} == before
+    assert len(after) == len(names)

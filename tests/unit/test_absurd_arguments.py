@@ -26,6 +26,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
     "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),
     "export stablehlo": ("programs",),
+    "export opidiff": ("out.yaml",),
     "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
     "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "stablehlo fold": ("none.mlir",),

@@ -14,7 +14,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
         "errors interruption testing",
-        "plugins untrusted atomic",
+        "plugins untrusted atomic trust",
         "console",
         "config",
         "instrumentation",

@@ -12,9 +12,11 @@ import pytest
 from opera.corpus.files import Entry, Problem
 from opera.corpus.readers import Format, origin
 from opera.instance import Argument, Call, Constraint, Distribution, Instance, Kind, Tensor, decode_instance, digest, encode_instance
+from opera.models.forms import BESIDE, INPUTS, STATE
 from opera.models.sampling import sample
-from opera.opidiff.instances import Scalars, foreign_paths, instance_of
+from opera.opidiff.instances import Classes, Scalars, both_sides, instance_of, objections
 from opera.opidiff.suite import Suite, load_suite
+from opera.trust import Trust
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
 X = "{type: tensor, shape: [2, 3], kind: float}"
@@ -190,10 +192,47 @@ def test_errors_of_a_suite_are_problems_of_its_import(tmp_path: Path) -> None:
     assert problem.text == f"{path}:1:9: a test is a mapping, not 1"
 
 
-@pytest.mark.parametrize(
-    ("path", "foreign"),
-    [("torch.nn.ReLU", []), ("file:m.py::Mine", ["file:m.py::Mine"]), ("os.system", ["os.system"]), ("pkg.Mine", ["pkg.Mine"])],
-)
-def test_classes_of_others_are_found_before_a_worker_refuses_them(path: str, foreign: list[str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(("path", "objection"), [("torch.nn.ReLU", []), ("file:m.py::Mine", ["not found"]), ("pkg.Mine", ["not found"])])
+def test_classes_of_others_are_found_before_a_worker_refuses_them(path: str, objection: list[str], tmp_path: Path) -> None:
     tests = suite(tmp_path, f"op: {{type: module, path: '{path}'}}, in: []").tests
-    assert foreign_paths(tests[0]) == foreign
+    found = objections(tests[0], Classes(Trust((), (str(tmp_path),))))
+    assert len(found) == len(objection)
+    assert all(part in text for part, text in zip(objection, found, strict=True))
+
+
+PAIR = (
+    f"op: {{type: template_compare_pair, vars: {{n: [3]}}, common: {{args: [3, {{var: n}}]}},"
+    f" a: {{impl: one, path: torch.nn.Linear}}, b: {{impl: two, path: torch.nn.Linear, kwargs: {{bias: true}}}}}}, in: [{X}]"
+)
+
+
+def test_side_b_takes_inputs_and_state_of_side_a(tmp_path: Path) -> None:
+    one, two = (instance_of(each) for each in suite(tmp_path, f"id: p, {PAIR}").tests)
+    assert one.context_value(INPUTS) == two.context_value(INPUTS) == "p__n=3"
+    assert (one.context_value(STATE), two.context_value(STATE)) == (None, Call("torch.nn.Linear", ((None, 3), (None, 3))))
+    both = both_sides(two)
+    assert (both.context_value(BESIDE), both.context_value(STATE)) == (two.context_value(STATE), None)
+    assert len({digest(each) for each in (one, two, both)}) == 3
+
+
+def test_the_source_of_a_class_is_part_of_the_identity(tmp_path: Path) -> None:
+    (tmp_path / "m.py").write_text("import near\nclass Mine: ...\n")
+    (tmp_path / "near.py").write_text("")
+    (tmp_path / "far.py").write_text("")
+    [test] = suite(tmp_path, "op: {type: module, path: 'file:m.py::Mine'}, in: []").tests
+
+    def identity() -> str:
+        return digest(instance_of(test, classes=Classes(Trust((str(tmp_path),), (str(tmp_path),)))))
+
+    first = identity()
+    (tmp_path / "far.py").write_text("x = 1\n")
+    assert identity() == first
+    (tmp_path / "near.py").write_text("x = 1\n")
+    assert identity() != first
+
+
+def test_numbers_that_look_random_have_the_class_that_a_recorder_gives_them(tmp_path: Path) -> None:
+    drawn = Tensor((2,), "float32", np.array([0.123456, -7.654321], np.float32).tobytes(), None, "strided", Constraint(-7.654321, 0.123456))
+    recorded = Instance("pytorch", "torch.ops.aten.relu", Kind.FUNCTION, (), (Argument("self", drawn),))
+    text = "op: aten::relu, in: [{type: const_tensor, shape: [2], dtype: float32, value: [0.123456, -7.654321]}]"
+    assert digest(made(tmp_path, text)) == digest(recorded)
