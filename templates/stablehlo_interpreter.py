@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from opera.stablehlo.checks import holds
-from opera.stablehlo.interpreter import NotDefined, Stopped, Unsupported
+from opera.stablehlo.interpreter import NotDefined, PastLimit, Stopped, Unsupported
 from opera.stablehlo.literals import Constant
 from opera.stablehlo.messages import (
     Checked,
@@ -104,7 +104,7 @@ class Interpreter:
                     found.append(_plain(function, "it ended the process", "left-out"))
                     continue
                 stages.enter(f"{place}/{most_parallel(program)}")
-                found.append(_evaluated(text, function, request))
+                found.append(evaluated(text, function, request))
         return Interpreted(found, [each.name for program in programs for each in functions_of(program)])
 
 
@@ -135,7 +135,7 @@ def _plain(function: Function, failure: str, kind: Any) -> Evaluated:
     return Evaluated(function.name, function.line, [str(each) for each in function.inputs], [], [], [], failure, kind)
 
 
-def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
+def evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
     """Evaluates one function in a module of its own."""
     try:
         inputs = inputs_of(function, request.arguments, request.arrays)
@@ -152,7 +152,7 @@ def _evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
         return _plain(function, str(error), "inputs")
     except NoProbe as error:
         return _plain(function, str(error), "type")
-    except Unsupported as error:
+    except (Unsupported, PastLimit) as error:
         return _plain(function, str(error), "unknown")
     except (InterpreterFailed, NotDefined, Stopped, ir.MLIRError, RuntimeError, ValueError) as error:
         return _plain(function, message_of(error), "raised")

@@ -19,7 +19,7 @@ class StableHloReadable(StableHloReference):
     unsupported = (
         *StableHloReference.unsupported,
         UnsupportedRule(("opera.stablehlo.interpreter.machine.Unsupported",), "no-converter", stages=("load", "run")),
-        UnsupportedRule(("opera.stablehlo.interpreter.machine.Stopped",), "limit", r"\ballowed$|^more than ", stages=("load", "run")),
+        UnsupportedRule(("opera.stablehlo.interpreter.machine.PastLimit",), "too-slow", stages=("load", "run")),
         UnsupportedRule(("opera.stablehlo.scanner.TextError",), "type", r"no type of a tensor|no element type", stages=("load", "run")),
     )
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from opera.arrays import Array, ModelValue, as_array, dtype_name, is_array
-from opera.compilers.adapter import Route
+from opera.compilers.adapter import CannotFeed, Route
 from opera.compilers.registry import plugin
+from opera.compilers.stablehlo_format import as_declared, input_types
 from opera.config import Config
 from opera.conformance.worker import JUDGE, StableHloWorker
 from opera.console import doing, one_line
@@ -98,10 +99,11 @@ def _program(candidate: Candidate, case: ScriptCase, sources: ModelSources, work
     if made.reference.undefined or not made.reference.outputs:
         raise _NoProgram("the library gives no reference")
     outputs = [_array(each) for each in made.reference.outputs]
-    inputs = [_array(each) for each in made.inputs.values()]
+    text = made.artefact.decode()
+    inputs = _declared(text, [_array(each) for each in made.inputs.values()])
     operation = candidate.api.rpartition(".")[2]
     stem = f"{_NAME.sub('_', operation)}_{candidate.identity[:8]}"
-    request = Compose(made.artefact.decode(), stem, _raw(inputs), _raw(outputs), [_tolerance(each) for each in outputs])
+    request = Compose(text, stem, _raw(inputs), _raw(outputs), [_tolerance(each) for each in outputs])
     answer = worker.ask(request.to_json())
     if not isinstance(answer, Composed):
         raise _NoProgram(answer if isinstance(answer, str) else getattr(answer, "message", "no program"))
@@ -120,6 +122,17 @@ def _array(value: ModelValue) -> Array:
     if not is_array(value):
         raise _NoProgram("a value is no tensor")
     return as_array(value)
+
+
+def _declared(text: str, inputs: Sequence[Array]) -> list[Array]:
+    """The inputs in the dtypes that `main` declares."""
+    try:
+        types = input_types(text)
+    except CannotFeed as error:
+        raise _NoProgram(str(error)) from error
+    if len(types) != len(inputs):
+        raise _NoProgram("the inputs are not those of main")
+    return [as_array(as_declared(value, type)) for value, type in zip(inputs, types, strict=True)]
 
 
 def _raw(arrays: Sequence[Array]) -> list[RawTensor]:

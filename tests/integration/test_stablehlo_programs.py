@@ -101,9 +101,9 @@ func.func @unknown() -> tensor<i1> {
 """
     (tmp_path / "a.mlir").write_text(loop)
     code, out, _ = run(capfd, "stablehlo", "interpret", str(tmp_path / "a.mlir"), "--interpreter", "readable", "--json")
-    assert code == 1
+    assert code == 4
     found = {each["function"]: (each["state"], each["reason"]) for each in json.loads(out)["functions"]}
-    assert found["loop"][0] == "aborted"
+    assert found["loop"][0] == "unsupported"
     assert "more than 500,000 operations" in found["loop"][1]
     assert found["unknown"] == ("unsupported", "the interpreter does not know stablehlo.custom_call @foreign")
 

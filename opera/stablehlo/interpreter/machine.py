@@ -45,7 +45,11 @@ class Unsupported(Exception):
 
 
 class Stopped(Exception):
-    """An evaluation passed a limit, or a program has no meaning, e.g. because shapes do not fit."""
+    """A program has no meaning, e.g. because shapes do not fit."""
+
+
+class PastLimit(Stopped):
+    """An evaluation needs more operations, or larger tensors, than allowed."""
 
 
 @dataclass
@@ -162,7 +166,7 @@ class Machine:
         """The results of the function called *name*."""
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise Stopped(f"@{name} calls itself without end")
+            raise PastLimit(f"@{name} calls itself without end")
         try:
             return self.block(self._program.functions[name].body, arguments, None)
         finally:
@@ -192,16 +196,16 @@ class Machine:
     def _step(self) -> None:
         self._steps += 1
         if self._steps > self._most_steps:
-            raise Stopped(f"more than {self._most_steps:,} operations; does a loop end?")
+            raise PastLimit(f"more than {self._most_steps:,} operations; does a loop end?")
 
     def type(self, text: str) -> TensorType:
-        """The type of a tensor with known dimensions; raises Stopped for more elements than allowed."""
+        """The type of a tensor with known dimensions; raises PastLimit for more elements than allowed."""
         return self.limited(tensor_type(text))
 
     def limited(self, type: TensorType) -> TensorType:
-        """*type*; raises Stopped where it has more elements than allowed."""
+        """*type*; raises PastLimit where it has more elements than allowed."""
         if type.size > self._elements:
-            raise Stopped(f"{type} has {type.size:,} elements, and at most {self._elements:,} are allowed")
+            raise PastLimit(f"{type} has {type.size:,} elements, and at most {self._elements:,} are allowed")
         return type
 
 
@@ -251,7 +255,8 @@ def evaluate(
 
     Raises:
         Unsupported: the function may come to operations or types without a rule; all are named, and nothing was evaluated.
-        Stopped: a limit was passed, or values do not fit.
+        PastLimit: it needs more operations, or larger tensors, than allowed.
+        Stopped: values do not fit.
         NotDefined: an operation is not defined for its elements.
     """
     unknown = unknown_operations(program, function)
@@ -266,4 +271,4 @@ def evaluate(
         try:
             return machine.call(function, arguments)
         except RecursionError:
-            raise Stopped(f"@{function} nests too deep") from None
+            raise PastLimit(f"@{function} nests too deep") from None
