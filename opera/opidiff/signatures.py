@@ -65,3 +65,10 @@ def of_forward(api: str) -> Signature:
 def is_function(api: str) -> bool:
     """Whether the table has the function *api*."""
     return api in _table()["functions"]
+
+
+@functools.cache
+def aten_operators() -> tuple[str, ...]:
+    """The operators of ATen without their overloads, as a suite names them: `aten::add`."""
+    names = (each.removeprefix("torch.ops.aten.") for each in _table()["functions"] if each.startswith("torch.ops.aten."))
+    return tuple(dict.fromkeys(f"aten::{name.partition('.')[0]}" for name in names))

@@ -16,6 +16,7 @@ from opera.opidiff.fields import Wrong, refused, shown
 from opera.opidiff.nodes import ConstructNode, Node, TestCase
 from opera.opidiff.problems import MOST_PROBLEMS, InvalidSuite, SuiteProblem, nearest
 from opera.opidiff.reading import Reader
+from opera.opidiff.signatures import aten_operators, is_function
 from opera.opidiff.substitution import PLACEHOLDER, Assignment, variables_in
 from opera.opidiff.table import COMMON, DEVICES, DOCUMENT, OPERATIONS, SIDE, TEST
 from opera.opidiff.tree import Budget, Items, Mapping, Place, Scalar, Tree, Unreadable, parts_of, read_tree
@@ -289,6 +290,9 @@ class _Loader:
             why = refused(f"torch.ops.{text.replace('::', '.')}")
             if why is not None:
                 raise self._error(op, "op", why)
+            if not is_function(f"torch.ops.{text.replace('::', '.')}"):
+                hint = nearest(text, aten_operators())
+                self._reader.warn(op, "op", f"the PyTorch that OPERA was made with has no operator {one_line(text, 80)!r}{hint}")
         impl = test.get("impl")
         if isinstance(impl, Scalar) and impl.text.startswith("torch.") and (why := refused(impl.text)) is not None:
             raise self._error(impl, "impl", why)

@@ -227,3 +227,43 @@ def test_a_killed_run_continues_with_what_it_has(tmp_path: Path) -> None:
     after = results()
     assert {key: after[key] for key in before} == before
     assert len(after) == len(names)
+
+
+FLOORS = """
+import torch
+
+
+class Divides(torch.nn.Module):
+    def forward(self, x):
+        return torch.div(x, 2, rounding_mode="floor")
+
+
+class Rounds(torch.nn.Module):
+    def forward(self, x):
+        return torch.floor(x.float() / 2).to(torch.int64)
+"""
+HALVES = """
+tests:
+  - id: halves
+    op:
+      type: template_compare_pair
+      vars: {}
+      a: {impl: one, path: own.floors.Divides}
+      b: {impl: two, path: own.floors.Rounds}
+    in: [{type: tensor, dtype: int64, shape: [4], init: randint, low: -7, high: -1}]
+"""
+
+
+@pytest.mark.slow
+def test_a_pair_that_a_backend_tells_apart_is_a_finding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """OpenVINO divides negative integers towards zero where PyTorch says floor. The package is named, not its folder."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "floors.py").write_text(FLOORS)
+    (tmp_path / "s.yaml").write_text(HALVES)
+    given = ["--backend", "openvino", "--trust", "own", "--root", str(tmp_path), "--workspace", str(tmp_path / "ws"), "--json", "-q"]
+    assert guarded(command, ["run", str(tmp_path / "s.yaml"), *given]) == 1
+    rows = {row["id"]: row for row in json.loads(capsys.readouterr().out)["results"]}
+    assert (rows["halves__a"]["verdict"], rows["halves__b"]["verdict"]) == ("inconsistent", "pass")
+    assert rows["halves"]["verdict"] == "inconsistent"
+    assert rows["halves"]["finding"]
+    assert "in pytorch they agree" in rows["halves"]["summary"]

@@ -66,7 +66,7 @@ class Case:
 
     @property
     def text(self) -> str:
-        return self.suite or f"{HEAD}tests:\n  - id: t\n    op: aten::op\n    in:\n      - {self.input}\n"
+        return self.suite or f"{HEAD}tests:\n  - id: t\n    op: aten::eq\n    in:\n      - {self.input}\n"
 
 
 def template(body: str, inputs: str = "[{ref: x}]", more: str = "") -> str:
@@ -96,7 +96,7 @@ def only(found: Suite) -> TestCase:
 
 
 def inputs(folder: Path, text: str) -> tuple[object, ...]:
-    return only(suite(folder, f"{HEAD}tests: [{{op: aten::op, in: [{text}]}}]\n")).inputs
+    return only(suite(folder, f"{HEAD}tests: [{{op: aten::eq, in: [{text}]}}]\n")).inputs
 
 
 def ids(found: Suite) -> list[str]:
@@ -121,7 +121,7 @@ def test_includes_are_relative_to_the_file_that_includes(tmp_path: Path) -> None
 
 def test_definitions_of_one_file_hold_in_the_others(tmp_path: Path) -> None:
     found = suite(
-        tmp_path, "include: a.yaml\ndims: {B: 7}\ntests: []\n", a="tests: [{op: aten::op, in: [{type: tensor, shape: [B], kind: int}]}]\n"
+        tmp_path, "include: a.yaml\ndims: {B: 7}\ntests: []\n", a="tests: [{op: aten::eq, in: [{type: tensor, shape: [B], kind: int}]}]\n"
     )
     assert only(found).inputs == (TensorNode((7,), "int64", Distribution("randint", (0, 9))),)
 
@@ -138,7 +138,7 @@ def test_definitions_of_one_file_hold_in_the_others(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_scalars_are_those_of_the_core_schema(text: str, value: object, tmp_path: Path) -> None:
     if value == "error":
-        assert complaints(tmp_path, f"tests: [{{op: aten::op, in: [{{type: const, value: {text}}}]}}]\n")
+        assert complaints(tmp_path, f"tests: [{{op: aten::eq, in: [{{type: const, value: {text}}}]}}]\n")
     else:
         [node] = inputs(tmp_path, f"{{type: const, value: {text}}}")
         assert isinstance(node, ConstNode)
