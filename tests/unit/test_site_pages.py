@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,7 +50,9 @@ def test_a_compiler_has_a_page_with_its_routes_rules_filters_and_findings(pages:
     adapter = plugins()[name].load()
     assert all(f"| `{route.frontend}` | `{route.name}` |" in page for route in adapter.routes)
     assert page.count("\n| `", page.index("## Unsupported"), page.index("## Findings")) == len(adapter.unsupported)
-    of_it = [folder for folder in FOLDERS if folder.startswith(f"{name}-")]
+    of_it = [
+        folder for folder in FOLDERS if json.loads((ROOT / "data" / "findings" / folder / "finding.json").read_text())["compiler"] == name
+    ]
     assert page.count("](../findings/") == len(of_it)
     assert "(filters.md#precision-policy)" in page
     assert "\n## precision-policy\n" in pages["compilers/filters.md"]
