@@ -13,10 +13,10 @@ import numpy as np
 from opera.arrays import Array, Outputs, dtype_name
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.instance import Kind
 from opera.instance.values import DTYPE_BITS
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
-from opera.programs.instances import label_of
 
 FRONTEND = "tvm.relax.frontend"
 _PLUMBING = frozenset({"_translate_fx_graph", "_check_unsupported_func_type", "_import_branch_subgraph", "_process_derived_symbol"})
@@ -214,8 +214,8 @@ class TvmAdapter(Adapter):
         found = of_frames((failure or {}).get("frames", ()))
         if found is not None:
             return found
-        if subject.route.frontend == tvm_relax.FRONTEND:
-            return label_of(subject.instance)
+        if subject.instance.kind is Kind.PROGRAM:
+            return subject.instance.operator
         if subject.route.name == "onnx":
             return of_onnx(subject.data) or onnx_format.operator_of(subject)
         if subject.route.name == "litert":
