@@ -13,7 +13,7 @@ from opera.programs.operators import DTYPES
 from opera.programs.program import MAIN, Block, Function, If, Invoke, Parameter, Program, Projection, Tuple, canonical
 from opera.programs.reading import Builder, Opaque, Reading, axis_from, integral
 from opera.programs.types import Attribute, TensorType, TupleType, Type, tensor
-from opera.templates.program_relax import NEURAL, PLAIN, REDUCED
+from opera.templates.program_relax_operators import NEURAL, PLAIN, REDUCED
 
 tvm: Any = importlib.import_module("tvm")
 relax: Any = importlib.import_module("tvm.relax")

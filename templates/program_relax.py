@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import tvm
@@ -12,100 +12,9 @@ from opera.programs.languages import own_printer
 from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, Projection, Tuple
 from opera.programs.types import TensorType, Type, tensor
 from opera.programs.values import to_array
+from opera.templates.program_relax_operators import BUILD
 
 relax: Any = tvm.relax
-op = relax.op
-Build = Callable[[Sequence[Any], Mapping[str, Any]], Any]
-"""The expression of a call: its arguments, and its parameters."""
-PLAIN = (
-    "abs", "sign", "negative", "exp", "log", "sqrt", "rsqrt", "square", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan",
-    "asinh", "acosh", "atanh", "erf", "sigmoid", "ceil", "floor", "round", "trunc", "logical_not", "bitwise_not", "add", "subtract",
-    "multiply", "divide", "floor_divide", "floor_mod", "power", "maximum", "minimum", "atan2", "log_add_exp", "bitwise_and", "bitwise_or",
-    "bitwise_xor", "left_shift", "right_shift", "logical_and", "logical_or", "logical_xor", "equal", "not_equal", "less", "less_equal",
-    "greater", "greater_equal", "isnan", "isinf", "isfinite", "where", "matmul",
-)  # fmt: skip
-NEURAL = ("relu", "silu", "gelu", "gelu_tanh", "selu", "softplus")
-REDUCED = ("sum", "mean", "max", "min", "prod", "variance", "std")
-
-
-def _window(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: list(attributes[key]) for name, key in (("strides", "strides"), ("padding", "padding"), ("dilation", "dilations"))}
-
-
-def _pooled(function: Callable[..., Any]) -> Build:
-    return lambda a, k: function(a[0], list(k["kernel"]), **_window(k))
-
-
-def _convolved(function: Callable[..., Any]) -> Build:
-    return lambda a, k: function(a[0], a[1], **_window(k), groups=k["groups"])
-
-
-def _reduction(function: Callable[..., Any]) -> Build:
-    return lambda a, k: function(a[0], list(k["axes"]), keepdims=bool(k["keepdims"]))
-
-
-def _sliced(arguments: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    begin, end, strides = (list(attributes[name]) for name in ("begin", "end", "strides"))
-    return op.strided_slice(arguments[0], list(range(len(begin))), begin, end, strides)
-
-
-def _divided(arguments: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    cuts: list[int] = []
-    for size in attributes["sizes"][:-1]:
-        cuts.append(size + (cuts[-1] if cuts else 0))
-    return op.split(arguments[0], cuts, attributes["axis"])
-
-
-def _padded(arguments: Sequence[Any], attributes: Mapping[str, Any]) -> Any:
-    before, after = (attributes[name] for name in ("before", "after"))
-    widths = [each for pair in zip(before, after, strict=True) for each in pair]
-    return op.nn.pad(arguments[0], widths, "constant", float(attributes["value"]))
-
-
-def _last_axes(arguments: Sequence[Any], attributes: Mapping[str, Any]) -> list[int]:
-    return list(range(attributes["axis"], len(arguments[0].ty.shape)))
-
-
-BUILD: Mapping[str, Build] = {
-    **{name: (lambda function: lambda a, _: function(*a))(getattr(op, name)) for name in PLAIN},
-    **{name: (lambda function: lambda a, _: function(a[0]))(getattr(op.nn, name)) for name in NEURAL},
-    **{name: _reduction(getattr(op, name)) for name in REDUCED},
-    "leaky_relu": lambda a, k: op.nn.leakyrelu(a[0], k["alpha"]),
-    "clip": lambda a, k: op.clip(a[0], k["low"], k["high"]),
-    "astype": lambda a, k: op.astype(a[0], k["dtype"]),
-    "argmax": lambda a, k: op.astype(op.argmax(a[0], k["axis"], bool(k["keepdims"])), "int64"),
-    "argmin": lambda a, k: op.astype(op.argmin(a[0], k["axis"], bool(k["keepdims"])), "int64"),
-    "reshape": lambda a, k: op.reshape(a[0], k["shape"]),
-    "broadcast_to": lambda a, k: op.broadcast_to(a[0], k["shape"]),
-    "tile": lambda a, k: op.tile(a[0], list(k["repeats"])),
-    "permute_dims": lambda a, k: op.permute_dims(a[0], list(k["axes"])),
-    "expand_dims": lambda a, k: op.expand_dims(a[0], k["axis"]),
-    "squeeze": lambda a, k: op.squeeze(a[0], k["axis"]),
-    "concat": lambda a, k: op.concat(list(a), k["axis"]),
-    "split": _divided,
-    "strided_slice": _sliced,
-    "pad": _padded,
-    "take": lambda a, k: op.take(a[0], a[1], k["axis"]),
-    "gather_elements": lambda a, k: op.gather_elements(a[0], a[1], k["axis"]),
-    "flip": lambda a, k: op.flip(a[0], k["axis"]),
-    "softmax": lambda a, k: op.nn.softmax(a[0], k["axis"]),
-    "log_softmax": lambda a, k: op.nn.log_softmax(a[0], k["axis"]),
-    "cumsum": lambda a, k: op.cumsum(a[0], k["axis"]),
-    "cumprod": lambda a, k: op.cumprod(a[0], k["axis"]),
-    "sort": lambda a, k: op.sort(a[0], k["axis"], bool(k["descending"])),
-    "topk": lambda a, k: op.topk(a[0], k["k"], k["axis"], "both", bool(k["largest"]), "int64"),
-    "triu": lambda a, k: op.triu(a[0], k["k"]),
-    "tril": lambda a, k: op.tril(a[0], k["k"]),
-    "layer_norm": lambda a, k: op.nn.layer_norm(*a, _last_axes(a, k), k["epsilon"]),
-    "rms_norm": lambda a, k: op.nn.rms_norm(*a, _last_axes(a, k), k["epsilon"]),
-    "conv1d": _convolved(op.nn.conv1d),
-    "conv2d": _convolved(op.nn.conv2d),
-    "max_pool1d": _pooled(op.nn.max_pool1d),
-    "max_pool2d": _pooled(op.nn.max_pool2d),
-    "avg_pool1d": _pooled(op.nn.avg_pool1d),
-    "avg_pool2d": _pooled(op.nn.avg_pool2d),
-}
-"""The operators that Relax has."""
 
 
 def module_of(program: Program) -> tvm.IRModule:
@@ -152,8 +61,10 @@ class _Printer:
     def _binding(self, binding: Binding, variables: Mapping[str, Any]) -> Any:
         match binding.value:
             case Call(operator, arguments, attributes):
-                build = BUILD.get(operator) or own_printer(operator, "relax")
-                return self._builder.emit(build([variables[each] for each in arguments], attributes))
+                given = [variables[each] for each in arguments]
+                build = BUILD.get(operator)
+                made = own_printer(operator, "relax")(given, attributes) if build is None else build(relax.op, given, attributes)
+                return self._builder.emit(made)
             case Constant(literal):
                 return relax.const(to_array(literal), tensor(binding.type).dtype)
             case Tuple(parts):

@@ -53,6 +53,8 @@ class Route:
         artefact: Kind of artefact that the compiler loads; None when it needs the live module, built in its own worker.
         library: The library whose instances become such models; by default it is called as the frontend is.
         environment: Environment variables of both workers, as pairs: the backend on which Keras runs, for instance.
+        compares: Whether the compiled model runs, and its results are compared. Otherwise a test passes if `load` and `compile` do not
+            raise: the route is an oracle of its own, e.g. a round trip.
     """
 
     frontend: str
@@ -60,6 +62,7 @@ class Route:
     artefact: str | None
     library: str = ""
     environment: tuple[tuple[str, str], ...] = ()
+    compares: bool = True
 
     def __post_init__(self) -> None:
         if not self.library:

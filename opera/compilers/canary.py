@@ -12,6 +12,9 @@ from importlib import metadata
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.plugins import advice, registered
+from opera.programs.instances import API, with_program
+from opera.programs.program import MAIN, Binding, Block, Call, Function, Parameter, Program
+from opera.programs.types import NO_ATTRIBUTES, TensorType
 
 GROUP = "opera.canaries"
 
@@ -35,6 +38,13 @@ STABLEHLO = Instance(
     Kind.GRAPH,
     call=(Argument("arg0", _LEFT), Argument("arg1", _RIGHT)),
     context=(("graph", Graph("mlir.stablehlo", _ADDITION.encode())),),
+)
+
+_PARAMETERS = tuple(Parameter(name, TensorType((2, 3), "float32")) for name in ("x1", "x2"))
+_SUM = Block((Binding("v1", TensorType((2, 3), "float32"), Call("add", ("x1", "x2"), NO_ATTRIBUTES)),), "v1", dataflow=True)
+RELAX = with_program(
+    Instance("relax", API, Kind.PROGRAM, call=(Argument("x1", _LEFT), Argument("x2", _RIGHT))),
+    Program((Function(MAIN, _PARAMETERS, _SUM, TensorType((2, 3), "float32")),)),
 )
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from opera.compilers.adapter import Subject
 from opera.instance import Kind
-from opera.programs.instances import label_of
 
 
 def parse(data: bytes) -> Any:
@@ -17,9 +16,12 @@ def parse(data: bytes) -> Any:
 
 
 def operator_of(subject: Subject) -> str:
-    """The operator of a model with one node; for a graph that spells an operator out, its name with a mark; the label of a program."""
+    """The operator of a model with one node; for a graph that spells an operator out, its name with a mark.
+
+    All programs have one name, which a reduction keeps: the operators that a failure needs are its trigger.
+    """
     if subject.instance.kind is Kind.PROGRAM:
-        return label_of(subject.instance)
+        return subject.instance.operator
     nodes = parse(subject.data).graph.node
     return str(nodes[0].op_type) if len(nodes) == 1 else f"{subject.instance.operator} (expanded)"
 

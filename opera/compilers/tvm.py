@@ -1,4 +1,4 @@
-"""Apache TVM (Relax): from PyTorch programs, ONNX models and TFLite models, to native code by LLVM."""
+"""Apache TVM (Relax): from PyTorch programs, ONNX and TFLite models, and programs of Relax itself, to native code by LLVM."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from typing import Any, cast
 import numpy as np
 
 from opera.arrays import Array, Outputs, dtype_name
-from opera.compilers import litert_format, onnx_format, torch_format
+from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.instance import Kind
 from opera.instance.values import DTYPE_BITS
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
@@ -97,6 +98,7 @@ class TvmAdapter(Adapter):
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
         Route("keras", "litert", "tflite", environment=on_backend("tensorflow")),
         Route("tflite", "litert", "tflite", library="tensorflow"),
+        *tvm_relax.ROUTES,
     )
     packages = ("apache-tvm>=0.25",)
     levels = ("default", "zero")
@@ -134,6 +136,8 @@ class TvmAdapter(Adapter):
             return self._from_onnx(subject)
         if subject.route.name == "litert":
             return self._from_tflite(subject)
+        if subject.route.frontend == tvm_relax.FRONTEND:
+            return tvm_relax.module_of(subject), list(subject.inputs.values())
         frontend: Any = importlib.import_module("tvm.relax.frontend.torch")
         if subject.route.name == "fx":
             graph = torch_format.graph_module(subject)
@@ -159,8 +163,13 @@ class TvmAdapter(Adapter):
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         module, feeds = loaded
         stage("optimize")
+        if not subject.route.compares:
+            return tvm_relax.ORACLES[subject.route.name](module)
         with self._target:
-            module = self._relax.get_pipeline(self._level)(module)
+            if subject.route.name == tvm_relax.LEGALIZED:
+                module = self._relax.get_pipeline("default_build")(self._relax.transform.LegalizeOps()(module))
+            else:
+                module = self._relax.get_pipeline(self._level)(module)
         stage("codegen")
         return self._relax.build(module, self._target, relax_pipeline=None), feeds
 
@@ -171,6 +180,8 @@ class TvmAdapter(Adapter):
         if subject.route.name == "onnx" and subject.outputs == 1:
             return [self._output(result)]
         output = self._output(result)
+        if subject.route.frontend == tvm_relax.FRONTEND:
+            return list(tvm_relax.tensors_in(output))
         return cast("list[Any]", output) if isinstance(output, list) else [output]
 
     def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
@@ -203,6 +214,8 @@ class TvmAdapter(Adapter):
         found = of_frames((failure or {}).get("frames", ()))
         if found is not None:
             return found
+        if subject.instance.kind is Kind.PROGRAM:
+            return subject.instance.operator
         if subject.route.name == "onnx":
             return of_onnx(subject.data) or onnx_format.operator_of(subject)
         if subject.route.name == "litert":

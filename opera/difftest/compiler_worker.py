@@ -73,6 +73,8 @@ class CompilerWorker:
             stages.enter("load")
             loaded = self._adapter.load(subject, stages.enter)
             compiled = self._adapter.compile(loaded, subject, stages.enter)
+            if not route.compares:
+                return Compared(None)
             stages.enter("run")
             if request.repeats:
                 return self._timed(compiled, subject, request.repeats, stages)

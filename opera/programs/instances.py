@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.programs.document import SCHEMA, BadProgram, decode_program, encode_program
 from opera.programs.generate import Generated
-from opera.programs.program import Program, canonical, operators_of
+from opera.programs.program import Binding, Call, If, Invoke, Program, Tuple, bindings, canonical, operators_of
+from opera.programs.types import Type, tensors_in
 from opera.programs.values import to_tensor
 from opera.untrusted import Malformed, parsed_json
 
@@ -18,7 +20,6 @@ FACT = "program"
 FORMAT = f"opera.{SCHEMA}"
 API = "opera.program"
 """The API of all programs: a program has many operators, and no name."""
-_MOST_NAMED = 3
 
 
 def instance_of(generated: Generated, language: str) -> Instance:
@@ -80,7 +81,31 @@ def operators_in_instance(instance: Instance) -> tuple[str, ...]:
         return ()
 
 
-def label_of(instance: Instance) -> str:
-    """A name for what *instance* exercises: the operators of a program that has few, else `program`."""
-    names = operators_in_instance(instance)
-    return "+".join(names) if 0 < len(names) <= _MOST_NAMED else instance.operator
+def features_of(instance: Instance) -> tuple[str, ...]:
+    """What the program of *instance* exercises: its operators with the dtypes of their arguments, and what else it is made of."""
+    try:
+        program = program_of(instance)
+    except BadProgram:
+        return ()
+    return tuple(sorted(set(_features(program))))
+
+
+def _features(program: Program) -> Iterator[str]:
+    yield from (feature for _, feature in called_features(program))
+    for binding in bindings(program):
+        if isinstance(binding.value, If):
+            yield "if"
+        elif isinstance(binding.value, Invoke):
+            yield "function"
+        elif isinstance(binding.value, Tuple) and binding.name != program.main.body.result:
+            yield "tuple"
+
+
+def called_features(program: Program) -> Iterator[tuple[Binding, str]]:
+    """The calls of *program*, each with its operator and the dtypes of its arguments: `add(float32, float32)`."""
+    types: dict[str, Type] = {each.name: each.type for function in program.functions for each in function.parameters}
+    types.update((each.name, each.type) for each in bindings(program))
+    for binding in bindings(program):
+        if isinstance(binding.value, Call):
+            dtypes = (each.dtype for name in binding.value.arguments for each in tensors_in(types[name]))
+            yield binding, f"{binding.value.operator}({', '.join(dtypes)})"

@@ -35,8 +35,12 @@ _FRAMEWORKS = {
     "jax": "JAX",
     "tflite": "TensorFlow Lite",
     "stablehlo": "StableHLO",
+    "relax": "Relax",
 }
-_SPECIFIED = {"stablehlo": "the program declares it, or the interpreter of StableHLO computes it"}
+_SPECIFIED = {
+    "stablehlo": "the program declares it, or the interpreter of StableHLO computes it",
+    "relax": "numpy computes it, operator by operator",
+}
 """Who gives the expected result, for libraries that compute nothing themselves."""
 _TESTS = 5
 _LOG = 60

@@ -11,7 +11,7 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Argument, DType, Instance, Kind, Tensor
 from opera.instance.values import Value, ends_of
-from opera.triage.reduction import shapes
+from opera.triage.reduction import programs, shapes
 from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, with_dtype, without
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
@@ -265,8 +265,22 @@ STEPS: tuple[Candidates, ...] = (
     simpler_values,
 )
 """The steps of a reduction, the coarsest first."""
+PROGRAM_STEPS: tuple[Candidates, ...] = (
+    programs.fewer_bindings,
+    programs.fewer_results,
+    programs.inlined,
+    programs.bypassed,
+    programs.plainer_blocks,
+    programs.plainer_operators,
+    programs.smaller_sizes,
+    programs.plainer_literals,
+    simpler_values,
+)
+"""The steps of a reduction of a program."""
 
 
 def steps_for(instance: Instance) -> tuple[Candidates, ...]:
-    """The steps that make sense for *instance*: a graph and a program fix the types and shapes of their inputs."""
-    return (simpler_values,) if instance.kind in (Kind.GRAPH, Kind.PROGRAM) else STEPS
+    """The steps that make sense for *instance*: a graph fixes the types and shapes of its inputs; of a program, both change together."""
+    if instance.kind is Kind.PROGRAM:
+        return PROGRAM_STEPS
+    return (simpler_values,) if instance.kind is Kind.GRAPH else STEPS

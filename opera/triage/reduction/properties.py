@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ from opera.instance import DType, Graph, Instance, Kind, Tensor
 from opera.instance.codec import encode_value
 from opera.instance.values import Value
 from opera.instrumentation.wire import Json
+from opera.programs.instances import features_of
 from opera.triage.reduction.places import Place, array_of, names, places
 
 _FORMAT = "onnx.TypeProto"
@@ -233,10 +234,22 @@ def _dimension(tensor: Tensor, axis: int) -> int:
     return tensor.shape[axis] if axis < len(tensor.shape) else -1
 
 
+_AND = " + "
+ANY_OPERATOR = "any operator"
+"""Stands for what a failure needs a call of, whatever the operator."""
+
+
+def calls_of(instance: Instance, general: Collection[str]) -> Property:
+    """The property that a program has everything that the program of *instance* is made of; *general* may be any operator."""
+    found = dict.fromkeys(ANY_OPERATOR if each in general else each for each in features_of(instance))
+    return Property("calls", WHOLE, _AND.join(found))
+
+
 _OF_TWO = frozenset({"dtype-differs", "rank-differs", "shape-differs"})
 _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "form": (lambda view, _value, other: view.form == other, "input form={value}"),
     "context": (lambda view, _v, other: [other[0], json_of(view.instance.context_value(other[0]))] == list(other), "{first}={last}"),
+    "calls": (lambda view, _value, other: set(str(other).split(_AND)) <= {*features_of(view.instance), ANY_OPERATOR}, "calls {value}"),
     "output": (lambda view, _value, other: _wanted(view.instance, int(other)), "output {value} is wanted"),
     "given": (lambda _view, value, _other: value is not None, "{name} is given"),
     "is": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) == other, "{name}={value}"),

@@ -11,13 +11,14 @@ from typing import Any, cast
 from opera.arrays import ModelValue, as_array, is_array, to_bytes
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
-from opera.instance import Instance, Outcome, Tensor, encode_instance
+from opera.instance import Instance, Kind, Outcome, Tensor, encode_instance
 from opera.oracles.verdict import Detail, Verdict
 from opera.triage.reduction.aspects import Aspect, aspects
 from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.places import Part, Place, places, put
-from opera.triage.reduction.properties import Property, View, with_open_outputs
+from opera.triage.reduction.programs import with_other_operators
+from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
 from opera.triage.reduction.trigger import Trigger, canonical, covering
 from opera.triage.saturation import direction
 
@@ -210,6 +211,10 @@ class Reducer:
         chosen = covering(ladder, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
         chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
+        if smallest.kind is Kind.PROGRAM:
+            others = list(with_other_operators(smallest))
+            general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
+            chosen.append(calls_of(smallest, general))
         return Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors)), slipped
 
     def _held(self, aspect: Aspect) -> list[Property]:

@@ -1,0 +1,71 @@
+"""Programs of many operators for TVM: how one becomes a module of Relax, and the oracles that need no build."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+from opera.compilers.adapter import Route, Subject
+from opera.programs.document import decode_program
+from opera.untrusted import parsed_json
+
+FRONTEND = "relax"
+LEGALIZED = "legalized"
+ROUTES = (
+    Route(FRONTEND, "build", "program"),
+    Route(FRONTEND, LEGALIZED, "program"),
+    Route(FRONTEND, "type-check", "program", compares=False),
+    Route(FRONTEND, "text", "program", compares=False),
+    Route(FRONTEND, "json", "program", compares=False),
+)
+
+
+def module_of(subject: Subject) -> Any:
+    """The module of the program in the subject's artefact."""
+    printer: Any = importlib.import_module("opera.templates.program_relax")
+    return printer.module_of(decode_program(parsed_json(subject.data)))
+
+
+def check_types(module: Any) -> None:
+    """Raises what TVM raises where the module is not well formed, or where its types change when they are inferred again."""
+    relax: Any = importlib.import_module("tvm.relax")
+    relax.analysis.well_formed(module)
+    _same(relax.transform.Normalize()(module), module, "normalised, the module")
+
+
+def round_trip_of_text(module: Any) -> None:
+    """Raises where TVM does not parse what it prints, or reads another module."""
+    script: Any = importlib.import_module("tvm.script")
+    _same(script.from_source(module.script(show_meta=True)), module, "parsed from its own text, the module")
+
+
+def round_trip_of_json(module: Any) -> None:
+    """Raises where TVM does not read the JSON that it writes, or reads another module."""
+    ir: Any = importlib.import_module("tvm.ir")
+    _same(ir.load_json(ir.save_json(module)), module, "read from its own JSON, the module")
+
+
+ORACLES: Mapping[str, Callable[[Any], None]] = {
+    "type-check": check_types,
+    "text": round_trip_of_text,
+    "json": round_trip_of_json,
+}
+"""By the name of a route that compares no results: what must not raise on a module."""
+
+
+def _same(one: Any, other: Any, what: str) -> None:
+    ir: Any = importlib.import_module("tvm.ir")
+    try:
+        ir.assert_structural_equal(one, other)
+    except ValueError as error:
+        raise AssertionError(f"{what} is another one") from error
+
+
+def tensors_in(output: Any) -> Iterator[Any]:
+    """The tensors of a result, in order: those of a tuple one after another."""
+    if isinstance(output, list):
+        for each in cast("list[Any]", output):
+            yield from tensors_in(each)
+    else:
+        yield output

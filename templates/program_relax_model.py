@@ -1,0 +1,52 @@
+"""Programs of many operators as modules of Relax. The library's worker needs numpy only: TVM's own worker makes the module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import numpy as np
+
+from opera.instance import Instance, Kind
+from opera.models.template import Artefact, Invalid, PythonSource
+from opera.programs.document import encode_program
+from opera.programs.languages import fitting
+from opera.templates.program_model import ProgramModel
+from opera.templates.program_relax_source import python_source
+
+LANGUAGE = "relax"
+KIND = "program"
+"""The artefact: a document of schema `program/1`, as UTF-8."""
+
+
+class RelaxTemplate:
+    """Makes a model of each program."""
+
+    library = LANGUAGE
+    forkable = True
+    revision = 1
+
+    def versions(self) -> Mapping[str, str]:
+        return {"numpy": str(np.__version__)}
+
+    def build(self, instance: Instance, key: str, seed: int) -> RelaxProgramModel:
+        if instance.kind is not Kind.PROGRAM:
+            raise Invalid("not-a-program")
+        return RelaxProgramModel(instance, key, seed)
+
+
+class RelaxProgramModel(ProgramModel):
+    """A program whose operators Relax has."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        super().__init__(instance, key, seed)
+        if fitting(self.program, LANGUAGE) is not None:
+            raise Invalid("not-in-the-language")
+
+    def artefact(self, kind: str, form: str) -> Artefact:
+        if kind != KIND:
+            raise ValueError(f"programs for Relax have no artefact of kind {kind!r}")
+        return Artefact(json.dumps(encode_program(self.program), separators=(",", ":")).encode())
+
+    def source(self, form: str) -> PythonSource:
+        return python_source(self.program, dict(self.inputs), self.reference().outputs)
