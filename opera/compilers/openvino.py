@@ -51,7 +51,7 @@ class OpenVinoAdapter(Adapter):
     project = ("openvino.", "openvino/", "src/")
     issue_form = "openvino"
     target = "CPU"
-    housekeeping = {"OPENVINO_TELEMETRY": "0"}
+    housekeeping = {"TF_BUILD": "opera"}  # sends no telemetry: OpenVINO takes this for a build of a CI service, where it sends none
     message_noise = (
         r"Check 'false' failed at .*:",
         r"Exception from .*:\d+:",

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 from instances import counting, torch_call
 from real_campaigns import Campaign, run
 
+from opera.compilers.openvino import OpenVinoAdapter
 from opera.instance import Occurrence
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -51,3 +56,11 @@ def test_an_internal_type_is_no_converter(campaign: Campaign) -> None:
     assert verdict(campaign, "torch.native_layer_norm")[0] == "crash"
     (result,) = campaign.of("torch.native_layer_norm")
     assert result.converter == "native_layer_norm.default"
+
+
+def test_conversions_send_no_telemetry() -> None:
+    """Without a consent file, `convert_model` sends some fifteen messages for each model, from threads of its own."""
+    script = "from openvino.tools.ovc.telemetry_utils import init_ovc_telemetry\nprint(init_ovc_telemetry().consent)"
+    environment = {**os.environ, **OpenVinoAdapter.housekeeping}
+    result = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"
