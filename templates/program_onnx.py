@@ -10,9 +10,10 @@ import onnx
 from onnx import helper, numpy_helper
 
 from opera.arrays import Array, numpy_dtype
-from opera.programs.languages import own_printer
+from opera.programs.languages import own_printer, registry
 from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, Projection, Tuple
-from opera.programs.types import TensorType, Type, tensor
+from opera.programs.symbols import OPEN, dynamic_result
+from opera.programs.types import TensorType, Type, tensor, tensors_in
 from opera.programs.values import to_array
 
 OPSET = 21
@@ -55,8 +56,23 @@ def model_of(program: Program) -> onnx.ModelProto:
     printers = {each.name: _Printer(each) for each in program.functions}
     local = [printers[each.name].function() for each in program.functions[:-1]]
     graph = printers[program.main.name].graph(program.main.name)
+    if program.main.symbols:
+        _make_symbolic(graph, program)
     opsets = [helper.make_opsetid("", OPSET), *([helper.make_opsetid(_DOMAIN, 1)] if local else [])]
     return helper.make_model(graph, opset_imports=opsets, functions=local, ir_version=10)
+
+
+def _make_symbolic(graph: onnx.GraphProto, program: Program) -> None:
+    """Gives inputs the names of their symbolic dimensions; a size of an output that depends on one is left open."""
+    names = {place: each.name for each in program.main.symbols for place in each.places}
+    for parameter, entry in zip(program.main.parameters, graph.input, strict=True):
+        for axis, size in enumerate(entry.type.tensor_type.shape.dim):
+            if (parameter.name, axis) in names:
+                size.dim_param = names[parameter.name, axis]
+    for kind, output in zip(tensors_in(dynamic_result(program, registry())), graph.output, strict=True):
+        for own, size in zip(kind.shape, output.type.tensor_type.shape.dim, strict=True):
+            if own == OPEN:
+                size.ClearField("dim_value")
 
 
 def _info(name: str, kind: Type) -> onnx.ValueInfoProto:

@@ -7,14 +7,16 @@ from typing import Any
 
 import tvm
 import tvm.relax
+import tvm.tirx
 
 from opera.programs.languages import own_printer
-from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Program, Projection, Tuple
+from opera.programs.program import Binding, Block, Call, Constant, Function, If, Invoke, Parameter, Program, Projection, Tuple
 from opera.programs.types import TensorType, Type, tensor
 from opera.programs.values import to_array
 from opera.templates.program_relax_operators import BUILD
 
 relax: Any = tvm.relax
+tirx: Any = tvm.tirx
 
 
 def module_of(program: Program) -> tvm.IRModule:
@@ -32,6 +34,14 @@ def _type(kind: Type) -> Any:
     return relax.TupleType([_type(each) for each in kind.fields])
 
 
+def _symbolic(parameter: Parameter, symbols: Mapping[tuple[str, int], Any]) -> Any:
+    """The type of a parameter, with its symbolic dimensions."""
+    kind = parameter.type
+    if not isinstance(kind, TensorType):
+        return _type(kind)
+    return relax.TensorType([symbols.get((parameter.name, axis), size) for axis, size in enumerate(kind.shape)], kind.dtype)
+
+
 class _Printer:
     """Prints one function."""
 
@@ -41,7 +51,9 @@ class _Printer:
 
     def function(self, function: Function) -> Any:
         """Adds *function* to the module; what calls it names."""
-        parameters = [relax.Var(each.name, _type(each.type)) for each in function.parameters]
+        sizes = [(each, tirx.Var(each.name, "int64")) for each in function.symbols]
+        named = {place: size for each, size in sizes for place in each.places}
+        parameters = [relax.Var(each.name, _symbolic(each, named)) for each in function.parameters]
         variables = {each.name: variable for each, variable in zip(function.parameters, parameters, strict=True)}
         with self._builder.function(function.name, parameters):
             if function.body.dataflow:

@@ -10,6 +10,7 @@ from opera.arrays import Array, dtype_name, numpy_dtype
 from opera.instance.values import DTYPE_BITS
 from opera.programs.operators import Operator, Registry
 from opera.programs.program import MAIN, Block, Call, Constant, Expression, Function, If, Invoke, Program, Projection, Tuple
+from opera.programs.symbols import check_symbols
 from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type, tensors_in
 from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
@@ -42,6 +43,7 @@ class _Checker:
 
     def check(self) -> None:
         visible: dict[str, Type] = {}
+        check_symbols(self._function)
         for parameter in self._function.parameters:
             self._bind(parameter.name, parameter.type, visible)
         found = self._block(self._function.body, visible)

@@ -8,7 +8,21 @@ from typing import cast
 
 from opera.instance import Tensor, decode_value, encode_value
 from opera.programs.generate import Generated
-from opera.programs.program import Binding, Block, Call, Constant, Expression, Function, If, Invoke, Parameter, Program, Projection, Tuple
+from opera.programs.program import (
+    Binding,
+    Block,
+    Call,
+    Constant,
+    Expression,
+    Function,
+    If,
+    Invoke,
+    Parameter,
+    Program,
+    Projection,
+    Symbol,
+    Tuple,
+)
 from opera.programs.types import Attribute, TensorType, TupleType, Type
 from opera.programs.values import ProgramValue, to_array, to_tensor
 from opera.untrusted import JsonObject, JsonValue
@@ -33,7 +47,14 @@ def encode_program(program: Program) -> JsonObject:
 
 def _function(function: Function) -> JsonObject:
     parameters = [{"name": each.name, "type": _type(each.type)} for each in function.parameters]
-    return {"name": function.name, "parameters": parameters, "body": _block(function.body), "result": _type(function.result)}
+    symbols = [{"name": each.name, "places": [[name, axis] for name, axis in each.places]} for each in function.symbols]
+    return {
+        "name": function.name,
+        "parameters": parameters,
+        "body": _block(function.body),
+        "result": _type(function.result),
+        **({"symbols": cast("JsonValue", symbols)} if symbols else {}),
+    }
 
 
 def _type(kind: Type) -> JsonObject:
@@ -148,9 +169,23 @@ class _Part:
 
 
 def _read_function(part: _Part) -> Function:
-    part.only("name", "parameters", "body", "result")
+    part.only("name", "parameters", "body", "result", "symbols")
     parameters = tuple(Parameter(each.text("name"), _read_type(each.part("type"), 0)) for each in part.list("parameters"))
-    return Function(part.text("name"), parameters, _read_block(part.part("body"), 0), _read_type(part.part("result"), 0))
+    symbols = tuple(_read_symbol(each) for each in part.list("symbols")) if part.has("symbols") else ()
+    return Function(part.text("name"), parameters, _read_block(part.part("body"), 0), _read_type(part.part("result"), 0), symbols)
+
+
+def _read_symbol(part: _Part) -> Symbol:
+    part.only("name", "places")
+    places: list[tuple[str, int]] = []
+    for each in part.list("places"):
+        place = each.items()
+        if len(place) != 2 or not isinstance(place[0].content, str):
+            raise BadProgram(f"{each.place}: expected the name of a parameter, and an axis")
+        places.append((place[0].content, place[1].integer()))
+    if not places:
+        raise BadProgram(f"{part.place}.places: expected a dimension")
+    return Symbol(part.text("name"), tuple(places))
 
 
 def _read_type(part: _Part, depth: int) -> Type:

@@ -15,6 +15,7 @@ from random import Random
 import numpy as np
 
 from opera.programs.inserted import by_type
+from opera.programs.languages import registry
 from opera.programs.operators import Operator
 from opera.programs.policy import Policy
 from opera.programs.program import (
@@ -36,6 +37,7 @@ from opera.programs.program import (
     without_dead_bindings,
     without_dead_functions,
 )
+from opera.programs.symbols import with_symbols
 from opera.programs.types import TensorType, TupleType, Type, elements, tensors_in
 from opera.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, within
 
@@ -134,7 +136,10 @@ class ProgramGenerator:
         parameters = tuple(each for each in self._parameters if each.name in read)
         main = Function(MAIN, parameters, Block(body.bindings, body.result, dataflow=plain), kind)
         inputs = tuple(self._values[each.name] for each in parameters)
-        return Generated(Program(without_dead_functions((*self._functions, main))), inputs)
+        program = Program(without_dead_functions((*self._functions, main)))
+        if self.policy.symbolic and self.random.random() < self.policy.symbolic:
+            program = with_symbols(program, registry())
+        return Generated(program, inputs)
 
     def results(self, scope: Scope) -> tuple[str, Type]:
         """The result of `main`: as many values as it takes to use all operators."""

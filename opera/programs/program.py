@@ -104,6 +104,19 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
+class Symbol:
+    """A size that a compiler does not know before the program runs.
+
+    Attributes:
+        name: Unique in the function.
+        places: The dimensions that have it: name of the parameter, and axis. Their sizes in the types are those of the inputs.
+    """
+
+    name: str
+    places: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A function.
 
@@ -112,12 +125,14 @@ class Function:
         parameters: Tensors and tuples.
         body: Its bindings and its result.
         result: The type of the result.
+        symbols: Its symbolic dimensions; only `main` has some.
     """
 
     name: str
     parameters: tuple[Parameter, ...]
     body: Block
     result: Type
+    symbols: tuple[Symbol, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +238,11 @@ class _Renamer:
     def function(self, function: Function, *, main: bool) -> Function:
         name = MAIN if main else self._fresh("f")
         parameters = tuple(Parameter(self._bound("x", each.name), each.type) for each in function.parameters)
-        renamed = Function(name, parameters, self._block(function.body), function.result)
+        symbols = tuple(
+            Symbol(f"n{number}", tuple(sorted((self._names[parameter], axis) for parameter, axis in each.places)))
+            for number, each in enumerate(function.symbols, 1)
+        )
+        renamed = Function(name, parameters, self._block(function.body), function.result, symbols)
         self._functions[function.name] = name
         return renamed
 

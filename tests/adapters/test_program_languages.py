@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -15,7 +16,7 @@ from opera.programs.check import evaluate
 from opera.programs.generate import ProgramGenerator
 from opera.programs.languages import declined, operators_in, registry
 from opera.programs.operators import DTYPES, Operator
-from opera.programs.policy import Policy
+from opera.programs.policy import SHIPPED, Policy
 from opera.programs.program import Binding, Block, Call, Function, Parameter, Program, Tuple
 from opera.programs.types import TensorType, TupleType, Type
 from opera.programs.values import ProgramValue, drawn
@@ -118,3 +119,22 @@ def test_generated_programs_are_valid_in_their_language(language: str) -> None:
 def test_what_is_declined_exists() -> None:
     assert set(declined("relax")) <= {name.removeprefix("relax.") for name in ir.Op.list_op_names()}
     assert set(declined("onnx")) <= {schema.name for schema in onnx.defs.get_all_schemas()}
+
+
+@pytest.mark.parametrize("language", ["onnx", "relax"])
+def test_symbolic_dimensions_have_types_in_the_language(language: str) -> None:
+    """Inference of the language takes the names of dimensions, and agrees with the sizes that stay known."""
+    policy = replace(SHIPPED["general"], language=language, symbolic=1.0)
+    generator = ProgramGenerator(policy, operators_in(language))
+    drawn = [generator.generate(seed).program for seed in range(60)]
+    symbolic = [each for each in drawn if each.main.symbols]
+    assert len(symbolic) > 30
+    for each in symbolic:
+        if language == "onnx":
+            model = model_of(each)
+            assert {size.dim_param for entry in model.graph.input for size in entry.type.tensor_type.shape.dim} - {""}
+            strictly_inferred(model)
+        else:
+            module = module_of(each)
+            relax.analysis.well_formed(module)
+            assert 'TypeVar("n1")' in module.script()
