@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from opera.cli.help import HeadedCommand, heading
-from opera.cli.names import CAMPAIGN, COMPILER, FINDING, FRONTEND
+from opera.cli.names import FINDING
 from opera.cli.options import Count, common
+from opera.cli.selecting import selecting
 from opera.config import load_config
 from opera.console import plural, print_json, say
 from opera.errors import Exit, UserError
@@ -32,14 +33,7 @@ _HEADER_BYTES = 64 * 2**10
 @click.command("pytest", cls=HeadedCommand)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @_SELECTION("--finding", "findings", type=FINDING, metavar="ID", multiple=True, help="Export this finding; may be repeated.")
-@_SELECTION("--campaign", type=CAMPAIGN, metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works.")
-@_SELECTION("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
-@_SELECTION("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
-@_SELECTION("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@_SELECTION(
-    "--passing", type=Count(0), metavar="N", default=0, show_default=True, help="Export N passing instances too, chosen for variety."
-)
-@_SELECTION("--no-failures", is_flag=True, help="Export passing instances only.")
+@selecting
 @_REFRESH("--refresh", is_flag=True, help="Correct the marks of the suite in DIR from the results of a CI, and export nothing.")
 @_REFRESH(
     "--junit",

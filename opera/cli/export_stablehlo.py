@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from opera.cli.help import HeadedCommand, heading
-from opera.cli.names import CAMPAIGN, COMPILER, FINDING, FRONTEND
-from opera.cli.options import Count, common
+from opera.cli.help import HeadedCommand
+from opera.cli.names import FINDING
+from opera.cli.options import common
+from opera.cli.selecting import selecting
 from opera.config import load_config
 from opera.console import plural, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
@@ -22,20 +23,12 @@ from opera.workers.process import Limits
 from opera.workers.supervision import working_folder
 
 SCHEMA = "export-stablehlo/1"
-_SELECTION = heading("Selection")
 
 
 @click.command("stablehlo", cls=HeadedCommand)
 @click.argument("ids", metavar="[ID]...", type=FINDING, nargs=-1)
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@_SELECTION("--campaign", type=CAMPAIGN, metavar="ID", help="Select only results of this campaign; any unambiguous prefix of its id works.")
-@_SELECTION("--compiler", type=COMPILER, metavar="NAME", help="Select only results of this compiler.")
-@_SELECTION("--frontend", type=FRONTEND, metavar="NAME", help="Select only results of this model format.")
-@_SELECTION("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
-@_SELECTION(
-    "--passing", type=Count(0), metavar="N", default=0, show_default=True, help="Export N passing instances too, chosen for variety."
-)
-@_SELECTION("--no-failures", is_flag=True, help="Export passing instances only.")
+@selecting
 @common
 def command(
     ids: tuple[str, ...],
