@@ -244,6 +244,11 @@ def made_of(number: int, parts: str, *others: Property) -> Candidate:
     return wrong(number, "values", *others, Property("calls", "", parts), api="opera.program", converter="program")
 
 
+def test_programs_that_fail_with_one_operator_of_several_dtypes_are_one_finding() -> None:
+    one, other, third = (made_of(number, f"{name}") for number, name in enumerate(("a(int64)", "a(bool)", "b(bool)"), 1))
+    assert [(each.finding, each.other) for each in merges([one, other, third])] == [(one.finding, other.finding)]
+
+
 def test_a_program_is_explained_by_one_that_is_made_of_a_part_of_it() -> None:
     small, large = made_of(1, "if + any operator"), made_of(2, "if + add(float32, float32)")
     assert [(each.finding, each.other) for each in explained([large, small])] == [(small.finding, large.finding)]
