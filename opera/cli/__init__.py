@@ -36,7 +36,7 @@ _SECTIONS = {
         "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
         "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
         "diff": ("opera.cli.diff", "Compare two corpora: what they share, and what they do not."),
-        "fuzz": ("opera.cli.fuzz", "Generate programs of many operators."),
+        "fuzz": ("opera.cli.fuzz", "Generate programs of many operators, and test compilers with them."),
         "opidiff": ("opera.cli.opidiff", "Check, expand and run YAML suites of PyTorch tests."),
         "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
     },

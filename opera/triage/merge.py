@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
@@ -11,6 +12,7 @@ from opera.store.reductions import Merge
 from opera.triage.candidate import Candidate
 from opera.triage.causes import Causes
 from opera.triage.merge_rules import RULES, Rule, context_of
+from opera.triage.reduction.properties import parts_of
 
 
 def merges(candidates: Sequence[Candidate], rules: Sequence[Rule] = RULES) -> list[Merge]:
@@ -26,7 +28,7 @@ def merges(candidates: Sequence[Candidate], rules: Sequence[Rule] = RULES) -> li
         for join in rule.joins(candidates, context):
             pair = join.one.finding, join.other.finding
             found.setdefault(pair, Merge(*pair, rule.reason(join)))
-    for merge in unreduced(candidates):
+    for merge in (*explained(candidates), *unreduced(candidates)):
         found.setdefault((merge.finding, merge.other), merge)
     return list(found.values())
 
@@ -43,6 +45,28 @@ def unreduced(candidates: Sequence[Candidate]) -> Iterator[Merge]:
     for each in candidates:
         if each.finding == each.fingerprint and each.fingerprint in first:
             yield Merge(first[each.fingerprint], each.finding, "same fingerprint, and not reduced by itself")
+
+
+def explained(candidates: Sequence[Candidate]) -> Iterator[Merge]:
+    """Joins a program that fails in the same way as one that is made of a part of it: the smaller one explains the failure.
+
+    This is no rule: it compares the smallest programs, which reductions have taken apart.
+    """
+    alike: dict[tuple[str, str], list[tuple[Candidate, frozenset[str]]]] = defaultdict(list)
+    for each in candidates:
+        parts = frozenset[str]() if each.trigger is None else parts_of(each.trigger.properties)
+        if parts:
+            alike[each.fingerprint, each.difference].append((each, parts))
+    for found in alike.values():
+        for each, parts in found:
+            fewer = [(len(its), place, one) for place, (one, its) in enumerate(found) if its < parts and _needs_only_parts(one)]
+            if fewer:
+                _, place, one = min(fewer, key=lambda item: item[:2])
+                yield Merge(one.finding, each.finding, f"explained: both fail with {', '.join(sorted(found[place][1]))}")
+
+
+def _needs_only_parts(candidate: Candidate) -> bool:
+    return candidate.trigger is not None and len(candidate.trigger.settings()) == 1
 
 
 def candidates_of(findings: Mapping[str, Sequence[StoredResult]], causes: Causes) -> list[Candidate]:

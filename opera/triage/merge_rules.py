@@ -7,6 +7,7 @@ A rule stays in the table as long as labelled findings need it; `scripts/bench_m
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +17,8 @@ from opera.triage.candidate import Candidate
 from opera.triage.reduction.properties import Property
 from opera.triage.reduction.trigger import Trigger
 
+_ARGUMENTS = re.compile(r"\([^()]*\)")
+"""The dtypes behind the operators of a program."""
 _MOST_MESSAGES = 3
 """Messages of one place that still identifies a bug."""
 _SHORT = 2
@@ -191,6 +194,8 @@ def generalised_trigger(trigger: Trigger) -> tuple[str, ...]:
 def _generalised(part: Property) -> str:
     if part.kind in _DTYPES:
         return _SOME_DTYPE
+    if part.kind == "calls":
+        return _ARGUMENTS.sub("", f"calls {part.value}")
     kind = _SAME_KIND.get(part.kind, part.kind)
     return f"{kind} {part.name} {'' if kind == 'is' else json.dumps(part.value)}".rstrip()
 

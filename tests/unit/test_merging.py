@@ -14,7 +14,7 @@ from opera.oracles.verdict import Stage, Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.candidate import Candidate
-from opera.triage.merge import merges
+from opera.triage.merge import explained, merges
 from opera.triage.merge_rules import RULES
 from opera.triage.reduction.aspects import aspects
 from opera.triage.reduction.properties import Property, View, dtype_meant
@@ -238,3 +238,20 @@ def test_tests_that_no_reduction_covers_stay_with_the_first_finding_of_their_fin
     (merge,) = merges([reduced, others, elsewhere])
     assert (merge.finding, merge.other) == (reduced.finding, others.finding)
     assert "not reduced" in merge.reason
+
+
+def made_of(number: int, parts: str, *others: Property) -> Candidate:
+    return wrong(number, "values", *others, Property("calls", "", parts), api="opera.program", converter="program")
+
+
+def test_programs_that_fail_with_one_operator_of_several_dtypes_are_one_finding() -> None:
+    one, other, third = (made_of(number, f"{name}") for number, name in enumerate(("a(int64)", "a(bool)", "b(bool)"), 1))
+    assert [(each.finding, each.other) for each in merges([one, other, third])] == [(one.finding, other.finding)]
+
+
+def test_a_program_is_explained_by_one_that_is_made_of_a_part_of_it() -> None:
+    small, large = made_of(1, "if + any operator"), made_of(2, "if + add(float32, float32)")
+    assert [(each.finding, each.other) for each in explained([large, small])] == [(small.finding, large.finding)]
+    for other in (made_of(3, "equal(bool, bool)"), made_of(4, "any operator"), made_of(5, "if", setting("form", "baked"))):
+        assert list(explained([other, large])) == []
+    assert list(explained([wrong(6, "values", SEEN), large])) == []

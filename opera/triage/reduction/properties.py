@@ -245,6 +245,11 @@ def calls_of(instance: Instance, general: Collection[str]) -> Property:
     return Property("calls", WHOLE, _AND.join(found))
 
 
+def parts_of(properties: Sequence[Property]) -> frozenset[str]:
+    """What a failing program needs to be made of; empty for other instances. A call of any operator is part of each program."""
+    return frozenset(part for each in properties if each.kind == "calls" for part in str(each.value).split(_AND)) - {ANY_OPERATOR}
+
+
 _OF_TWO = frozenset({"dtype-differs", "rank-differs", "shape-differs"})
 _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "form": (lambda view, _value, other: view.form == other, "input form={value}"),

@@ -1,0 +1,142 @@
+"""What the commands of `opera fuzz` share: policies from files, and programs that become instances of the workspace."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+from opera.config import load_config
+from opera.console import one_line
+from opera.corpus.files import Entry, Problem
+from opera.corpus.programs import read_programs
+from opera.errors import EnvironmentBroken, UserError
+from opera.extract.host import answer
+from opera.programs.check import check
+from opera.programs.document import decode
+from opera.programs.inserted import InsertedBlock
+from opera.programs.languages import drawn_from, fitting, languages, operators_in, registry
+from opera.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
+from opera.programs.program import Program
+from opera.store import Corpus
+from opera.store.database import open_workspace
+from opera.untrusted import Malformed, parsed_json, parsed_toml, read_file
+
+ONNX = "onnx"
+_BATCH = 500
+_LARGEST = 2**26
+"""Bytes of a file with a program to insert."""
+
+
+def recorded(file: Path, language: str, workspace: Path) -> int:
+    """Adds the programs of *file* to the workspace.
+
+    Returns:
+        How many were new.
+
+    Raises:
+        UserError: *file* holds something else than programs.
+    """
+    new = 0
+    entries = read_programs(file, language)
+    with open_workspace(workspace, write=True) as space:
+        corpus = Corpus(space)
+        while batch := list(islice(entries, _BATCH)):
+            for problem in (each for each in batch if isinstance(each, Problem)):
+                raise UserError(one_line(problem.text, 400))
+            new += corpus.add((each.instance, each.provenance[0]) for each in batch if isinstance(each, Entry))
+    return new
+
+
+def policy_named(name: str) -> Policy:
+    """The shipped policy *name*, or the policy of a TOML or JSON file.
+
+    Raises:
+        UserError: there is none, or a malformed one.
+    """
+    if name in SHIPPED:
+        return SHIPPED[name]
+    path = Path(name)
+    if path.suffix not in (".toml", ".json"):
+        raise UserError(f"unknown policy {one_line(repr(name))}{hint(name, list(SHIPPED))}; a file of a policy ends in .toml or .json")
+    try:
+        data = read_file(path, 2**20)
+        document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data)
+        if not isinstance(document, Mapping):
+            raise BadPolicy("expected a table")
+        table = cast("Mapping[str, object]", document)
+        language = str(table.get("language", "onnx"))
+        names = [each.name for each in operators_in(language)] if language in languages() else []
+        return _with_block(policy_from(table, names, languages()), path.parent)
+    except (Malformed, BadPolicy) as error:
+        raise UserError(f"{one_line(name)}: {one_line(str(error), 400)}") from error
+    except OSError as error:
+        raise UserError(f"{one_line(name)} cannot be read: {error.strerror}") from error
+
+
+def _with_block(policy: Policy, folder: Path) -> Policy:
+    """*policy* with the program that it inserts, which is named relative to the policy's own folder.
+
+    Raises:
+        BadPolicy: that is no program, or one that cannot be inserted.
+    """
+    drawn_from(policy)
+    if not policy.insert:
+        return policy
+    path = folder / policy.insert
+    place = f"'insert': {policy.insert}"
+    try:
+        documents = [_model(path)] if path.suffix == ".onnx" else _documents_in(path)
+        blocks: list[Program] = []
+        for number, document in enumerate(documents, 1):
+            place = f"'insert': {policy.insert}:{number}"
+            program = decode(document).program
+            check(program, registry())
+            InsertedBlock(program)
+            missing = fitting(program, policy.language)
+            if missing is None:
+                blocks.append(program)
+        if not blocks:
+            raise BadPolicy(f"{policy.language} has no program of these")
+    except OSError as error:
+        raise BadPolicy(f"'insert': {policy.insert} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BadPolicy(f"{place}: {error}") from error
+    return replace(policy, blocks=tuple(blocks))
+
+
+def _documents_in(path: Path) -> list[object]:
+    """The document in a file, or those on its lines."""
+    data = read_file(path, _LARGEST)
+    return [parsed_json(each) for each in ([data] if path.suffix == ".json" else data.splitlines())]
+
+
+def _model(path: Path) -> object:
+    """The document of an ONNX model's program, which a process of the library's own interpreter reads."""
+    if not path.is_file():
+        raise BadPolicy("there is no such file")
+    with tempfile.TemporaryDirectory(prefix="opera-") as scratch:
+        found = read_by("program_from_onnx", [str(path.resolve())], Path(scratch))
+    if "error" in found:
+        raise BadPolicy(str(found["error"]))
+    return found
+
+
+def read_by(module: str, arguments: list[str], scratch: Path) -> Mapping[str, object]:
+    """What a reader of ONNX prints, in a process of the library's own interpreter.
+
+    Raises:
+        EnvironmentBroken: it does not run there.
+    """
+    python = load_config().python("library", ONNX)
+    text = answer([python, "-m", f"opera.templates.{module}", *arguments], scratch)
+    try:
+        found = parsed_json(text.rpartition("\n")[2].encode())
+        if isinstance(found, Mapping):
+            return cast("Mapping[str, object]", found)
+    except Malformed:
+        pass
+    raise EnvironmentBroken(f"{python} cannot read ONNX models ({one_line(text[-200:])}); install OPERA and onnx there")
