@@ -88,6 +88,8 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
                 "place": found.place,
                 "score": found.score,
                 "aspects": why.aspects,
+                "size": why.size,
+                "recency": why.recency,
                 "gain": why.gain,
                 "turns": why.turns,
                 "family": list(why.family),
@@ -99,7 +101,10 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
         return
     echo(f"{api} {found.id[:12]}: place {found.place:,}, score {found.score:.4g}")
     alike = f"{plural(len(why.family), 'operator')}: {', '.join(why.family[:6])}{' ...' if len(why.family) > 6 else ''}"
-    echo(f"score = {why.aspects} aspects x gain {why.gain:.4g} / (1 + {why.turns} tests that its family had before; {alike})")
+    weight = f"sqrt({plural(why.aspects, 'aspect')} x {plural(why.size, 'declared part')})"
+    echo(f"score = {weight} x gain {why.gain:.4g} / (1 + {why.turns} tests that its family had before; {alike})")
+    if why.recency > 1:
+        echo(f"the version of its newest part multiplies its gain by {why.recency:.2f}")
     if why.history:
         echo("it failed in an earlier campaign: its gain counts double")
     if not why.gain:

@@ -67,7 +67,7 @@ _output = heading("Output")
     "--strategy",
     type=STRATEGY,
     metavar="NAME",
-    help="Strategy of the ranking; by default the strategy of the newest ranking, or opera.",
+    help="Strategy of the ranking; by default the strategy of the newest ranking, or opera-adaptive.",
 )
 @_tests("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @_tests("--limit", type=Count(), metavar="N", help="Run at most N tests; by default all.")

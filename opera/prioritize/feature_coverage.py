@@ -26,6 +26,8 @@ _FOLLOWED = 20_000
 """Instances up to which the gains of all operators follow every test."""
 _SINGLE = 8
 """Weight of a feature; a pair of features has the weight 1."""
+_MOST_RECENT = 2.0
+"""Largest factor of a gain that the versions of the parts of a test give."""
 _COUNTS = {Observation.NOTHING: 1, Observation.NEW: 0, Observation.KNOWN: 2}
 """Turns of its family that a test counts for."""
 _PROMISE = 100
@@ -37,11 +39,11 @@ class OperaStrategy:
 
     Inside an operator an instance gains the share of its features, and of their pairs, that no instance before had; each counts
     less the more classes of its key are covered already, and what the defaults would show counts as covered. That gain is multiplied by
-    the mean weight of its classes, which falls with the number of tests of whatever operator that had them. Between operators it is
-    multiplied by the number of aspects that the operator's tests have, and divided by one more than the number of tests that the
-    operator's family had: operators with the same parameters usually share their conversion. Then come the instances that
-    cover nothing new, then copies, families in turn. What failed on other compilers or on earlier versions counts double. Equipped
-    counts are not used.
+    the mean weight of its classes, which falls with the number of tests of whatever operator that had them, and rises with the version of
+    the newest part that it uses. Between operators it is multiplied by the geometric mean of the number of aspects that the operator's
+    tests have and of the size of its signature, and divided by one more than the number of tests that the operator's family had:
+    operators that declare the same usually share their conversion. Then come the instances that cover nothing new, then copies, families
+    in turn. What failed on other compilers or on earlier versions counts double. Equipped counts are not used.
     """
 
     name = StrategyName.OPERA
@@ -110,22 +112,30 @@ class Ranker:
 
 @dataclass(frozen=True)
 class Reasons:
-    """Why a test stands where it stands when nothing has failed: score is aspects times gain, divided by one more than its family's turns.
+    """Why a test stands where it stands when nothing has failed.
+
+    The score is the square root of aspects times size, times gain, divided by one more than the family's turns.
 
     Attributes:
         aspects: Keys that tell the tests of its operator apart.
+        size: Parameters, inputs and outputs of its operator.
         turns: Tests that its family had before.
         family: APIs of the family.
         history: Whether it failed on another compiler or on an earlier version.
-        gain: Share of new features and pairs, times the mean weight of its classes, times 2 with a history; 0 when nothing was new.
+        recency: 1 plus the version of the newest part that the test uses, by the newest version; 1 where versions are not known, and for a
+            test that adds nothing.
+        gain: Share of new features and pairs, times the mean weight of its classes, times recency, times 2 with a history; 0 when nothing
+            was new.
         news: Features that no test of its operator had before.
         pairs: Pairs of features that no test of its operator had together.
     """
 
     aspects: int
+    size: int
     turns: int
     family: tuple[str, ...]
     history: bool
+    recency: float
     gain: float
     news: tuple[Feature, ...]
     pairs: tuple[tuple[Feature, Feature], ...]
@@ -164,7 +174,7 @@ class OperaSession:
         self._families = list(of_family)
         self._numbers = {family: number for number, family in enumerate(self._families)}
         groups = list(of_family.values())
-        self._merged = Merged(groups, self._queue, self._priority, self._turn, best=float(BOOST if self._boosted else 1))
+        self._merged = Merged(groups, self._queue, self._priority, self._turn, best=_MOST_RECENT * (BOOST if self._boosted else 1))
 
     def next(self) -> Ranked | None:
         """The best of what is left; None at the end."""
@@ -208,13 +218,25 @@ class OperaSession:
         """Why the test that `next` gave last stands where it stands; to be asked before its `observe`."""
         operator, coverage = self._operators[self._last], self._coverages[self._last]
         turns = self._run[operator.family]
-        gain = self._score * (1 + turns) / operator.aspects
+        gain = self._score * (1 + turns) / operator.weight
         family = sorted(each.api for each in self._operators if each.family == operator.family)
         news: list[Feature] = []
         pairs: list[tuple[Feature, Feature]] = []
+        recency = 1.0
         if self._score > 0 and coverage.last is not None:
             news, pairs = operator.news(*coverage.last)
-        return Reasons(operator.aspects, turns, tuple(family), self._boosts_last, gain, tuple(news), tuple(pairs))
+            recency = float(operator.recency[coverage.last[0]])
+        return Reasons(
+            aspects=operator.aspects,
+            size=operator.size,
+            turns=turns,
+            family=tuple(family),
+            history=self._boosts_last,
+            recency=recency,
+            gain=gain,
+            news=tuple(news),
+            pairs=tuple(pairs),
+        )
 
     @cached_property
     def _waiting(self) -> dict[str, int]:
@@ -234,14 +256,14 @@ class OperaSession:
             self._familiarity.reach(len(self._vocabulary))
             positions = self._places[self._starts[index] : self._starts[index + 1]]
             groups: list[list[int]] = [positions[group].tolist() for group in copies]
-            boosts = None
+            boosts = self._operators[index].recency
             if self._boosted:
-                boosts = np.array([1 + (BOOST - 1) * any(place in self._boosted for place in group) for group in groups], np.float64)
+                boosts = boosts * np.array([1 + (BOOST - 1) * any(place in self._boosted for place in group) for group in groups])
             coverage = self._coverages[index] = Coverage(table, single=_SINGLE, discount=True, boosts=boosts, familiarity=self._familiarity)
             return OperatorQueue(coverage, groups, self._boosted)
 
     def _priority(self, index: int, head: Head) -> float:
-        return self._operators[index].aspects * head.gain
+        return self._operators[index].weight * head.gain
 
     def _turn(self, group: int) -> float:
         """How soon a family has its next turn: the more it has failed in new ways, and the fewer of its tests were run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from opera.prioritize.encoding import (
 from opera.prioritize.familiarity import Vocabulary, aspect
 from opera.prioritize.features import FeatureReader
 from opera.prioritize.relations import RelationReader
+from opera.prioritize.schemas import Schema, schema_of
 from opera.prioritize.strategy import Candidate
 
 
@@ -45,11 +47,32 @@ def defaults_of(instances: Sequence[Instance]) -> list[tuple[str, Value]]:
     return list(found.items())
 
 
-def signature(instances: Sequence[Instance], defaults: Sequence[tuple[str, Value]]) -> Hashable:
-    """The signature of the operator of *instances*: parameters by name, whether each can be left out and whether it repeats; outputs.
+@dataclass(frozen=True)
+class Signature:
+    """The signature of an operator, as its instances show it.
 
-    The input slots of a node of a graph count by place: their names are documentation, only attributes are read by name.
+    Attributes:
+        library: Of the operator.
+        kind: Of its instances.
+        parameters: By name; whether each can be left out, and whether it repeats.
+        slots: The same of the inputs of a graph's node, by place: their names are documentation, only attributes are read by name.
+        outputs: Largest number of outputs.
     """
+
+    library: str
+    kind: Kind
+    parameters: tuple[tuple[str, bool, bool], ...]
+    slots: tuple[tuple[bool, bool], ...]
+    outputs: int
+
+    @property
+    def size(self) -> int:
+        """Number of parameters, inputs and outputs."""
+        return len(self.parameters) + len(self.slots) + self.outputs
+
+
+def signature(instances: Sequence[Instance], defaults: Sequence[tuple[str, Value]]) -> Signature:
+    """The signature of the operator of *instances*."""
     given = Counter(tuple(argument.name for argument in instance.arguments()) for instance in instances)
     omitted = {argument.name for instance in instances for argument in instance.call if argument.value is None}
     present: Counter[str] = Counter()
@@ -72,7 +95,7 @@ def signature(instances: Sequence[Instance], defaults: Sequence[tuple[str, Value
 
     parameters = tuple((name, *flags(name)) for name in sorted({*present, *known} - set(slots)))
     outputs = max(len(instance.expected or ()) for instance in instances)
-    return instances[0].library, instances[0].kind, parameters, tuple(flags(name) for name in slots), outputs
+    return Signature(instances[0].library, instances[0].kind, parameters, tuple(flags(name) for name in slots), outputs)
 
 
 _SAMPLE = 8
@@ -115,6 +138,7 @@ class OperatorFeatures:
         self.ids = sorted(self._rows)
         """The ids, sorted."""
         self._table: tuple[int, FeatureTable, list[list[int]]] | None = None
+        self._recency: npt.NDArray[np.float64] = np.ones(0)
         self._pairs: list[Pair] = []
         self._labels: tuple[tuple[str, ...], tuple[tuple[str, ...], ...], Codes] = (), (), np.zeros((0, 0), np.int32)
 
@@ -129,7 +153,7 @@ class OperatorFeatures:
         self._unread.extend(candidates)
         self.ids = sorted([*self.ids, *(each.id for each in candidates)])
         self._table = None
-        for name in ("family", "aspects", "_defaults", "_first_of_each"):
+        for name in ("family", "aspects", "size", "_signature", "_defaults", "_first_of_each"):
             self.__dict__.pop(name, None)
 
     @property
@@ -148,9 +172,29 @@ class OperatorFeatures:
         return defaults_of(self._first_of_each)
 
     @cached_property
-    def family(self) -> Hashable:
-        """The same for operators that usually share their conversion."""
+    def _signature(self) -> Signature:
         return signature(self._first_of_each, self._defaults)
+
+    @cached_property
+    def _schema(self) -> Schema | None:
+        return schema_of(self._first_of_each[0].library, self.api)
+
+    @cached_property
+    def family(self) -> Hashable:
+        """The same for operators that usually share their conversion: by what they declare, or else by what their instances show."""
+        schema = self._schema
+        return self._signature if schema is None else (self._signature.library, self._signature.kind, schema.family)
+
+    @cached_property
+    def size(self) -> int:
+        """Number of parameters, inputs and outputs; at least 1."""
+        declared = None if self._schema is None else self._schema.size
+        return max(1, self._signature.size if declared is None else declared)
+
+    @property
+    def weight(self) -> float:
+        """How many different tests the operator is worth: the geometric mean of `aspects` and `size`."""
+        return math.sqrt(self.aspects * self.size)
 
     @cached_property
     def aspects(self) -> int:
@@ -164,8 +208,8 @@ class OperatorFeatures:
         return count_splits(self._encoder.encoded(np.array([places[each] for each in first], np.intp)))
 
     def weigh(self) -> None:
-        """Finds out what decides its turns; after this, `family` and `aspects` cost nothing."""
-        _ = self.family, self.aspects
+        """Finds out what decides its turns; after this, `family` and `weight` cost nothing."""
+        _ = self.family, self.weight
 
     def read(self) -> Read:
         """The features of all instances; reads the missing ones first."""
@@ -181,14 +225,21 @@ class OperatorFeatures:
             order = np.array(sorted(range(len(self._rows)), key=self._rows.__getitem__), np.intp)
             reader = FeatureReader()
             covered = [tuple(reader.defaults(self._defaults, given)) for given in ("absent", "default")]
-            encoded = distinct_columns(self._encoder.encoded(order, covered))
+            everything = self._encoder.encoded(order, covered)
+            encoded = distinct_columns(everything)
             rows, copies = merge_rows(encoded.codes)
+            self._recency = _recency(everything, self._schema)[rows]
             codes = encoded.codes[rows]
             self._pairs = choose_pairs(encoded, most_pairs)
             self._labels = encoded.keys, encoded.classes, codes
             table = feature_table(codes, encoded.covered, self._pairs, _classes(encoded, codes, vocabulary))
             self._table = most_pairs, table, copies
         return self._table[1], self._table[2]
+
+    @property
+    def recency(self) -> npt.NDArray[np.float64]:
+        """By row of `table`, 1 plus the version of the newest part that it uses, by the newest version; 1 where versions are not known."""
+        return self._recency
 
     def _read_all(self) -> None:
         self._encoder.add(_read(self._unread))
@@ -222,6 +273,27 @@ def _classes(encoded: Encoded, codes: npt.NDArray[np.int32], vocabulary: Vocabul
         known = [vocabulary.number(about, value) for value in (None, *encoded.classes[column])]
         numbers[:, column] = np.array(known, np.int32)[codes[:, column] - 1]
     return numbers
+
+
+def _recency(encoded: Encoded, schema: Schema | None) -> npt.NDArray[np.float64]:
+    """`OperatorFeatures.recency` of each row of *encoded*."""
+    if schema is None or not schema.newest:
+        return np.ones(len(encoded.codes))
+    newest = np.full(len(encoded.codes), schema.since)
+    for key, classes, codes in zip(encoded.keys, encoded.classes, encoded.codes.T, strict=True):
+        versions = np.array([0, 0, *(_since(schema, key, value) for value in classes)])
+        newest = np.maximum(newest, versions[codes])
+    return 1 + newest / schema.newest
+
+
+def _since(schema: Schema, key: str, value: str) -> int:
+    """The version that an instance with the class *value* of *key* needs; 0 where that does not matter."""
+    if key.endswith(":dtype"):
+        return schema.later.get(f":{value}", 0)
+    if key in schema.inputs and value == "tensor":
+        return schema.later.get(key, 0)
+    name = key.removesuffix(":given")
+    return schema.later.get(name, 0) if name != key and name in schema.attributes and value != "absent" else 0
 
 
 def _outline_key(instance: Instance) -> Hashable:

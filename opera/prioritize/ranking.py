@@ -16,6 +16,9 @@ from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
 
 DEFAULT_STRATEGY = StrategyName.OPERA.value
+"""Of a ranking that is made before its campaign."""
+CAMPAIGN_STRATEGY = StrategyName.OPERA_ADAPTIVE.value
+"""Of a campaign whose subject has no ranking yet."""
 
 
 def failed(space: Workspace) -> frozenset[str]:
@@ -79,13 +82,13 @@ def current_ranking(corpus: Corpus, compiler: str, route: Route, strategy: str |
         corpus: Of a workspace that is open for writing.
         compiler: The compiler to test.
         route: Its route.
-        strategy: None means that of the newest ranking, else the default.
+        strategy: None means that of the newest ranking, else the default of campaigns.
         seed: Of the ranking.
     """
     found = corpus.newest_ranking(route.frontend, compiler, seed, strategy)
     if found is not None and corpus.is_current(found.id, route.library):
         return found
-    return rank(corpus, compiler, route, strategy or (found.strategy if found is not None else DEFAULT_STRATEGY), seed)
+    return rank(corpus, compiler, route, strategy or (found.strategy if found is not None else CAMPAIGN_STRATEGY), seed)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
-from fake.harness import Lab, instance
+from fake.harness import Lab, Outcome, instance
 
 from opera.cli.evaluate import command
 from opera.errors import Exit, UserError
@@ -249,8 +249,12 @@ def test_a_ranking_is_exported_as_it_was_made_byte_for_byte(lab: Lab) -> None:
         assert outcome.code == Exit.CLEAN, outcome.stderr
         return file.read_bytes()
 
+    def rank() -> Outcome:
+        return lab.finish(lab.start("prioritize", "--compiler", "fake", "--frontend", "fake", "--json", module="opera"))
+
+    rank()
     first = export("a.jsonl")
-    ranked = lab.finish(lab.start("prioritize", "--compiler", "fake", "--frontend", "fake", "--json", module="opera"))
+    ranked = rank()
     assert export("b.jsonl") == first
     lines = [json.loads(line) for line in first.splitlines()]
     assert (lines[0]["schema"], lines[0]["ranked"]) == ("ranking/1", 6)

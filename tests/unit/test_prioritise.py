@@ -1,5 +1,6 @@
 """Promises of prioritisation: every instance gets one place, the same each time, and what is new comes first."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, K
 from opera.prioritize import Adaptive, Candidate, Context, Observation, StrategyName, equipped_counts, get_strategy
 from opera.prioritize.feature_coverage import Ranker
 from opera.prioritize.ranking import explain
+from opera.prioritize.schemas import schema_of
 
 STRATEGIES = [member.value for member in StrategyName]
 FEATURE_STRATEGIES = ["opera", "opera-adaptive", "opera-paper", "parameter-only"]
@@ -384,10 +386,73 @@ def test_an_explanation_names_place_score_and_what_is_new() -> None:
         found = explain("opera", corpus, Context(seed=2), wanted.id[:20])
         assert (found.place, found.score) == (place, wanted.score)
         why = found.reasons
-        assert why.aspects * why.gain / (1 + why.turns) == pytest.approx(wanted.score)
+        assert math.sqrt(why.aspects * why.size) * why.gain / (1 + why.turns) == pytest.approx(wanted.score)
         assert bool(why.news or why.pairs) == (wanted.score > 0)
     first = explain("opera", corpus, Context(seed=2), ranking[0].id)
     assert ("", "operator") in first.reasons.news
+
+
+def node(operator: str, *inputs: Tensor | None, **attributes: Any) -> Instance:
+    """An instance of an ONNX operator, with its inputs by the names of its slots."""
+    names = {"Abs": ("X",), "Neg": ("X",), "Cast": ("input",), "Clip": ("input", "min", "max"), "Swish": ("X",)}[operator]
+    call = tuple(Argument(names[min(place, len(names) - 1)], value) for place, value in enumerate(inputs))
+    init = tuple(Argument(name, value) for name, value in attributes.items())
+    return Instance("onnx", f"ai.onnx.{operator}", Kind.NODE, init, call)
+
+
+def family(*corpus: Instance) -> Any:
+    """The family of the only operator of *corpus*."""
+    [operator] = Ranker(candidates(corpus)).operators
+    return operator.family
+
+
+X = Tensor((2, 3), "float32")
+
+
+def test_a_family_is_what_operators_declare_not_what_their_tests_show() -> None:
+    assert family(node("Abs", X), node("Abs", X, X)) == family(node("Neg", X))
+    assert family(node("Cast", X, to=7)) == family(node("Cast", X, to=7, saturate=0)) != family(node("Abs", X))
+    assert family(instance("torch.abs", input=X)) == family(instance("torch.relu", input=X, inplace=False))
+
+
+def test_core_operators_are_not_a_family_with_those_that_are_decomposed() -> None:
+    assert family(instance("torch.sigmoid", input=X)) == family(instance("torch.abs", input=X)) != family(instance("torch.fliplr", input=X))
+
+
+def test_operators_of_unknown_declaration_are_a_family_by_what_their_tests_show() -> None:
+    assert family(instance("torch.mine", x=X)) == family(instance("torch.yours", x=X)) != family(instance("torch.third", y=X))
+
+
+def recency(*corpus: Instance) -> list[float]:
+    """The recency of the distinct rows of the only operator of *corpus*, falling."""
+    ranker = Ranker(candidates(corpus))
+    [operator] = ranker.operators
+    operator.table(ranker.vocabulary, 64)
+    return sorted(operator.recency.tolist(), reverse=True)
+
+
+def test_recency_is_the_version_of_the_newest_part_that_a_test_uses() -> None:
+    schema = schema_of("onnx", "ai.onnx.Cast")
+    assert schema is not None
+    old, dtype, attribute = node("Cast", X, to=7), node("Cast", Tensor((2,), "float8_e4m3fn"), to=1), node("Cast", X, to=7, round_mode="up")
+    assert recency(attribute, old, dtype) == [1 + 24 / schema.newest, 1 + 19 / schema.newest, 1 + 1 / schema.newest]
+    bounds = node("Clip", X, Tensor((), "float32")), node("Clip", X, None), node("Clip", X)
+    assert recency(*bounds) == [1 + 11 / schema.newest, 1 + 1 / schema.newest, 1 + 1 / schema.newest]
+    assert recency(instance("torch.abs", input=X)) == [1.0]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_an_operator_that_is_new_comes_before_one_that_is_old(seed: int) -> None:
+    assert order("opera", [node("Abs", X), node("Swish", X, alpha=1.0)], seed)[0].api == "ai.onnx.Swish"
+
+
+def test_versions_of_declared_parts_are_later_than_their_operators() -> None:
+    for api in ("ai.onnx.Cast", "ai.onnx.Resize", "ai.onnx.Attention", "ai.onnx.ml.LabelEncoder"):
+        schema = schema_of("onnx", api)
+        assert schema is not None
+        assert schema.size
+        assert all(schema.since < version <= schema.newest for version in schema.later.values())
+        assert {name for name in schema.later if not name.startswith(":")} <= schema.inputs | schema.attributes
 
 
 @pytest.mark.parametrize(("strategy", "prefix"), [("random", ""), ("opera", "zz"), ("opera", "")])

@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from fake.corpora import Run, fill, runner, tensor, torch_call
 
+from opera.compilers.registry import choose_route, plugin
 from opera.instance import Instance
 from opera.prioritize import kept_features
+from opera.prioritize.ranking import current_ranking
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -118,3 +120,20 @@ def test_what_left_the_corpus_is_not_ranked(run: Run) -> None:
         database.execute("UPDATE instances SET outcome = 'raised' WHERE api = ?", (gone.api,))
     fill("new", *(each for each in CORPUS if each.api != gone.api))
     assert ranked(run, "ws") == ranked(run, "new")
+
+
+def strategy_of(folder: str, *, strategy: str | None) -> str:
+    """The strategy of the ranking that a campaign in the workspace *folder* takes."""
+    with open_workspace(Path(folder), write=True) as space:
+        route = choose_route(plugin("tvm").load(), "pytorch", None)
+        return current_ranking(Corpus(space), "tvm", route, strategy, 0).strategy
+
+
+def test_a_campaign_learns_unless_a_ranking_was_made_beforehand(run: Run) -> None:
+    fill("ws", *FIRST)
+    assert strategy_of("ws", strategy=None) == "opera-adaptive"
+    ranked(run, "ws")
+    assert strategy_of("ws", strategy=None) == "opera"
+    fill("ws", *LATER)
+    assert strategy_of("ws", strategy=None) == "opera"
+    assert strategy_of("ws", strategy="opera-adaptive") == "opera-adaptive"
