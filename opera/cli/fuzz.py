@@ -93,7 +93,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
 @command.command("mutate")
 @click.argument("model", metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False))
 @click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--policy", default="general", show_default=True, metavar="NAME|FILE", help="What the new expressions are drawn by.")
+@click.option(
+    "--policy", default="general", show_default=True, metavar="NAME|FILE", help="Policy of the new expressions: a shipped one, or a file."
+)
 @click.option("--count", "-n", type=Count(most=1_000_000), default=100, show_default=True, metavar="N", help="Write at most N programs.")
 @click.option("--record", is_flag=True, help="Also add the programs to the workspace, as instances of the policy's language.")
 @common
