@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import cast
@@ -12,20 +13,25 @@ from opera.atomic import replacing
 from opera.cli.fuzz_run import command as run_command
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, common
-from opera.cli.policies import ONNX, policy_named, read_by, recorded
+from opera.cli.policies import ONNX, policy_named, programs_in, read_by, recorded
 from opera.console import doing, one_line, plural, print_json, say
 from opera.corpus.files import export
 from opera.corpus.selection import Selection
 from opera.errors import Exit, NothingSelected, UserError
 from opera.programs.batch import BatchCounts, OtherPrograms, generate_file
-from opera.programs.generate import INSERTED
+from opera.programs.document import encode
+from opera.programs.generate import INSERTED, ProgramGenerator
 from opera.programs.instances import SOURCE
+from opera.programs.languages import drawn_from
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores
 from opera.workers.supervision import working_folder
 
 SCHEMA = "fuzz-generate/1"
 SEEDS_SCHEMA = "fuzz-seeds/1"
+MUTATE_SCHEMA = "fuzz-mutate/1"
+_ATTEMPTS = 20
+"""Seeds that are tried for each program that is asked for."""
 
 
 @click.group("fuzz", cls=HeadedGroup)
@@ -81,6 +87,49 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
         say(f"{plural(added, 'new instance')} of {chosen.language} in the workspace, from source {SOURCE}")
     for name, why in sorted(counts.broken.items()):
         say(f"operator {one_line(name)} is broken, and was left out: {one_line(why)}")
+    return Exit.CLEAN
+
+
+@command.command("mutate")
+@click.argument("model", metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--policy", default="general", show_default=True, metavar="NAME|FILE", help="Policy of the new expressions: a shipped one, or a file."
+)
+@click.option("--count", "-n", type=Count(most=1_000_000), default=100, show_default=True, metavar="N", help="Write at most N programs.")
+@click.option("--record", is_flag=True, help="Also add the programs to the workspace, as instances of the policy's language.")
+@common
+def mutate(model: Path, file: Path, policy: str, count: int, record: bool, workspace: Path, seed: int, as_json: bool) -> int:
+    """Write programs to FILE that differ from MODEL in one expression.
+
+    MODEL is an ONNX model, or a file of `program/1` documents. Another expression of the same type takes the place of one; the types and
+    the limits of the policy hold. Nodes that no program can hold are left out, and their results become inputs.
+    """
+    chosen = policy_named(policy)
+    given = programs_in(model, chosen.language)
+    generator = ProgramGenerator(chosen, drawn_from(chosen))
+    made: dict[bytes, None] = {}
+    for number in range(_ATTEMPTS * count if given else 0):
+        if len(made) == count:
+            break
+        found = generator.mutate(given[number % len(given)], seed + number)
+        if found is not None:
+            made[json.dumps(encode(found), separators=(",", ":")).encode() + b"\n"] = None
+    if not made:
+        raise NothingSelected(f"no program could be made of {one_line(str(model))}: no expression of it can be replaced")
+    try:
+        with replacing(file) as output:
+            output.writelines(made)
+    except OSError as error:
+        raise UserError(f"{one_line(str(file))} cannot be written: {error.strerror or error}") from error
+    added = recorded(file, chosen.language, workspace) if record else None
+    if as_json:
+        more = {} if added is None else {"new_instances": added}
+        print_json({"schema": MUTATE_SCHEMA, "file": str(file), "given": len(given), "programs": len(made), **more})
+        return Exit.CLEAN
+    say(f"{plural(len(made), 'program')} in {one_line(str(file))}, from {plural(len(given), 'program')}")
+    if added is not None:
+        say(f"{plural(added, 'new instance')} of {chosen.language} in the workspace, from source {SOURCE}")
     return Exit.CLEAN
 
 

@@ -76,7 +76,7 @@ def command(
     seed: int,
     as_json: bool,
 ) -> int:
-    """Generate programs, test compilers with them, and reduce what fails.
+    """Test compilers with generated programs, and reduce what fails.
 
     The short form of `opera fuzz generate --record`, `opera run` for each subject, and `opera triage`. Oracles that compile nothing, such
     as round trips, test all programs; --builds limits those that compile. The same command, typed again, continues an interrupted one.

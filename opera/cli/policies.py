@@ -9,18 +9,22 @@ from itertools import islice
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+
 from opera.config import load_config
 from opera.console import one_line
 from opera.corpus.files import Entry, Problem
 from opera.corpus.programs import read_programs
 from opera.errors import EnvironmentBroken, UserError
 from opera.extract.host import answer
-from opera.programs.check import check
-from opera.programs.document import decode
+from opera.programs.check import NotDefined, check, evaluate
+from opera.programs.document import BadProgram, decode
+from opera.programs.generate import Generated
 from opera.programs.inserted import InsertedBlock
 from opera.programs.languages import drawn_from, fitting, languages, operators_in, registry
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
-from opera.programs.program import Program
+from opera.programs.program import Program, canonical
+from opera.programs.values import ANY, Bounds, ProgramValue, drawn
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.untrusted import Malformed, parsed_json, parsed_toml, read_file
@@ -106,6 +110,51 @@ def _with_block(policy: Policy, folder: Path) -> Policy:
     except ValueError as error:
         raise BadPolicy(f"{place}: {error}") from error
     return replace(policy, blocks=tuple(blocks))
+
+
+def programs_in(path: Path, language: str) -> list[Generated]:
+    """The programs of a file, with canonical names, on inputs on which they are defined.
+
+    Args:
+        path: An ONNX model, a `program/1` document (`.json`), or one document a line.
+        language: That has to hold them.
+
+    Raises:
+        UserError: a program is malformed, ill-typed, not in the language, or defined on no inputs that were tried.
+    """
+    place = one_line(str(path))
+    found: list[Generated] = []
+    try:
+        for number, document in enumerate([_model(path)] if path.suffix == ".onnx" else _documents_in(path), 1):
+            place = f"{one_line(str(path))}:{number}"
+            generated = decode(document)
+            check(generated.program, registry())
+            missing = fitting(generated.program, language)
+            if missing is not None:
+                raise BadProgram(f"{language} {missing}")
+            found.append(Generated(canonical(generated.program), _inputs(generated)))
+    except OSError as error:
+        raise UserError(f"{place} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{place}: {one_line(str(error), 400)}") from error
+    return found
+
+
+def _inputs(generated: Generated) -> tuple[ProgramValue, ...]:
+    """The inputs of a document; drawn ones for a model, which has none."""
+    parameters = generated.program.main.parameters
+    if len(generated.inputs) == len(parameters):
+        evaluate(generated.program, generated.inputs, registry())
+        return generated.inputs
+    for number, bounds in enumerate((ANY, Bounds(0.25, 2.0), Bounds(0.0, 0.0), Bounds(0.0, 1.0))):
+        numbers = np.random.default_rng(number)
+        inputs = tuple(drawn(each.type, bounds, numbers) for each in parameters)
+        try:
+            evaluate(generated.program, inputs, registry())
+            return inputs
+        except NotDefined:
+            continue
+    raise BadProgram("the program is defined on none of the inputs that were tried; give a program/1 document with inputs")
 
 
 def _documents_in(path: Path) -> list[object]:

@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 
+from opera.programs.check import Evaluation, NotDefined
 from opera.programs.inserted import by_type
 from opera.programs.languages import registry
 from opera.programs.operators import Operator
@@ -32,8 +33,10 @@ from opera.programs.program import (
     Program,
     Projection,
     Tuple,
+    bindings,
     read_by,
     renamed,
+    with_names,
     without_dead_bindings,
     without_dead_functions,
 )
@@ -117,6 +120,55 @@ class ProgramGenerator:
 
     def generate(self, seed: int) -> Generated:
         """The program of *seed*; the same for the same policy and seed."""
+        self._begin(seed)
+        scope = Scope()
+        with np.errstate(all="ignore"):
+            result, kind = self.results(scope)
+        return self._whole(scope, result, kind)
+
+    def mutate(self, given: Generated, seed: int) -> Generated | None:
+        """*given* with another expression of the same type in place of one binding of `main`; the same for the same *seed*.
+
+        Args:
+            given: A program with canonical names that is defined on its inputs.
+            seed: Chooses the binding, and draws the expression.
+
+        Returns:
+            None if no program came out that is defined, and keeps the policy's limits.
+        """
+        self._begin(seed)
+        program = given.program
+        self._number = len(list(bindings(program))) + sum(len(each.parameters) + 1 for each in program.functions)
+        self._functions = list(program.functions[:-1])
+        scope = Scope()
+        for parameter, value in zip(program.main.parameters, given.inputs, strict=True):
+            self._parameters.append(parameter)
+            self._keep(parameter.name, parameter.type, value)
+            scope.add(parameter.name, parameter.type)
+        body = program.main.body
+        computed = [place for place, each in enumerate(body.bindings) if not isinstance(each.value, (Tuple, Constant))]
+        if not computed:
+            return None
+        chosen = self.random.choice(computed)
+        evaluation = Evaluation(program, registry())
+        try:
+            with np.errstate(all="ignore"):
+                for each in body.bindings[:chosen]:
+                    self._read(each, evaluation.expression(each.value, self._values), scope)
+                old = body.bindings[chosen]
+                new = self.expression(old.type, ANY, self.policy.operators, scope, fresh=True)
+                rest = with_names(Block(body.bindings[chosen + 1 :], body.result), {old.name: new})
+                for each in rest.bindings:
+                    self._read(each, evaluation.expression(each.value, self._values), scope)
+        except NotDefined:
+            return None
+        if self._work > self.policy.most_work or self._memory > self.policy.most_memory:
+            return None
+        made = self._whole(scope, rest.result, program.main.result)
+        defined = not self.policy.finite or all(within(self._values[each.name], ANY) for each in made.program.main.body.bindings)
+        return made if defined and made.program != program else None
+
+    def _begin(self, seed: int) -> None:
         self.random = Random(seed)
         self._numbers = np.random.default_rng(seed)
         self._seed = seed
@@ -126,10 +178,16 @@ class ProgramGenerator:
         self._parameters: list[Parameter] = []
         self._calls = self._number = self._memory = 0
         self._work = 0.0
-        scope = Scope()
         self._leaves_are_parameters = True
-        with np.errstate(all="ignore"):
-            result, kind = self.results(scope)
+
+    def _read(self, binding: Binding, value: ProgramValue, scope: Scope) -> None:
+        """Adds a binding of another program."""
+        scope.bindings.append(binding)
+        self._keep(binding.name, binding.type, value)
+        scope.add(binding.name, binding.type)
+
+    def _whole(self, scope: Scope, result: str, kind: Type) -> Generated:
+        """The program of the bindings of *scope* that *result* depends on."""
         body = without_dead_bindings(Block(tuple(scope.bindings), result))
         plain = not any(isinstance(each.value, (If, Invoke)) for each in body.bindings)
         read = read_by(body)

@@ -290,3 +290,19 @@ def renamed(value: Expression, names: Mapping[str, str]) -> Expression:
             return Invoke(function, new(arguments))
         case Constant():
             return value
+
+
+def with_names(block: Block, names: Mapping[str, str]) -> Block:
+    """*block* with other variables read in place of *names*; one may stand for another of them."""
+
+    def final(name: str) -> str:
+        while name in names:
+            name = names[name]
+        return name
+
+    def value(old: Expression) -> Expression:
+        if isinstance(old, If):
+            return If(final(old.condition), with_names(old.then, names), with_names(old.otherwise, names))
+        return renamed(old, {each: final(each) for each in used(old)})
+
+    return replace(block, bindings=tuple(replace(each, value=value(each.value)) for each in block.bindings), result=final(block.result))

@@ -125,3 +125,25 @@ def test_a_model_is_inserted_and_one_that_cannot_be_read_is_refused_with_the_pla
         refused = opera("fuzz", "generate", "out.jsonl", "-n", "3", "--policy", "policy.toml", cwd=tmp_path)
         assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
         assert "Traceback" not in refused.stderr
+
+
+def test_mutants_of_a_model_are_programs_and_what_is_no_model_is_refused(tmp_path: Path) -> None:
+    onnx.save(onnx.parser.parse_model(_BLOCK), tmp_path / "block.onnx")
+    made = opera("fuzz", "mutate", "block.onnx", "mutants.jsonl", "-n", "12", "--record", "--json", cwd=tmp_path)
+    answer = json.loads(made.stdout)
+    assert (answer["schema"], answer["given"], answer["programs"], answer["new_instances"]) == ("fuzz-mutate/1", 1, 12, 12)
+    again = opera("fuzz", "mutate", "mutants.jsonl", "more.jsonl", "-n", "5", "--json", cwd=tmp_path)
+    assert (json.loads(again.stdout)["given"], json.loads(again.stdout)["programs"]) == (12, 5)
+    edited = (tmp_path / "mutants.jsonl").read_text().splitlines()[0]
+    (tmp_path / "broken.onnx").write_bytes(b"no model")
+    (tmp_path / "older.json").write_text(edited.replace("program/1", "program/0"))
+    (tmp_path / "edited.json").write_text(edited.replace('"shape":[2', '"shape":[9', 1))
+    for name, message in (
+        ("broken.onnx", "broken.onnx: "),
+        ("none.onnx", "none.onnx: there is no such file"),
+        ("older.json", "older.json:1: expected schema 'program/1', found 'program/0'"),
+        ("edited.json", "edited.json:1: "),
+    ):
+        refused = opera("fuzz", "mutate", name, "out.jsonl", cwd=tmp_path)
+        assert (refused.returncode, message in refused.stderr, "Traceback" in refused.stderr) == (2, True, False), refused.stderr
+    assert not (tmp_path / "out.jsonl").exists()

@@ -31,6 +31,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
     "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "stablehlo fold": ("none.mlir",),
     "fuzz generate": ("out.jsonl",),
+    "fuzz mutate": ("model.onnx", "out.jsonl"), "fuzz run": (),
     "fuzz seeds": ("seeds.jsonl",),
     "opidiff check": ("none.yaml",), "opidiff expand": ("none.yaml",), "opidiff schema": (),
     "opidiff run": ("none.yaml", "--backend", "tvm"),
@@ -39,7 +40,7 @@ LEAST: dict[str, tuple[str, ...]] = {
 WITHOUT = (
     "env create", "env list", "env remove", "doctor", "diff", "config show", "equipped", "stablehlo interpret", "stablehlo test",
     "stablehlo fold",
-    "fuzz generate", "opidiff check", "opidiff expand", "opidiff schema", "opidiff run",
+    "fuzz generate", "fuzz mutate", "fuzz run", "opidiff check", "opidiff expand", "opidiff schema", "opidiff run",
 )  # fmt: skip
 """Commands that look at no workspace, or at a file before it."""
 

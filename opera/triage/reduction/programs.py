@@ -34,8 +34,8 @@ from opera.programs.program import (
     blocks,
     canonical,
     read_by,
-    renamed,
     used,
+    with_names,
     without_dead_bindings,
     without_dead_functions,
 )
@@ -278,24 +278,8 @@ def bypassed(instance: Instance) -> Iterator[Instance]:
                 others[binding.name] = same
     for chunk in _chunks(list(others)):
         names = {name: others[name] for name in chunk}
-        functions = [replace(each, body=_tidied(_renamed_in(each.body, names))) for each in opened.program.functions]
+        functions = [replace(each, body=_tidied(with_names(each.body, names))) for each in opened.program.functions]
         yield from _closed(instance, functions[:-1], functions[-1].body, opened.values)
-
-
-def _renamed_in(block: Block, names: Mapping[str, str]) -> Block:
-    """*block* with other variables read in place of *names*; one may stand for another of them."""
-
-    def final(name: str) -> str:
-        while name in names:
-            name = names[name]
-        return name
-
-    def value(old: Expression) -> Expression:
-        if isinstance(old, If):
-            return If(final(old.condition), _renamed_in(old.then, names), _renamed_in(old.otherwise, names))
-        return renamed(old, {each: final(each) for each in used(old)})
-
-    return replace(block, bindings=tuple(replace(each, value=value(each.value)) for each in block.bindings), result=final(block.result))
 
 
 def _chunks(items: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -322,10 +306,10 @@ def inlined(instance: Instance) -> Iterator[Instance]:
         elif isinstance(binding.value, Invoke):
             function = functions[binding.value.function]
             names = {each.name: name for each, name in zip(function.parameters, binding.value.arguments, strict=True)}
-            bodies = [_renamed_in(function.body, names)]
+            bodies = [with_names(function.body, names)]
         for body in bodies:
             before, after = opened.body.bindings[:place], opened.body.bindings[place + 1 :]
-            rest = _renamed_in(Block(after, opened.body.result), {binding.name: body.result})
+            rest = with_names(Block(after, opened.body.result), {binding.name: body.result})
             yield from opened.closed(Block((*before, *body.bindings, *rest.bindings), rest.result, dataflow=False))
 
 
