@@ -117,7 +117,7 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
     if why.recency > 1:
         echo(f"the version of its newest part multiplies its gain by {why.recency:.2f}")
     if why.history:
-        echo(f"it failed on {plural(why.history, 'subject')} before, which multiplies its gain by {1 + why.history}")
+        echo(f"it failed on {plural(why.history, 'subject')} before: its gain counts double")
     if not why.gain:
         echo("it adds no feature and no pair that earlier tests of its operator did not cover")
     for key, value in why.news:

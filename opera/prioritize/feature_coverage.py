@@ -15,7 +15,7 @@ from opera.prioritize.coverage import Coverage
 from opera.prioritize.encoding import Feature
 from opera.prioritize.familiarity import Familiarity, Vocabulary
 from opera.prioritize.operator_features import OperatorFeatures
-from opera.prioritize.queues import Head, Merged, OperatorQueue
+from opera.prioritize.queues import BOOST, Head, Merged, OperatorQueue
 from opera.prioritize.strategy import Candidate, Context, Observation, Prepared, Ranked, Session, StrategyName, by_operator, draw_order
 
 _PAIR_ENTRIES = 12_000_000
@@ -43,7 +43,7 @@ class OperaStrategy:
     the newest part that it uses. Between operators it is multiplied by the geometric mean of the number of aspects that the operator's
     tests have and of the size of its signature, and divided by one more than the number of tests that the operator's family had:
     operators that declare the same usually share their conversion. Then come the instances that cover nothing new, then copies, families
-    in turn. What failed on other compilers or on earlier versions counts one time more for each. Equipped counts are not used.
+    in turn. What failed on other compilers or on earlier versions counts double. Equipped counts are not used.
     """
 
     name = StrategyName.OPERA
@@ -125,8 +125,8 @@ class Reasons:
         promise: Factor of its family's gains: above 1 if the family failed in earlier campaigns.
         recency: 1 plus the version of the newest part that the test uses, by the newest version; 1 where versions are not known, and for a
             test that adds nothing.
-        gain: Share of new features and pairs, times the mean weight of its classes, times recency, times one more than *history*; 0 when
-            nothing was new.
+        gain: Share of new features and pairs, times the mean weight of its classes, times recency, times 2 with a history; 0 when nothing
+            was new.
         news: Features that no test of its operator had before.
         pairs: Pairs of features that no test of its operator had together.
     """
@@ -180,7 +180,7 @@ class OperaSession:
         groups = list(of_family.values())
         keys = sorted(ranker.known)
         self._earlier = [history.mean([keys[index] for index in group]) for group in groups]
-        best = _MOST_RECENT * (1 + max(self._boosts.values(), default=0))
+        best = _MOST_RECENT * (BOOST if self._boosts else 1.0)
         self._merged = Merged(groups, self._queue, self._priority, self._turn, best=best)
 
     def next(self) -> Ranked | None:
@@ -267,7 +267,7 @@ class OperaSession:
             groups: list[list[int]] = [positions[group].tolist() for group in copies]
             boosts = self._operators[index].recency
             if self._boosts:
-                boosts = boosts * np.array([1 + max(self._boosts.get(place, 0) for place in group) for group in groups])
+                boosts = boosts * np.array([BOOST if any(place in self._boosts for place in group) else 1.0 for group in groups])
             coverage = self._coverages[index] = Coverage(table, single=_SINGLE, discount=True, boosts=boosts, familiarity=self._familiarity)
             return OperatorQueue(coverage, groups, self._boosts.keys())
 

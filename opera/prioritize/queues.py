@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from opera.prioritize.coverage import Coverage, GreedyOrder
 
-_BOOST = 2.0
-"""Gain of a candidate that is known to fail elsewhere, in the later laps."""
+BOOST = 2.0
+"""Factor of the gain of a candidate that is known to fail elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class OperatorQueue:
     def _make_tail(self, rest: Sequence[int]) -> deque[Head]:
         copies = sorted((turn, row, at) for row, places in enumerate(self._copies) for turn, at in enumerate(places) if turn)
         laps = [(1, self._copies[row][0]) for row in rest] + [(2, position) for _, _, position in copies]
-        heads = (Head(lap, _BOOST if position in self._boosted else 1.0, position) for lap, position in laps)
+        heads = (Head(lap, BOOST if position in self._boosted else 1.0, position) for lap, position in laps)
         return deque(sorted(heads, key=lambda head: (head.lap, -head.gain)))
 
 

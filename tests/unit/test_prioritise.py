@@ -277,15 +277,6 @@ def test_what_failed_elsewhere_comes_before_what_is_otherwise_equal(seed: int) -
     assert first.id == corpus[4].id
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_an_instance_that_failed_on_two_subjects_comes_before_one_that_failed_on_one(seed: int) -> None:
-    corpus = candidates([instance(f"torch.f{number}", x=Tensor((2,), "float32")) for number in range(6)])
-    once, twice = corpus[2], corpus[4]
-    history = History(failed_once(once, twice).records + failed_once(twice).records)
-    ranking = [ranked.id for ranked in get_strategy("opera").rank(corpus, Context(seed=seed, history=history))]
-    assert ranking[:2] == [twice.id, once.id]
-
-
 @pytest.mark.parametrize("strategy", ["opera", "opera-adaptive"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_family_that_failed_in_earlier_campaigns_comes_sooner_with_instances_that_were_not_there(strategy: str, seed: int) -> None:
