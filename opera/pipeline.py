@@ -15,11 +15,12 @@ from opera.config import load_config
 from opera.corpus.record import record
 from opera.corpus.selection import check_keyword, selector
 from opera.difftest.settings import Settings
+from opera.evaluation.earlier import gathered
 from opera.extract import ExtractOptions, SourceSummary
 from opera.extract import Progress as ExtractionProgress
 from opera.instance import Instance
-from opera.prioritize import Adaptive, Context, equipped_counts, get_strategy
-from opera.prioritize.ranking import DEFAULT_STRATEGY, current_ranking, failed, rank
+from opera.prioritize import Adaptive, Context, History, equipped_counts, get_strategy
+from opera.prioritize.ranking import DEFAULT_STRATEGY, current_ranking, rank
 from opera.report.overview import findings_among
 from opera.run.adaptive import Adaptation, all_alike
 from opera.run.campaign import Summary, run_campaign
@@ -78,7 +79,7 @@ class Pipeline:
             return record(space, library, sources, how, constraints=constraints, fresh=fresh, progress=progress)
 
     def prioritize(
-        self, compiler: str, frontend: str, *, strategy: str = DEFAULT_STRATEGY, history: bool = False, seed: int = 0
+        self, compiler: str, frontend: str, *, strategy: str = DEFAULT_STRATEGY, history: Sequence[str] = (), seed: int = 0
     ) -> tuple[str, ...]:
         """Orders the instances for a compiler, those likely to reveal different bugs first, and keeps the ranking.
 
@@ -86,7 +87,7 @@ class Pipeline:
             compiler: `tvm`, `openvino` ...
             frontend: Model format: `onnx`, `pytorch`, `keras` ...
             strategy: Name of the strategy.
-            history: Whether instances that failed in earlier campaigns count twice.
+            history: Files of recorded campaigns whose failures count, or `workspace` for the campaigns of the workspace.
             seed: Decides between instances that are worth the same.
 
         Returns:
@@ -100,15 +101,18 @@ class Pipeline:
         get_strategy(strategy)
         with self._open(write=True) as space:
             corpus = Corpus(space)
-            ranking = rank(corpus, compiler, route, strategy, seed, failed(space) if history else frozenset[str]())
+            ranking = rank(corpus, compiler, route, strategy, seed, gathered(history, space, compiler, route))
             return tuple(corpus.ranked(ranking.id))
 
-    def run(self, settings: Settings, *, nightly: bool = False, progress: ProgressListener | None = None) -> Summary:
+    def run(
+        self, settings: Settings, *, nightly: bool = False, history: Sequence[str] = (), progress: ProgressListener | None = None
+    ) -> Summary:
         """Runs the ranked instances through one compiler, or continues that campaign.
 
         Args:
             settings: The compiler, the frontend, and everything else that decides which tests run and how.
             nightly: Whether earlier failures run first, then new instances.
+            history: Files of recorded campaigns whose failures count, or `workspace` for the campaigns of the workspace.
             progress: Is told how the campaign goes.
 
         Returns:
@@ -128,14 +132,15 @@ class Pipeline:
         with self._open(write=True) as space:
             corpus = Corpus(space)
             check_keyword(settings.keyword, corpus.runnable(route.library).values())
-            ranking = current_ranking(corpus, settings.compiler, route, settings.strategy, settings.seed)
+            earlier = gathered(history, space, settings.compiler, route)
+            ranking = current_ranking(corpus, settings.compiler, route, settings.strategy, settings.seed, earlier)
             order = corpus.ranked(ranking.id)
             part = nightly_part(Campaigns(space), settings.compiler, settings.frontend) if nightly else None
             if part is not None:
                 order.sort(key=part)
             strategy, adaptation = get_strategy(ranking.strategy), None
             if isinstance(strategy, Adaptive):
-                context = Context(equipped_counts(settings.compiler, route.frontend), settings.seed)
+                context = Context(equipped_counts(settings.compiler, route.frontend), settings.seed, earlier or History())
                 adaptation = Adaptation(strategy, context, part or all_alike)
             progress = progress or CampaignProgress(settings.subject, str(self.workspace), quiet=True)
             return run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress, adaptation)

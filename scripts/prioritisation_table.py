@@ -14,7 +14,7 @@ from pathlib import Path
 
 from opera.evaluation.artifact import read_artifact
 from opera.evaluation.compare import Figures, available, evaluate
-from opera.evaluation.recording import RecordedRun, read_recorded
+from opera.evaluation.recording import RecordedRun, history_of, read_recorded
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "prioritisation.md"
@@ -27,6 +27,7 @@ HEADINGS = {
     "random": "random",
 }  # fmt: skip
 SD = ("opera", "opera-adaptive", "random")
+AFTER = ("opera", "opera-adaptive")
 
 
 def main() -> None:
@@ -62,12 +63,13 @@ def section(recorded: dict[str, RecordedRun], seeds: int, jobs: int) -> Iterator
         cells = " | ".join(short(each[strategy].apfd.mean) if strategy in each else "" for strategy in HEADINGS)
         yield f"| {name if name == PAPER else f'`{name}`'} | {len(recorded[name].faults)} | {cells} |"
     yield ""
-    yield f"| | {' | '.join(f'{HEADINGS[name]}: sd over seeds' for name in SD)} | opera, with history | history: failures in |"
-    yield f"|---|{'---|' * (len(SD) + 2)}"
+    after = " | ".join(f"{HEADINGS[name]}, with history" for name in AFTER)
+    yield f"| | {' | '.join(f'{HEADINGS[name]}: sd over seeds' for name in SD)} | {after} | history |"
+    yield f"|---|{'---|' * (len(SD) + len(AFTER) + 1)}"
     for name, each in found.items():
         others = alike(name)
-        history = evaluate(recorded[name], ["opera"], seeds, known(recorded, others), jobs)["opera"] if others else None
-        after = f"{short(history.apfd.mean) if history else ''} | {listed(others)}"
+        history = evaluate(recorded[name], AFTER, seeds, history_of(recorded[other] for other in others), jobs) if others else {}
+        after = " | ".join([*(short(history[each].apfd.mean) if history else "" for each in AFTER), listed(others)])
         yield f"| {name if name == PAPER else f'`{name}`'} | {spreads(each)} | {after} |"
 
 
@@ -75,11 +77,6 @@ def alike(name: str) -> list[str]:
     """The other campaigns with the same frontend as *name*."""
     frontend = name.partition("-")[2]
     return [other for other in NAMES if name in NAMES and other != name and other.partition("-")[2] == frontend]
-
-
-def known(recorded: dict[str, RecordedRun], names: list[str]) -> frozenset[str]:
-    """The instances that failed in the campaigns *names*."""
-    return frozenset(test for name in names for test in recorded[name].failing)
 
 
 def listed(names: list[str]) -> str:

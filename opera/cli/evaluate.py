@@ -16,7 +16,7 @@ from opera.errors import Exit, UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.compare import Figures, as_run, available, evaluate
 from opera.evaluation.metrics import QUARTERS
-from opera.evaluation.recording import RecordedRun, choose, read_campaign, read_recorded, write_recorded
+from opera.evaluation.recording import RecordedRun, choose, history_of, read_campaign, read_recorded, write_recorded
 from opera.prioritize import get_strategy
 from opera.store import Campaigns
 from opera.store.database import open_workspace
@@ -111,7 +111,7 @@ def command(
         if as_json:
             print_json({**_head(recorded), "file": str(record), "strategies": {}})
         return Exit.CLEAN
-    known = frozenset(name for path in history for name in read_recorded(path).failing)
+    known = history_of(map(read_recorded, history))
     found = evaluate(recorded, strategies or available(recorded), seeds, known, jobs)
     itself = as_run(recorded)
     if as_json:

@@ -171,6 +171,19 @@ def common(function: F) -> F:
     return made
 
 
+def history_option(option: Callable[..., Callable[[F], F]] = click.option) -> Callable[[F], F]:
+    """Adds `--history`, by *option*, which may put it under a heading of the help page."""
+    return option(
+        "--history",
+        type=click.Path(dir_okay=False),
+        multiple=True,
+        is_flag=False,
+        flag_value="workspace",
+        metavar="[FILE|workspace]",
+        help="Count what failed in a recorded campaign, or in campaigns of the workspace (repeatable); without a value, the workspace.",
+    )
+
+
 def guarded(command: click.Command, arguments: list[str] | None = None, name: str = "opera") -> int:
     """Runs *command* and turns its outcome into the documented exit code."""
     try:

@@ -8,12 +8,13 @@ import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER, FRONTEND, STRATEGY
-from opera.cli.options import Count, common
+from opera.cli.options import Count, common, history_option
 from opera.compilers.registry import choose_route, plugin
 from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
-from opera.prioritize import Context, StrategyName, equipped_counts, get_strategy
-from opera.prioritize.ranking import DEFAULT_STRATEGY, Explanation, candidates, explain, failed, rank
+from opera.evaluation.earlier import gathered
+from opera.prioritize import Context, History, StrategyName, equipped_counts, get_strategy
+from opera.prioritize.ranking import DEFAULT_STRATEGY, Explanation, candidates, explain, rank
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -34,11 +35,19 @@ _PAIRS_SHOWN = 12
     help="How to order: " + ", ".join(s.value for s in StrategyName) + ".",
 )
 @click.option("--show", type=Count(0), metavar="N", default=10, show_default=True, help="Print the first N instances.")
-@click.option("--history", is_flag=True, help="Count instances twice that failed in earlier campaigns of this workspace, on any compiler.")
+@history_option()
 @click.option("--explain", "explained", metavar="ID", help="Explain the rank of this instance, and store no ranking.")
 @common
 def command(
-    compiler: str, frontend: str, strategy: str, show: int, history: bool, explained: str | None, workspace: Path, seed: int, as_json: bool
+    compiler: str,
+    frontend: str,
+    strategy: str,
+    show: int,
+    history: tuple[str, ...],
+    explained: str | None,
+    workspace: Path,
+    seed: int,
+    as_json: bool,
 ) -> int:
     """Order the extracted instances, those likely to reveal different bugs first.
 
@@ -48,9 +57,9 @@ def command(
     get_strategy(strategy)
     with open_workspace(workspace, write=explained is None, make=False) as space:
         corpus = Corpus(space)
-        known = failed(space) if history else frozenset[str]()
+        known = gathered(history, space, compiler, route)
         if explained is not None:
-            context = Context(equipped_counts(compiler, route.frontend), seed, known)
+            context = Context(equipped_counts(compiler, route.frontend), seed, known or History())
             _explain(explain(strategy, candidates(corpus, route), context, explained), corpus, as_json)
             return Exit.CLEAN
         ranking = rank(corpus, compiler, route, strategy, seed, known)
@@ -94,6 +103,7 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
                 "turns": why.turns,
                 "family": list(why.family),
                 "history": why.history,
+                "promise": why.promise,
                 "new": [list(feature) for feature in why.news],
                 "new_pairs": [[list(a), list(b)] for a, b in why.pairs],
             }
@@ -102,11 +112,12 @@ def _explain(found: Explanation, corpus: Corpus, as_json: bool) -> None:
     echo(f"{api} {found.id[:12]}: place {found.place:,}, score {found.score:.4g}")
     alike = f"{plural(len(why.family), 'operator')}: {', '.join(why.family[:6])}{' ...' if len(why.family) > 6 else ''}"
     weight = f"sqrt({plural(why.aspects, 'aspect')} x {plural(why.size, 'declared part')})"
-    echo(f"score = {weight} x gain {why.gain:.4g} / (1 + {why.turns} tests that its family had before; {alike})")
+    promise = f"promise {why.promise:.4g} x " if why.promise > 1 else ""
+    echo(f"score = {weight} x {promise}gain {why.gain:.4g} / (1 + {why.turns} tests that its family had before; {alike})")
     if why.recency > 1:
         echo(f"the version of its newest part multiplies its gain by {why.recency:.2f}")
     if why.history:
-        echo("it failed in an earlier campaign: its gain counts double")
+        echo(f"it failed on {plural(why.history, 'subject')} before: its gain counts double")
     if not why.gain:
         echo("it adds no feature and no pair that earlier tests of its operator did not cover")
     for key, value in why.news:

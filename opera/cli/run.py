@@ -10,7 +10,7 @@ import click
 
 from opera.cli.help import HeadedCommand, heading
 from opera.cli.names import COMPILER, FRONTEND, LEVEL, ROUTE, STRATEGY
-from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common
+from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common, history_option
 from opera.cli.report_files import report_files
 from opera.console import STDOUT, echo, option, print_json, print_table
 from opera.difftest.settings import Settings, Shard
@@ -69,6 +69,7 @@ _output = heading("Output")
     metavar="NAME",
     help="Strategy of the ranking; by default the strategy of the newest ranking, or opera-adaptive.",
 )
+@history_option(_tests)
 @_tests("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @_tests("--limit", type=Count(), metavar="N", help="Run at most N tests; by default all.")
 @_tests("--cap", type=Count(), metavar="N", help="Run at most N instances of each operator, the first in ranked order; by default all.")
@@ -125,6 +126,7 @@ def command(
     route: str | None,
     input_form: str,
     strategy: str | None,
+    history: tuple[str, ...],
     keyword: str | None,
     limit: int | None,
     cap: int | None,
@@ -170,7 +172,7 @@ def command(
         cluster=Cluster(address, shared_folder) if executor == "ray" else None,
     )  # fmt: skip
     progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
-    summary = Pipeline(workspace).run(settings, nightly=nightly, progress=progress)
+    summary = Pipeline(workspace).run(settings, nightly=nightly, history=history, progress=progress)
     if known is not None:
         with open_workspace(workspace, write=False) as space:
             failures = failures_of(Campaigns(space).results(summary.campaign, failures=True))

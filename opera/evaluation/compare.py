@@ -13,13 +13,16 @@ from functools import partial
 from opera.errors import UserError
 from opera.evaluation.metrics import QUARTERS, Detection, apfd, apfdc, detect, rauc
 from opera.evaluation.recording import RecordedRun
-from opera.prioritize import Adaptive, Context, Observation, Strategy, StrategyName, get_strategy
+from opera.prioritize import Adaptive, Context, History, Observation, Strategy, StrategyName, get_strategy
 
 _STUDENT = (
     12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093,
     2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
 """97.5 % points of Student's t with 1 degree of freedom and more; beyond the last, the point of the normal distribution is close enough."""
+
+
+_NONE = History()
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,7 @@ def available(recorded: RecordedRun) -> list[str]:
     return [name.value for name in StrategyName if recorded.coverage is not None or name not in needs]
 
 
-def order_of(strategy: Strategy, recorded: RecordedRun, seed: int, history: frozenset[str] = frozenset()) -> list[str]:
+def order_of(strategy: Strategy, recorded: RecordedRun, seed: int, history: History = _NONE) -> list[str]:
     """All tests as *strategy* orders them; an adaptive one is told, after each, what it came to."""
     context = Context(recorded.equipped, seed, history, recorded.equipped_tests, recorded.coverage)
     if isinstance(strategy, Adaptive):
@@ -91,9 +94,7 @@ def simulate(strategy: Adaptive, recorded: RecordedRun, context: Context) -> lis
     return order
 
 
-def evaluate(
-    recorded: RecordedRun, strategies: Iterable[str], seeds: int, history: frozenset[str] = frozenset(), jobs: int = 1
-) -> dict[str, Figures]:
+def evaluate(recorded: RecordedRun, strategies: Iterable[str], seeds: int, history: History = _NONE, jobs: int = 1) -> dict[str, Figures]:
     """The figures of each of *strategies* on *recorded*, under the seeds 0 to *seeds* - 1; *jobs* processes share the work.
 
     Raises:
@@ -104,7 +105,7 @@ def evaluate(
 
 
 def detections(
-    recorded: RecordedRun, strategies: Iterable[str], seeds: int, history: frozenset[str] = frozenset(), jobs: int = 1
+    recorded: RecordedRun, strategies: Iterable[str], seeds: int, history: History = _NONE, jobs: int = 1
 ) -> dict[str, list[Detection]]:
     """Where each of *strategies* reveals the faults of *recorded*, once for each seed.
 
@@ -150,7 +151,7 @@ def _shared(task: _Task) -> list[Detection]:
     return _SHARED[-1](task)
 
 
-def _detect_all(recorded: RecordedRun, history: frozenset[str], task: _Task) -> list[Detection]:
+def _detect_all(recorded: RecordedRun, history: History, task: _Task) -> list[Detection]:
     """The detections of one strategy under each of some seeds."""
     name, seeds = task
     strategy = get_strategy(name)

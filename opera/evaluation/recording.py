@@ -9,7 +9,7 @@ import dataclasses
 import gzip
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ import msgspec
 from opera.atomic import replacing
 from opera.errors import UserError
 from opera.instance import Argument, Instance, Tensor, decode_instance, encode_instance
-from opera.prioritize import Candidate, equipped_counts
+from opera.prioritize import Candidate, History, equipped_counts, record
 from opera.prioritize.features import integer_data
 from opera.store import Campaign, Campaigns, Corpus, Workspace
 from opera.triage.findings import findings_in
@@ -182,6 +182,19 @@ def read_recorded(path: Path) -> RecordedRun:
         raise UserError(f"{path} ends after {len(tests)} of {about.tests} tests; record the campaign again")
     placed = sorted((row.place, row.id) for row in rows if row.place is not None)
     return RecordedRun(about.subject, tests, about.faults, about.equipped, facts=about.facts, order=[name for _, name in placed])
+
+
+def history_of(runs: Iterable[RecordedRun]) -> History:
+    """What *runs* showed; those of one subject, such as several versions of a compiler, are one record."""
+    subjects: dict[str, list[RecordedRun]] = {}
+    for each in runs:
+        subjects.setdefault(each.subject, []).append(each)
+    return History(
+        tuple(
+            record((test.id, (test.instance.library, test.instance.api), test.faults) for run in same for test in run.tests)
+            for same in subjects.values()
+        )
+    )
 
 
 def _runs(numbers: list[int]) -> list[list[int]]:

@@ -1,6 +1,7 @@
 """Prioritisation: the order in which operator instances become tests."""
 
 from opera.prioritize.familiarity import equipped_counts
+from opera.prioritize.history import History, record
 from opera.prioritize.registry import get_strategy
 from opera.prioritize.strategy import Adaptive, Candidate, Context, Observation, Ranked, Session, Strategy, StrategyName
 
@@ -8,6 +9,7 @@ __all__ = [
     "Adaptive",
     "Candidate",
     "Context",
+    "History",
     "Observation",
     "Ranked",
     "Session",
@@ -15,4 +17,5 @@ __all__ = [
     "StrategyName",
     "equipped_counts",
     "get_strategy",
+    "record",
 ]

@@ -114,14 +114,15 @@ class Ranker:
 class Reasons:
     """Why a test stands where it stands when nothing has failed.
 
-    The score is the square root of aspects times size, times gain, divided by one more than the family's turns.
+    The score is the square root of aspects times size, times promise, times gain, divided by one more than the family's turns.
 
     Attributes:
         aspects: Keys that tell the tests of its operator apart.
         size: Parameters, inputs and outputs of its operator.
         turns: Tests that its family had before.
         family: APIs of the family.
-        history: Whether it failed on another compiler or on an earlier version.
+        history: Number of other subjects, or earlier versions, on which it failed.
+        promise: Factor of its family's gains: above 1 if the family failed in earlier campaigns.
         recency: 1 plus the version of the newest part that the test uses, by the newest version; 1 where versions are not known, and for a
             test that adds nothing.
         gain: Share of new features and pairs, times the mean weight of its classes, times recency, times 2 with a history; 0 when nothing
@@ -134,7 +135,8 @@ class Reasons:
     size: int
     turns: int
     family: tuple[str, ...]
-    history: bool
+    history: int
+    promise: float
     recency: float
     gain: float
     news: tuple[Feature, ...]
@@ -156,11 +158,13 @@ class OperaSession:
         self._places[self._order] = np.arange(len(ids))
         self._starts = np.cumsum([0, *(len(operator.ids) for operator in operators)])
         self._most_pairs = max(_FEWEST_PAIRS, min(_MOST_PAIRS, _PAIR_ENTRIES // max(1, len(ids))))
-        self._boosted = {place for place, position in enumerate(self._order) if ids[position] in context.history}
+        history = context.history.about(ranker.known.keys())
+        failures = history.failures()
+        self._boosts = {place: count for place, position in enumerate(self._order) if (count := failures[ids[position]])}
         self._familiarity = Familiarity(follow=len(ids) <= _FOLLOWED)
         self._queues: dict[int, OperatorQueue] = {}
         self._coverages: dict[int, Coverage] = {}
-        self._score, self._boosts_last = 0.0, False
+        self._score, self._history_last = 0.0, 0
         self._run: Counter[Hashable] = Counter()
         self._observed: Counter[Hashable] = Counter()
         self._failures: Counter[Hashable] = Counter()
@@ -174,7 +178,10 @@ class OperaSession:
         self._families = list(of_family)
         self._numbers = {family: number for number, family in enumerate(self._families)}
         groups = list(of_family.values())
-        self._merged = Merged(groups, self._queue, self._priority, self._turn, best=_MOST_RECENT * (BOOST if self._boosted else 1))
+        keys = sorted(ranker.known)
+        self._earlier = [history.mean([keys[index] for index in group]) for group in groups]
+        best = _MOST_RECENT * (BOOST if self._boosts else 1.0)
+        self._merged = Merged(groups, self._queue, self._priority, self._turn, best=best)
 
     def next(self) -> Ranked | None:
         """The best of what is left; None at the end."""
@@ -182,7 +189,7 @@ class OperaSession:
         if found is None:
             return None
         self._last, position, score = found
-        self._score, self._boosts_last = score, position in self._boosted
+        self._score, self._history_last = score, self._boosts.get(position, 0)
         name = self._ids[self._order[position]]
         self._under_way.setdefault(name, []).append(self._last)
         return Ranked(name, score)
@@ -218,7 +225,8 @@ class OperaSession:
         """Why the test that `next` gave last stands where it stands; to be asked before its `observe`."""
         operator, coverage = self._operators[self._last], self._coverages[self._last]
         turns = self._run[operator.family]
-        gain = self._score * (1 + turns) / operator.weight
+        promise = self._promise(self._numbers[operator.family])
+        gain = self._score * (1 + turns) / (operator.weight * promise)
         family = sorted(each.api for each in self._operators if each.family == operator.family)
         news: list[Feature] = []
         pairs: list[tuple[Feature, Feature]] = []
@@ -231,7 +239,8 @@ class OperaSession:
             size=operator.size,
             turns=turns,
             family=tuple(family),
-            history=self._boosts_last,
+            history=self._history_last,
+            promise=promise,
             recency=recency,
             gain=gain,
             news=tuple(news),
@@ -257,19 +266,26 @@ class OperaSession:
             positions = self._places[self._starts[index] : self._starts[index + 1]]
             groups: list[list[int]] = [positions[group].tolist() for group in copies]
             boosts = self._operators[index].recency
-            if self._boosted:
-                boosts = boosts * np.array([1 + (BOOST - 1) * any(place in self._boosted for place in group) for group in groups])
+            if self._boosts:
+                boosts = boosts * np.array([BOOST if any(place in self._boosts for place in group) else 1.0 for group in groups])
             coverage = self._coverages[index] = Coverage(table, single=_SINGLE, discount=True, boosts=boosts, familiarity=self._familiarity)
-            return OperatorQueue(coverage, groups, self._boosted)
+            return OperatorQueue(coverage, groups, self._boosts.keys())
 
     def _priority(self, index: int, head: Head) -> float:
         return self._operators[index].weight * head.gain
 
     def _turn(self, group: int) -> float:
         """How soon a family has its next turn: the more it has failed in new ways, and the fewer of its tests were run."""
+        return self._promise(group) / (1 + self._run[self._families[group]])
+
+    def _promise(self, group: int) -> float:
+        """1 plus the share of the family's tests that failed in new ways, times a factor.
+
+        The tests of an average earlier campaign count too.
+        """
         family = self._families[group]
-        promise = 1 + _PROMISE * self._failures[family] / (1 + self._observed[family])
-        return promise / (1 + self._run[family])
+        faults, tests = self._earlier[group]
+        return 1 + _PROMISE * (self._failures[family] + faults) / (1 + self._observed[family] + tests)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from opera.prioritize.coverage import Coverage, GreedyOrder
 
-BOOST = 2
+BOOST = 2.0
 """Factor of the gain of a candidate that is known to fail elsewhere."""
 
 

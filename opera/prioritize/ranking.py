@@ -10,6 +10,7 @@ from opera.compilers.adapter import Route
 from opera.errors import NothingSelected, UserError
 from opera.prioritize import equipped_counts, get_strategy
 from opera.prioritize.feature_coverage import OperaSession, OperaStrategy, Ranker, Reasons
+from opera.prioritize.history import History, record
 from opera.prioritize.kept_features import keep, load
 from opera.prioritize.strategy import Candidate, Context, Observation, StrategyName
 from opera.store import Campaigns, Corpus, Workspace
@@ -21,9 +22,27 @@ CAMPAIGN_STRATEGY = StrategyName.OPERA_ADAPTIVE.value
 """Of a campaign whose subject has no ranking yet."""
 
 
-def failed(space: Workspace) -> frozenset[str]:
-    """The instances that failed in a campaign of the workspace."""
-    return frozenset(result.instance for result in Campaigns(space).results(failures=True))
+def workspace_history(space: Workspace, compiler: str, route: Route) -> History:
+    """What the workspace's campaigns with the library of *route* showed, one record for each subject.
+
+    Of the subject itself, only complete campaigns count: the campaign that is about to run, or to continue, is not its own history.
+    """
+    campaigns, operators = Campaigns(space), Corpus(space).runnable(route.library)
+    subjects: dict[tuple[str, str], list[str]] = {}
+    for each in campaigns.all():
+        subject = each.compiler, each.frontend
+        if each.library == route.library and (each.complete or subject != (compiler, route.frontend)):
+            subjects.setdefault(subject, []).append(each.id)
+    records = (
+        record(
+            (step.instance, (route.library, operators[step.instance]), () if step.fingerprint is None else (step.fingerprint,))
+            for key in keys
+            for step in campaigns.course(key)
+            if step.instance in operators
+        )
+        for keys in subjects.values()
+    )
+    return History(tuple(records))
 
 
 def candidates(corpus: Corpus, route: Route) -> list[Candidate]:
@@ -56,7 +75,7 @@ def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str
     return order
 
 
-def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: frozenset[str] = frozenset()) -> Ranking:
+def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: History | None = None) -> Ranking:
     """Ranks all instances of *route*'s library that did not raise in their own test, and keeps the ranking.
 
     Raises:
@@ -65,7 +84,7 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
     """
     chosen = get_strategy(strategy)
     started = time.perf_counter()
-    context = Context(equipped_counts(compiler, route.frontend), seed, history)
+    context = Context(equipped_counts(compiler, route.frontend), seed, history or History())
     if isinstance(chosen, OperaStrategy):
         order = _rank_read(corpus, route.library, context)
     else:
@@ -75,8 +94,10 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
     return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
 
 
-def current_ranking(corpus: Corpus, compiler: str, route: Route, strategy: str | None, seed: int) -> Ranking:
-    """The newest ranking for a subject, or a new ranking if the corpus has changed or was never ranked for it.
+def current_ranking(
+    corpus: Corpus, compiler: str, route: Route, strategy: str | None, seed: int, history: History | None = None
+) -> Ranking:
+    """The newest ranking for a subject, or a new ranking if the corpus has changed or was never ranked for it, or with *history*.
 
     Args:
         corpus: Of a workspace that is open for writing.
@@ -84,11 +105,12 @@ def current_ranking(corpus: Corpus, compiler: str, route: Route, strategy: str |
         route: Its route.
         strategy: None means that of the newest ranking, else the default of campaigns.
         seed: Of the ranking.
+        history: What earlier campaigns showed; None where that does not count.
     """
     found = corpus.newest_ranking(route.frontend, compiler, seed, strategy)
-    if found is not None and corpus.is_current(found.id, route.library):
+    if history is None and found is not None and corpus.is_current(found.id, route.library):
         return found
-    return rank(corpus, compiler, route, strategy or (found.strategy if found is not None else CAMPAIGN_STRATEGY), seed)
+    return rank(corpus, compiler, route, strategy or (found.strategy if found is not None else CAMPAIGN_STRATEGY), seed, history)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 from opera.instance import Instance
+from opera.prioritize.history import History
 
 T = TypeVar("T")
 
@@ -48,14 +49,14 @@ class Context:
     Attributes:
         equipped: Number of equipped tests per operator (`Instance.operator`) of the subject; none for others.
         seed: Decides between candidates that the strategy holds equal.
-        history: Ids of candidates that failed on another compiler, or on an earlier version of this one.
+        history: What campaigns on other compilers, or on earlier versions of this one, showed.
         equipped_tests: The equipped tests themselves, where they are known.
         coverage: Numbers of the statements of the frontend that each candidate ran; None where that was not measured.
     """
 
     equipped: Mapping[str, int] = field(default_factory=_no_counts)
     seed: int = 0
-    history: frozenset[str] = frozenset()
+    history: History = field(default_factory=History)
     equipped_tests: Sequence[Instance] = ()
     coverage: Mapping[str, frozenset[int]] | None = None
 

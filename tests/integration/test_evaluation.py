@@ -20,8 +20,8 @@ from opera.evaluation.compare import available, evaluate, order_of
 from opera.evaluation.metrics import apfd, apfdc, detect, rauc
 from opera.evaluation.recording import RecordedRun, read_campaign, read_recorded, write_recorded
 from opera.instance import Kind
-from opera.prioritize import Candidate, Context, get_strategy
-from opera.store import Corpus
+from opera.prioritize import Candidate, Context, History, get_strategy, record
+from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 
 DATA = Path(__file__).parents[2] / "data"
@@ -120,7 +120,7 @@ def test_the_same_seed_gives_the_same_figures_whatever_the_number_of_processes(p
 
 
 def test_known_failures_of_other_campaigns_help(paper: RecordedRun) -> None:
-    half = frozenset(sorted(paper.failing)[::2])
+    half = History((record((test, ("onnx", "ai.onnx.Abs"), [test]) for test in sorted(paper.failing)[::2]),))
     plain = evaluate(paper, ["opera"], 10)["opera"].apfd.mean
     assert evaluate(paper, ["opera"], 10, half)["opera"].apfd.mean > plain
 
@@ -273,6 +273,21 @@ def test_a_place_in_a_ranking_is_explained(lab: Lab) -> None:
     document = lab.finish(lab.start("prioritize", *subject, "--explain", first, "--json", module="opera")).json
     assert (document["schema"], document["place"]) == ("explain/1", 1)
     assert ["", "operator"] in document["new"]
+
+
+def test_a_recorded_campaign_is_history_for_a_ranking_and_for_a_campaign(lab: Lab, tmp_path: Path) -> None:
+    file = tmp_path / "campaign.jsonl.gz"
+    assert lab.finish(lab.start("evaluate", "--record", str(file), module="opera")).code == Exit.CLEAN
+    other = Lab(tmp_path / "other")
+    other.add(instance("crashes", "raise"), instance("lies", "lie-value"), *(instance(f"works{number}") for number in range(4)))
+    assert other.run("--history", str(file), jobs=1).code == Exit.NEW_FINDINGS
+    with open_workspace(other.workspace, write=False) as space:
+        (campaign,) = Campaigns(space).all()
+        first = [step.instance for step in Campaigns(space).course(campaign.id)][:2]
+        assert {Corpus(space).get(each).api.rpartition(".")[2] for each in first} == {"crashes", "lies"}
+    missing = other.run("--history", str(tmp_path / "missing"))
+    assert missing.code == Exit.USER_ERROR
+    assert "does not exist" in missing.stderr
 
 
 def test_earlier_failures_come_first_where_history_counts(lab: Lab) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from opera.errors import UserError
 from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, Kind, Tensor, digest
-from opera.prioritize import Adaptive, Candidate, Context, Observation, StrategyName, equipped_counts, get_strategy
+from opera.prioritize import Adaptive, Candidate, Context, History, Observation, StrategyName, equipped_counts, get_strategy, record
 from opera.prioritize.feature_coverage import Ranker
 from opera.prioritize.ranking import explain
 from opera.prioritize.schemas import schema_of
@@ -264,12 +264,41 @@ def test_the_operator_alone_keeps_the_tests_of_an_operator_together() -> None:
     assert [each.operator for each in order("operator-only", both, equipped={"one": 3, "two": 1})] == ["two"] * 3 + ["one"] * 3
 
 
+def failed_once(*failing: Candidate) -> History:
+    """One earlier campaign in which *failing* failed, each in its own way, and which ran nothing else."""
+    return History((record((each.id, (each.instance.library, each.instance.api), [each.id]) for each in failing),))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_what_failed_elsewhere_comes_before_what_is_otherwise_equal(seed: int) -> None:
     equal = [instance(f"torch.op{number}", x=Tensor((2,), "float32")) for number in range(6)]
     corpus = candidates(equal)
-    first = next(get_strategy("opera").rank(corpus, Context(seed=seed, history=frozenset({corpus[4].id}))))
+    first = next(get_strategy("opera").rank(corpus, Context(seed=seed, history=failed_once(corpus[4]))))
     assert first.id == corpus[4].id
+
+
+@pytest.mark.parametrize("strategy", ["opera", "opera-adaptive"])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_family_that_failed_in_earlier_campaigns_comes_sooner_with_instances_that_were_not_there(strategy: str, seed: int) -> None:
+    corpus = candidates([instance(f"torch.{api}", **{f"{api}{number}": 1}) for api in "abcd" for number in range(3)])
+    gone = candidates([instance("torch.c", gone=1)])
+    ranking = get_strategy(strategy).rank(corpus, Context(seed=seed, history=failed_once(*gone)))
+    assert {each.id: each.instance for each in corpus}[next(iter(ranking)).id].api == "torch.c"
+
+
+def test_campaigns_of_other_libraries_say_nothing() -> None:
+    corpus = candidates(SMALL)
+    history = failed_once(*candidates([Instance("onnx", "ai.onnx.Abs", Kind.NODE)]))
+    assert history.about([("pytorch", "torch.op1")]) == History()
+    assert list(get_strategy("opera").rank(corpus, Context(history=history))) == list(get_strategy("opera").rank(corpus, Context()))
+
+
+def test_a_fault_of_two_operators_counts_once_for_their_family() -> None:
+    one, other = ("pytorch", "torch.a"), ("pytorch", "torch.b")
+    first = record([("1", one, ["fault"]), ("2", other, ["fault"]), ("3", other, ["second"]), ("4", other, [])])
+    assert History((first,)).mean([one, other]) == (2, 4)
+    assert History((first, record([("1", one, [])]))).mean([one, other]) == (1, 2.5)
+    assert History((first,)).failures() == {"1": 1, "2": 1, "3": 1}
 
 
 def test_a_known_failure_makes_its_family_wait_and_a_new_one_does_not() -> None:
@@ -386,7 +415,7 @@ def test_an_explanation_names_place_score_and_what_is_new() -> None:
         found = explain("opera", corpus, Context(seed=2), wanted.id[:20])
         assert (found.place, found.score) == (place, wanted.score)
         why = found.reasons
-        assert math.sqrt(why.aspects * why.size) * why.gain / (1 + why.turns) == pytest.approx(wanted.score)
+        assert math.sqrt(why.aspects * why.size) * why.promise * why.gain / (1 + why.turns) == pytest.approx(wanted.score)
         assert bool(why.news or why.pairs) == (wanted.score > 0)
     first = explain("opera", corpus, Context(seed=2), ranking[0].id)
     assert ("", "operator") in first.reasons.news
