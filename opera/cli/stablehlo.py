@@ -49,7 +49,7 @@ _INTERPRETER = click.option(
     type=click.Choice(["reference", "readable"]),
     default="reference",
     show_default=True,
-    help="Which interpreter evaluates: that of jaxlib, or OPERA's own, which is slower and easier to read.",
+    help="Evaluate with this interpreter: that of jaxlib, or OPERA's own, which is slower and easier to read.",
 )
 _TIMEOUT = click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each function.")
 _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker.")
