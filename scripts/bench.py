@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +44,9 @@ HARNESS_STAGES = ("read", "compare", "reference", "export")
 class Silent:
     """Progress that says nothing."""
 
-    def began(self, campaign: str, total: int, done: int) -> None: ...
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None: ...
 
-    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None: ...
+    def result(self, result: StoredResult, api: str, call: str | None) -> None: ...
 
     def tick(self, busy: list[tuple[str, str, str]]) -> None: ...
 
@@ -154,10 +154,10 @@ class Stopwatch(Silent):
 
     started = stopped = 0.0
 
-    def began(self, campaign: str, total: int, done: int) -> None:
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
         self.started = time.perf_counter()
 
-    def result(self, result: StoredResult, api: str, *, new_finding: bool) -> None:
+    def result(self, result: StoredResult, api: str, call: str | None) -> None:
         self.stopped = time.perf_counter()
 
 

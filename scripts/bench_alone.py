@@ -22,10 +22,11 @@ from unittest import mock
 
 from opera.cli.run import command as run
 from opera.compilers.registry import choose_route, plugin
+from opera.config import Config
 from opera.difftest.compiler_worker import CompilerWorker
 from opera.difftest.messages import Compile, to_json
 from opera.difftest.protocol import Ask, DiffTest, TestState
-from opera.models.template import template_of
+from opera.difftest.specs import compiler_spec
 from opera.oracles.verdict import Verdict
 from opera.store.database import open_workspace
 from opera.workers.child import Stages
@@ -84,8 +85,9 @@ def record(workspace: Path, told: Path, arguments: argparse.Namespace, source: l
     with open_workspace(workspace, write=True) as space, space.transaction() as database:
         passed = [row[0] for row in database.execute("SELECT instance FROM results WHERE verdict = ?", (Verdict.PASS.value,))]
     registered = plugin(arguments.compiler)
-    template = template_of(choose_route(registered.load(), arguments.frontend, None).library)
-    options = {"adapter": registered.target, "template": template, "cache": str(workspace / "cache"), "chebyshev": None}
+    route = choose_route(registered.load(), arguments.frontend, None)
+    spec = compiler_spec(Config({}), registered, route.library, workspace / "cache", dict(route.environment))
+    options = dict(spec.options)
     told.write_text(json.dumps({"options": options, "messages": [messages[key] for key in passed if key in messages]}))
     return len(passed)
 

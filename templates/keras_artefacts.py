@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from opera.models import torch_tables
 from opera.models.template import Artefact, ExportFailed, Invalid
 from opera.oracles.blame import Undefined
 from opera.templates.keras_backend import keras
@@ -119,6 +120,7 @@ def _onnx(model: Any) -> Artefact:
     """The functional model as Keras itself exports it."""
     functional = model.captured_functional()
     onnx: Any = importlib.import_module("onnx")
+    torch_tables.keep_onnx_functions()
     try:
         with model.settings(), warnings.catch_warnings(), tempfile.TemporaryDirectory() as folder:
             warnings.simplefilter("ignore")

@@ -15,6 +15,7 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Call, Device, DType, Enum, Instance, Kind, Named, Opaque, Tensor
 from opera.instance.values import walk
+from opera.models import torch_tables
 from opera.models.forms import BESIDE, INPUTS, PACKED, STATE
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged, sample
@@ -236,6 +237,7 @@ class PyTorchModel:
 
     def _onnx(self) -> Artefact:
         program = captured_by("torch.export", self._exported)
+        torch_tables.keep_onnx_functions()
         try:
             proto = torch.onnx.export(program, dynamo=True, verbose=False).model_proto
         except Exception as error:

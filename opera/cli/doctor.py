@@ -132,9 +132,10 @@ def _print_reasons(checks: Sequence[Check]) -> None:
 
 
 def _remarks(checks: Sequence[Check]) -> list[tuple[str, str]]:
-    """What the adapters of *checks* cannot do, each with the name of its adapter."""
+    """What the adapters of *checks* cannot do, and what workers say of themselves, each with the name of its adapter or library."""
     adapters = {name: known_adapter(name) for name in sorted({check.name for check in checks})}
-    return [(name, remark) for name, adapter in adapters.items() if adapter is not None for remark in adapter.remarks]
+    declared = [(name, remark) for name, adapter in adapters.items() if adapter is not None for remark in adapter.remarks]
+    return declared + sorted({remark for check in checks for remark in check.remarks})
 
 
 def _reasons(checks: Sequence[Check]) -> dict[tuple[str, str], str]:

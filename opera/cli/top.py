@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.options import Count, common
-from opera.console import doing, print_json, terminal
+from opera.console import doing, print_json, print_table, terminal
 from opera.errors import Exit, UserError
 from opera.run.progress import board
 from opera.run.status import SCHEMA, StatusDocument, read_status
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.database import open_workspace
-from opera.store.queries import cost_of
+from opera.store.queries import cost_of, slowest_of
 
+SLOWEST = "slowest/1"
 _EVERY = 1.0
 
 
@@ -27,13 +29,16 @@ _EVERY = 1.0
 @click.option(
     "--operators", type=Count(0), metavar="N", default=10, show_default=True, help="List at most N operators, the most expensive first."
 )
+@click.option("--slowest", type=Count(1), metavar="N", help="List the N slowest tests; by default, show the whole campaign.")
 @common
-def command(campaign: str | None, once: bool, operators: int, workspace: Path, seed: int, as_json: bool) -> int:
+def command(campaign: str | None, once: bool, operators: int, slowest: int | None, workspace: Path, seed: int, as_json: bool) -> int:
     """Show the progress, verdicts, workers and cost of the running campaign, or of the last one.
 
     CAMPAIGN selects a stored campaign by its id, or by an unambiguous prefix of the id, and shows all its parts together. On a terminal,
     the display follows a running campaign until it ends. The state is starting, running, complete, stopped, or lost if the driver is gone.
     """
+    if slowest is not None:
+        return _show_slowest(workspace, campaign, slowest, as_json=as_json)
     status = _running(workspace) if campaign is None else _stored(workspace, campaign, operators)
     if as_json:
         print_json(status)
@@ -42,6 +47,22 @@ def command(campaign: str | None, once: bool, operators: int, workspace: Path, s
         _print(status, operators)
         return Exit.CLEAN
     _follow(workspace, status, operators)
+    return Exit.CLEAN
+
+
+def _show_slowest(folder: Path, prefix: str | None, count: int, *, as_json: bool) -> int:
+    """Lists the slowest tests of the campaign that *prefix* begins, by default of the running or last one."""
+    wanted = prefix if prefix is not None else str(_running(folder)["campaign"])
+    with open_workspace(folder, write=False) as space:
+        campaign = _chosen(space, wanted)
+        tests = slowest_of(space, campaign.id, count)
+    if as_json:
+        print_json({"schema": SLOWEST, "campaign": campaign.id, "tests": [asdict(each) for each in tests]})
+    else:
+        rows = [
+            (f"{each.seconds:.2f}", each.verdict, f"{each.stage} {each.stage_seconds:.2f}", each.api, each.instance[:12]) for each in tests
+        ]
+        print_table(("seconds", "verdict", "longest stage", "operator", "instance"), rows)
     return Exit.CLEAN
 
 
@@ -76,11 +97,16 @@ def _running(workspace: Path) -> StatusDocument:
 
 def _stored(folder: Path, prefix: str, operators: int) -> StatusDocument:
     with open_workspace(folder, write=False) as space:
-        campaigns = [each for each in Campaigns(space).all() if each.id.startswith(prefix)]
-        if len(campaigns) != 1:
-            known = ", ".join(each.id for each in Campaigns(space).all()) or "none"
-            raise UserError(f"{'no' if not campaigns else 'more than one'} campaign begins with {prefix!r}; choose one of: {known}")
-        return _document(space, campaigns[0], operators)
+        return _document(space, _chosen(space, prefix), operators)
+
+
+def _chosen(space: Workspace, prefix: str) -> Campaign:
+    """The campaign whose id begins with *prefix*."""
+    campaigns = [each for each in Campaigns(space).all() if each.id.startswith(prefix)]
+    if len(campaigns) != 1:
+        known = ", ".join(each.id for each in Campaigns(space).all()) or "none"
+        raise UserError(f"{'no' if not campaigns else 'more than one'} campaign begins with {prefix!r}; choose one of: {known}")
+    return campaigns[0]
 
 
 def _document(space: Workspace, campaign: Campaign, operators: int) -> StatusDocument:

@@ -14,6 +14,7 @@ from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, S
 from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, NotCaptured, Timed, from_json, to_json
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
+from opera.models import torch_tables
 from opera.models.forms import BESIDE
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
@@ -43,7 +44,8 @@ class CompilerWorker:
         versions = self._at_level(None)
         chebyshev = self._options.get("chebyshev")
         self._policy = Policy(dict(self._factory.computes_as), chebyshev)
-        return {"versions": versions, "python": sys.version.split()[0]}
+        remarks = torch_tables.keep() if self._options["decomposes"] else []
+        return {"versions": versions, "python": sys.version.split()[0], "remarks": remarks}
 
     def _at_level(self, level: str | None) -> dict[str, str]:
         """Has the adapter work at an optimisation level, None being the campaign's; returns versions and settings."""

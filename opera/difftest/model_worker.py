@@ -29,6 +29,7 @@ from opera.difftest.messages import (
 )
 from opera.difftest.timing import timed
 from opera.instance import decode_instance
+from opera.models import torch_tables
 from opera.models.sampling import with_single_parameters
 from opera.models.template import ExportFailed, Invalid, Model, Prepared, Template
 from opera.oracles.blame import blames
@@ -64,7 +65,13 @@ class Materialiser:
         self._template: Template = getattr(importlib.import_module(module), attribute)()
         template = f"{self._template.library}/{self._template.revision}"
         versions = dict(self._template.versions())
-        return {"versions": versions, "template": template, "forkable": self._template.forkable, "python": sys.version.split()[0]}
+        return {
+            "versions": versions,
+            "template": template,
+            "forkable": self._template.forkable,
+            "python": sys.version.split()[0],
+            "remarks": torch_tables.keep() if "torch" in sys.modules else [],
+        }
 
     def handle(self, task: Message, stages: Stages) -> Message:
         request = from_json(task)

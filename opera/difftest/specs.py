@@ -11,6 +11,7 @@ from opera.compilers.registry import Plugin
 from opera.config import Config
 from opera.difftest.messages import FROM_COMPILER, FROM_LIBRARY, tag_of
 from opera.models.template import template_of
+from opera.models.torch_tables import DECOMPOSED
 from opera.plugins import search_path
 from opera.workers.messages import ROLES, Answers
 from opera.workers.process import WorkerSpec
@@ -22,6 +23,7 @@ _COMPILER = "opera.difftest.compiler_worker:CompilerWorker"
 @dataclass(frozen=True)
 class _CompilerInfo:
     versions: dict[str, str]
+    remarks: list[str]
 
 
 @dataclass(frozen=True)
@@ -73,10 +75,12 @@ def compiler_spec(
         level: The optimisation level; None for the default.
     """
     template = template_of(library)
+    own = [route for route in plugin.load().routes if route.library == library and dict(route.environment) == dict(environment)]
     options: dict[str, Any] = {
         "adapter": plugin.target,
         "template": template,
         "cache": str(cache),
+        "decomposes": any(route.artefact == DECOMPOSED for route in own),
         "chebyshev": chebyshev,
         **_trusted(config),
     }

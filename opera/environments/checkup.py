@@ -147,6 +147,7 @@ class Check:
         settings: Further versions and pinned settings.
         python: The interpreter of its worker.
         library_at_fault: Whether the library, and not the compiler, is what does not work.
+        remarks: What its workers say of themselves, each with the name of the library or the compiler.
     """
 
     name: str
@@ -157,6 +158,7 @@ class Check:
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     python: str = ""
     library_at_fault: bool = False
+    remarks: tuple[tuple[str, str], ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -173,6 +175,8 @@ class _Library:
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
     made: Mapping[str | None, TestState | str] = field(default_factory=dict[str | None, TestState | str])
     """By kind of artefact: the canary's test after its model was made, or the reason for failure."""
+    remarks: tuple[tuple[str, str], ...] = ()
+    """What its worker says of itself, each with its name."""
 
 
 class Checkup:
@@ -207,7 +211,8 @@ class Checkup:
         made = library.made.get(None, "")
         reason = library.trouble or (made if isinstance(made, str) else "")
         version, rest = _split(library.versions)
-        return Check(name, None, State.BROKEN if reason else State.PASS, reason, version, rest, library.python, bool(reason))
+        state = State.BROKEN if reason else State.PASS
+        return Check(name, None, state, reason, version, rest, library.python, bool(reason), library.remarks)
 
     def adapters(self, chosen: Sequence[Plugin]) -> list[Check]:
         """One check per route of each adapter, in their order; one for an adapter that cannot be imported."""
@@ -275,7 +280,7 @@ class Checkup:
             if not isinstance(event, Ready):
                 return _Library(python, of_library(name, held, event))
             made = {kind: self._make(worker, name, kind) for kind in sorted(kinds, key=str)}
-            return _Library(python, "", event.info["versions"], made)
+            return _Library(python, "", event.info["versions"], made, _remarks(name, event))
 
     def _make(self, worker: WorkerSession, name: str, kind: str | None) -> TestState | str:
         try:
@@ -337,7 +342,8 @@ class Checkup:
         if judgement.verdict is Verdict.PASS:
             version, rest = _split(ready.info["versions"])
             settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}
-            return Check(name, route, State.PASS, "", version, settings, held.python), True
+            remarks = (*library.remarks, *_remarks(name, ready))
+            return Check(name, route, State.PASS, "", version, settings, held.python, remarks=remarks), True
         what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail, name)})"
         return Check(name, route, State.BROKEN, of_lost(name, what, adapter.packages, held), python=held.python), not isinstance(
             event, Lost
@@ -346,6 +352,10 @@ class Checkup:
 
 def _called(library: str, environment: Environment) -> str:
     return f"{library} ({', '.join(f'{name}={value}' for name, value in environment)})" if environment else library
+
+
+def _remarks(name: str, ready: Ready) -> tuple[tuple[str, str], ...]:
+    return tuple((name, remark) for remark in ready.info["remarks"])
 
 
 def _split(versions: Mapping[str, str]) -> tuple[str, dict[str, str]]:

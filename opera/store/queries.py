@@ -257,6 +257,39 @@ def cost_of(workspace: Workspace, campaign: str, operators: int) -> Cost:
 
 
 @dataclass(frozen=True)
+class SlowTest:
+    """A test and the seconds of workers that it took.
+
+    Attributes:
+        instance: Hash of its instance.
+        api: What the instance calls.
+        verdict: Of the test.
+        seconds: Of all its stages.
+        stage: Its most expensive stage.
+        stage_seconds: Of that stage.
+    """
+
+    instance: str
+    api: str
+    verdict: str
+    seconds: float
+    stage: str
+    stage_seconds: float
+
+
+def slowest_of(workspace: Workspace, campaign: str, count: int) -> list[SlowTest]:
+    """The *count* tests of *campaign* that took longest, the slowest first."""
+    rows = workspace.database.execute(
+        "SELECT r.instance, i.api, r.verdict, (SELECT sum(value) FROM json_each(r.seconds)) AS total,"
+        " (SELECT key FROM json_each(r.seconds) ORDER BY value DESC, key LIMIT 1), (SELECT max(value) FROM json_each(r.seconds))"
+        " FROM campaign_tests c JOIN results r ON r.test = c.test JOIN instances i ON i.id = r.instance"
+        " WHERE c.campaign = ? AND total IS NOT NULL ORDER BY total DESC, r.instance LIMIT ?",
+        (campaign, count),
+    ).fetchall()
+    return [SlowTest(*row) for row in rows]
+
+
+@dataclass(frozen=True)
 class Scope:
     """The selected results; None does not restrict.
 

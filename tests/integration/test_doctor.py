@@ -127,6 +127,16 @@ def test_an_interpreter_that_is_not_there_is_named_and_hides_no_other(lab: Lab) 
         assert "gone/bin/python does not exist" in entry["reason"]
 
 
+def test_a_torch_whose_tables_cannot_be_kept_is_named_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPERA_FAKE_TORCH", "9.9")
+    told = lab.finish(lab.start("doctor", "--compiler", "fake", module="opera"))
+    assert told.code == 0
+    lines = [line for line in told.stdout.splitlines() if "internal functions of torch 9.9" in line]
+    assert [line.partition(":")[0] for line in lines] == ["fake", "fake"]
+    document = lab.finish(lab.start("doctor", "--compiler", "fake", "--json", module="opera")).json
+    assert [f"{each['name']}: {each['remark']}" for each in document["remarks"]] == lines
+
+
 def test_an_unknown_compiler_is_the_users_error(lab: Lab) -> None:
     outcome = examine(lab, "fake-lft")
     assert outcome.code == 2

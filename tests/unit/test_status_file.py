@@ -11,11 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from instances import torch_call
 
 from opera.cli import command
 from opera.cli.options import guarded
 from opera.errors import UserError
+from opera.instance import Occurrence, digest
+from opera.oracles.verdict import Verdict
 from opera.run.status import read_status
+from opera.store import Campaigns, Corpus, StoredResult
+from opera.store.database import open_workspace
 
 STATUS: dict[str, Any] = {
     "schema": "status/1", "state": "complete", "stopped_by": None, "campaign": "f9fb9721da17", "subject": "tvm/onnx", "shard": None,
@@ -100,3 +105,25 @@ def test_another_version_is_named(tmp_path: Path) -> None:
     (tmp_path / "status.json").write_text(json.dumps({**STATUS, "schema": "status/9"}))
     with pytest.raises(UserError, match="another version"):
         read_status(tmp_path)
+
+
+def test_the_slowest_tests_are_listed_with_their_longest_stage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seconds = {"torch.a": {"load": 1.0, "run": 2.0}, "torch.b": {"export": 60.0, "run": 4.0}, "torch.c": {"load": 0.5}, "torch.d": {}}
+    with open_workspace(tmp_path, write=True) as space:
+        instances = {api: torch_call(api) for api in seconds}
+        Corpus(space).add((each, Occurrence("hand", "test")) for each in instances.values())
+        keys = {api: digest(each) for api, each in instances.items()}
+        Campaigns(space).begin("f9fb", "tvm", "pytorch", {}, {})
+        results = [
+            StoredResult(key, key, "tvm", "pytorch", "route", "runtime", 0, Verdict.PASS, seconds=seconds[api]) for api, key in keys.items()
+        ]
+        Campaigns(space).write("f9fb", enumerate(results))
+    code = guarded(command, ["top", "f9", "--slowest", "2", "--json", "--workspace", str(tmp_path)])
+    document = json.loads(capsys.readouterr().out)
+    assert (code, document["schema"], document["campaign"]) == (0, "slowest/1", "f9fb")
+    assert document["tests"] == [
+        {"instance": keys["torch.b"], "api": "torch.b", "verdict": "pass", "seconds": 64.0, "stage": "export", "stage_seconds": 60.0},
+        {"instance": keys["torch.a"], "api": "torch.a", "verdict": "pass", "seconds": 3.0, "stage": "run", "stage_seconds": 2.0},
+    ]
+    assert guarded(command, ["top", "f9", "--slowest", "9", "--workspace", str(tmp_path)]) == 0
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]] == ["64.00", "3.00", "0.50"]

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+import types
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,6 +16,8 @@ from opera.models.sampling import sample
 from opera.models.template import LIBRARY_RAISED, Artefact, ExportFailed, Invalid, Reference
 from opera_fake.behaviour import act, first_time, note
 
+TORCH = "OPERA_FAKE_TORCH"
+"""The variable that has the library stand on a torch of that version, in which nothing is where it was."""
 _IN_EXPORT = ("capture-fails", "export-fails", "export-aborts", "export-flaky", "export-big")
 
 
@@ -24,6 +29,10 @@ class FakeTemplate:
     forkable = True
 
     def versions(self) -> Mapping[str, str]:
+        if TORCH in os.environ:
+            torch = types.ModuleType("torch")
+            sys.modules["torch"] = torch
+            vars(torch).update(__version__=os.environ[TORCH], __file__="torch/__init__.py")
         return {"fake": "1.0"}
 
     def build(self, instance: Instance, key: str, seed: int) -> FakeModel:
