@@ -26,8 +26,6 @@ _FOLLOWED = 20_000
 """Instances up to which the gains of all operators follow every test."""
 _SINGLE = 8
 """Weight of a feature; a pair of features has the weight 1."""
-_MOST_RECENT = 2.0
-"""Largest factor of a gain that the versions of the parts of a test give."""
 _COUNTS = {Observation.NOTHING: 1, Observation.NEW: 0, Observation.KNOWN: 2}
 """Turns of its family that a test counts for."""
 _PROMISE = 100
@@ -180,8 +178,7 @@ class OperaSession:
         groups = list(of_family.values())
         keys = sorted(ranker.known)
         self._earlier = [history.mean([keys[index] for index in group]) for group in groups]
-        best = _MOST_RECENT * (BOOST if self._boosts else 1.0)
-        self._merged = Merged(groups, self._queue, self._priority, self._turn, best=best)
+        self._merged = Merged(groups, self._queue, self._priority, self._turn, best=self._best)
 
     def next(self) -> Ranked | None:
         """The best of what is left; None at the end."""
@@ -273,6 +270,10 @@ class OperaSession:
 
     def _priority(self, index: int, head: Head) -> float:
         return self._operators[index].weight * head.gain
+
+    def _best(self, index: int) -> float:
+        """The largest gain of an instance of an operator, which need not be read for this."""
+        return self._operators[index].most_recent * (BOOST if self._boosts else 1.0)
 
     def _turn(self, group: int) -> float:
         """How soon a family has its next turn: the more it has failed in new ways, and the fewer of its tests were run."""

@@ -241,6 +241,11 @@ class OperatorFeatures:
         """By row of `table`, 1 plus the version of the newest part that it uses, by the newest version; 1 where versions are not known."""
         return self._recency
 
+    @property
+    def most_recent(self) -> float:
+        """The largest `recency` that a row may have."""
+        return 2.0 if self._schema is not None and self._schema.newest else 1.0
+
     def _read_all(self) -> None:
         self._encoder.add(_read(self._unread))
         self._rows.extend(each.id for each in self._unread)

@@ -89,10 +89,10 @@ class Merged:
         groups: The indices of the queues, in groups whose priorities rise and fall together.
         queue: Gives the queue of an index; asked for the first time when its turn may have come.
         priority: Of a head of the queue with the given index, inside its group. It may fall while others are taken, and is greatest for a
-            head of lap 0 whose gain is *best*.
+            head of lap 0 whose gain is that of *best*.
         factor: Of the group with the given number: what its priorities are multiplied with. It may fall while others are taken; when it
             may have risen, `risen` has to be told.
-        best: The largest gain that a head can have.
+        best: Of the queue with the given index, the largest gain that its head can have.
     """
 
     def __init__(
@@ -102,13 +102,12 @@ class Merged:
         priority: Callable[[int, Head], float],
         factor: Callable[[int], float] = lambda _: 1.0,
         *,
-        best: float = 1.0,
+        best: Callable[[int], float] = lambda _: 1.0,
     ) -> None:
         self._queue = queue
         self._priority = priority
         self._factor = factor
-        most = Head(0, best, -1)
-        self._inside = [[(0, -priority(index, most), -1, index) for index in group] for group in groups]
+        self._inside = [[(0, -priority(index, Head(0, best(index), -1)), -1, index) for index in group] for group in groups]
         for each in self._inside:
             heapq.heapify(each)
         self._heap = [self._bound(group) for group, indices in enumerate(groups) if indices]
