@@ -7,21 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from opera.programs.operators import Registry
-from opera.programs.program import (
-    Binding,
-    Block,
-    Call,
-    Constant,
-    Expression,
-    Function,
-    If,
-    Invoke,
-    Parameter,
-    Program,
-    Projection,
-    Symbol,
-    Tuple,
-)
+from opera.programs.program import Function, Parameter, Program, Symbol
+from opera.programs.retype import retyped
 from opera.programs.types import IllTyped, TensorType, TupleType, Type
 
 Place = tuple[str, int]
@@ -125,8 +112,8 @@ def resized(program: Program, sizes: Mapping[Place, int], registry: Registry) ->
     """
     main = program.main
     parameters = tuple(Parameter(each.name, _resized(each, sizes)) for each in main.parameters)
-    typing = _Typing(registry, {each.name: each for each in program.functions[:-1]})
-    body, result = typing.block(main.body, {each.name: each.type for each in parameters})
+    known = {each.name: each for each in program.functions[:-1]}
+    body, result = retyped(main.body, {each.name: each.type for each in parameters}, known, registry)
     return Program((*program.functions[:-1], replace(main, parameters=parameters, body=body, result=result)))
 
 
@@ -135,45 +122,3 @@ def _resized(parameter: Parameter, sizes: Mapping[Place, int]) -> Type:
         return parameter.type
     shape = tuple(sizes.get((parameter.name, axis), size) for axis, size in enumerate(parameter.type.shape))
     return TensorType(shape, parameter.type.dtype)
-
-
-class _Typing:
-    """Gives bindings the types that follow from their arguments."""
-
-    def __init__(self, registry: Registry, known: Mapping[str, Function]) -> None:
-        self._registry = registry
-        self._known = known
-
-    def block(self, block: Block, outer: Mapping[str, Type]) -> tuple[Block, Type]:
-        visible = dict(outer)
-        found: list[Binding] = []
-        for each in block.bindings:
-            value, kind = self._expression(each.value, visible)
-            found.append(Binding(each.name, kind, value))
-            visible[each.name] = kind
-        return replace(block, bindings=tuple(found)), visible[block.result]
-
-    def _expression(self, value: Expression, visible: Mapping[str, Type]) -> tuple[Expression, Type]:
-        match value:
-            case Call(operator, arguments, attributes):
-                if operator not in self._registry:
-                    raise IllTyped(f"there is no operator {operator[:40]!r}")
-                return value, self._registry.get(operator).infer([visible[each] for each in arguments], attributes)
-            case Constant(literal):
-                return value, TensorType(literal.shape, literal.dtype)
-            case Tuple(parts):
-                return value, TupleType(tuple(visible[each] for each in parts))
-            case Projection(source, index):
-                whole = visible[source]
-                assert isinstance(whole, TupleType)
-                return value, whole.fields[index]
-            case If(condition, then, otherwise):
-                (one, kind), (other, same) = self.block(then, visible), self.block(otherwise, visible)
-                if kind != same:
-                    raise IllTyped(f"the branches give {kind} and {same}")
-                return If(condition, one, other), kind
-            case Invoke(name, arguments):
-                function = self._known[name]
-                if tuple(visible[each] for each in arguments) != tuple(each.type for each in function.parameters):
-                    raise IllTyped(f"function {name!r} takes other sizes")
-                return value, function.result

@@ -14,15 +14,15 @@ from opera.programs.generate import Generated, ProgramGenerator
 from opera.programs.instances import FACT, FORMAT, features_of, instance_of, operators_in_instance, program_of
 from opera.programs.languages import operators_in, registry
 from opera.programs.policy import Policy
-from opera.programs.program import Binding, Block, Call, Constant, Function, If, Parameter, Program, bindings, calls
+from opera.programs.program import Binding, Block, Call, Constant, Function, If, Parameter, Program, Symbol, bindings, calls
 from opera.programs.types import TensorType
 from opera.programs.values import to_tensor
 from opera.triage.reduction.candidates import PROGRAM_STEPS, steps_for
 from opera.triage.reduction.complexity import complexity
-from opera.triage.reduction.programs import with_other_operators
+from opera.triage.reduction.programs import bypassed, with_other_operators, without_symbols
 from opera.triage.reduction.properties import View, calls_of
 
-MIXED = {"conditional": 0.1, "function": 0.1, "tuple": 0.1}
+MIXED = {"conditional": 0.1, "function": 0.1, "tuple": 0.1, "symbolic": 0.3}
 Fails = Callable[[Program], bool]
 
 
@@ -143,3 +143,23 @@ def test_a_malformed_program_has_no_smaller_version() -> None:
         assert [list(step(broken)) for step in PROGRAM_STEPS[:-1]] == [[]] * (len(PROGRAM_STEPS) - 1)
         assert complexity(broken) > 0
         assert features_of(broken) == ()
+
+
+def test_symbols_go_first_and_stay_with_the_dimensions_that_are_left() -> None:
+    """A failure that needs an open size keeps it; another one becomes a program of known sizes."""
+    kind = TensorType((2, 3), "float32")
+    body = Block((Binding("v1", kind, Call("exp", ("a",), {})), Binding("v2", kind, Call("add", ("v1", "b"), {}))), "v2", dataflow=True)
+    parameters = (Parameter("a", kind), Parameter("b", kind))
+    symbols = (Symbol("n", (("a", 0), ("b", 0))), Symbol("m", (("a", 1), ("b", 1))))
+    values = [np.ones((2, 3), np.float32)] * 2
+    found = instance_of(Generated(Program((Function("main", parameters, body, kind, symbols),)), tuple(values)), "onnx")
+    static = next(iter(without_symbols(found)))
+    assert program_of(static).main.symbols == ()
+    assert complexity(static) < complexity(found)
+    assert list(without_symbols(static)) == []
+    smaller = [program_of(each).main for each in bypassed(found)]
+    assert smaller
+    assert all(len(each.symbols) == 2 for each in smaller)
+    assert all(
+        {name for symbol in each.symbols for name, _ in symbol.places} <= {each.name for each in each.parameters} for each in smaller
+    )

@@ -267,6 +267,7 @@ STEPS: tuple[Candidates, ...] = (
 """The steps of a reduction, the coarsest first."""
 PROGRAM_STEPS: tuple[Candidates, ...] = (
     programs.fewer_bindings,
+    programs.without_symbols,
     programs.fewer_results,
     programs.inlined,
     programs.bypassed,

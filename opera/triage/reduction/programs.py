@@ -30,6 +30,7 @@ from opera.programs.program import (
     Parameter,
     Program,
     Projection,
+    Symbol,
     Tuple,
     blocks,
     canonical,
@@ -40,6 +41,7 @@ from opera.programs.program import (
     without_dead_functions,
 )
 from opera.programs.program import bindings as bindings_of
+from opera.programs.retype import retyped
 from opera.programs.types import NO_ATTRIBUTES, Attribute, IllTyped, TensorType, TupleType, Type
 from opera.programs.values import ProgramValue, to_array, to_tensor, type_of
 
@@ -71,7 +73,7 @@ class _Opened:
             body: Its free variables are parameters, old or new.
             inputs: The values of new parameters, and other ones of old ones.
         """
-        yield from _closed(self.instance, self.program.functions[:-1], body, {**self.values, **(inputs or {})})
+        yield from _closed(self.instance, self.program.functions[:-1], body, {**self.values, **(inputs or {})}, self.program.main.symbols)
 
 
 def _opened(instance: Instance) -> _Opened | None:
@@ -90,7 +92,9 @@ def _opened(instance: Instance) -> _Opened | None:
     return _Opened(instance, program, values)
 
 
-def _closed(instance: Instance, functions: Sequence[Function], body: Block, values: Mapping[str, ProgramValue]) -> Iterator[Instance]:
+def _closed(
+    instance: Instance, functions: Sequence[Function], body: Block, values: Mapping[str, ProgramValue], symbols: Sequence[Symbol] = ()
+) -> Iterator[Instance]:
     tidy = _tidied(body)
     bound = {each.name for each in tidy.bindings}
     free = [name for name in dict.fromkeys(_reads(tidy)) if name not in bound]
@@ -98,14 +102,27 @@ def _closed(instance: Instance, functions: Sequence[Function], body: Block, valu
         inputs = [(name, value) for name in free if not isinstance(value := values[name], tuple)]
         parameters = tuple(Parameter(name, type_of(value)) for name, value in inputs)
         known = {each.name: each for each in functions}
-        typed, kind = _typed(tidy, {each.name: each.type for each in parameters}, known)
-        program = canonical(Program(without_dead_functions((*functions, Function("main", parameters, typed, kind)))))
+        typed, kind = retyped(tidy, {each.name: each.type for each in parameters}, known, registry())
+        main = Function("main", parameters, typed, kind, _left(symbols, parameters))
+        program = canonical(Program(without_dead_functions((*functions, main))))
         check(program, registry())
         evaluate(program, [value for _, value in inputs], registry())
         call = tuple(Argument(each.name, to_tensor(value)) for each, (_, value) in zip(program.main.parameters, inputs, strict=True))
     except (ValueError, KeyError, IndexError):
         return
     yield with_program(replace(instance, call=call), program)
+
+
+def _left(symbols: Sequence[Symbol], parameters: Sequence[Parameter]) -> tuple[Symbol, ...]:
+    """The symbols, with the dimensions of *parameters*: those that still have one size."""
+    types = {each.name: each.type for each in parameters}
+    found: list[Symbol] = []
+    for each in symbols:
+        places = [(name, axis) for name, axis in each.places if isinstance(kind := types.get(name), TensorType) and axis < len(kind.shape)]
+        sizes = {kind.shape[axis] for name, axis in places if isinstance(kind := types[name], TensorType)}
+        if len(sizes) == 1:
+            found.append(replace(each, places=tuple(places)))
+    return tuple(found)
 
 
 def _reads(block: Block) -> Iterator[str]:
@@ -131,35 +148,11 @@ def _tidied(block: Block) -> Block:
     return without_dead_bindings(replace(block, bindings=tuple(replace(each, value=inner(each.value)) for each in block.bindings)))
 
 
-def _typed(block: Block, outer: Mapping[str, Type], functions: Mapping[str, Function]) -> tuple[Block, Type]:
-    """*block* with the types that follow from those outside, and the type of its result; raises `IllTyped` or KeyError."""
-    types = dict(outer)
-    bindings: list[Binding] = []
-    for binding in block.bindings:
-        value, kind = _typed_value(binding.value, types, functions)
-        types[binding.name] = kind
-        bindings.append(Binding(binding.name, kind, value))
-    return replace(block, bindings=tuple(bindings)), types[block.result]
-
-
-def _typed_value(value: Expression, types: Mapping[str, Type], functions: Mapping[str, Function]) -> tuple[Expression, Type]:
-    match value:
-        case Call(operator, arguments, attributes):
-            return value, registry().get(operator).infer([types[each] for each in arguments], attributes)
-        case Constant(literal):
-            return value, TensorType(literal.shape, literal.dtype)
-        case Tuple(parts):
-            return value, TupleType(tuple(types[each] for each in parts))
-        case Projection(source, index):
-            whole = types[source]
-            if not isinstance(whole, TupleType):
-                raise IllTyped("part of a tensor")
-            return value, whole.fields[index]
-        case If(condition, then, otherwise):
-            (one, kind), (other, _) = _typed(then, types, functions), _typed(otherwise, types, functions)
-            return If(condition, one, other), kind
-        case Invoke(function, _):
-            return value, functions[function].result
+def without_symbols(instance: Instance) -> Iterator[Instance]:
+    """The program with known sizes only."""
+    opened = _opened(instance)
+    if opened is not None and opened.program.main.symbols:
+        yield from _closed(instance, opened.program.functions[:-1], opened.body, opened.values)
 
 
 # Fewer bindings.
@@ -279,7 +272,7 @@ def bypassed(instance: Instance) -> Iterator[Instance]:
     for chunk in _chunks(list(others)):
         names = {name: others[name] for name in chunk}
         functions = [replace(each, body=_tidied(with_names(each.body, names))) for each in opened.program.functions]
-        yield from _closed(instance, functions[:-1], functions[-1].body, opened.values)
+        yield from _closed(instance, functions[:-1], functions[-1].body, opened.values, functions[-1].symbols)
 
 
 def _chunks(items: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -326,7 +319,7 @@ def plainer_blocks(instance: Instance) -> Iterator[Instance]:
                 replace(each, body=_tidied(_in_blocks(each.body, block, change))) if each.name == name else each
                 for each in opened.program.functions
             ]
-            yield from _closed(instance, functions[:-1], functions[-1].body, opened.values)
+            yield from _closed(instance, functions[:-1], functions[-1].body, opened.values, functions[-1].symbols)
 
 
 def _inner(program: Program) -> Iterator[tuple[str, Block]]:
@@ -533,7 +526,8 @@ def program_cost(instance: Instance) -> float:
         program = program_of(instance)
     except BadProgram:
         return 0.0
-    return sum(_block_cost(each.body) + (_OPERATOR if each is not program.main else 0.0) for each in program.functions)
+    functions = sum(_block_cost(each.body) + (_OPERATOR if each is not program.main else 0.0) for each in program.functions)
+    return functions + _STRUCTURE * len(program.main.symbols)
 
 
 def _block_cost(block: Block) -> float:
