@@ -1,15 +1,17 @@
 """Compares the findings of OPERA with those of NNSmith (ASPLOS 2023) in the same wall time, for each of several compilers.
 
-python scripts/compare_nnsmith.py [--compiler tvm ...] [--minutes 10] [-j 2] [--workspaces DIR] [--output FILE]
+python scripts/compare_nnsmith.py [--compiler tvm ...] [--side opera ...] [--minutes 10] [-j 2] [--workspaces DIR] [--output FILE]
 
-Both sides get the same minutes and the same busy processes for each compiler, and everything counts that they do in them:
+OPERA is on two sides: with the tests that it extracts, and with the programs that it generates. All sides get the same minutes and the
+same busy processes for each compiler, and everything counts that they do in them:
 
 - OPERA: `extract`, `prioritize`, `run`, into an empty workspace, for ONNX models; in the time that is left when it is through with these,
   for PyTorch's (its operator database), which the same compilers load;
+- programs: `fuzz run` with the policy `general`, on more and more programs, until the time is over;
 - NNSmith: trying its operators, generating models, importing them, `run` on what is there, again and again. Its generator is a process
   besides the busy ones, so that the compiler does not wait for it after the first models; it ends when its lead covers the time left.
 
-The workers, oracles, confirmation and triage are the same. What follows the time is outside it, for both: `triage`, and for NNSmith also
+The workers, oracles, confirmation and triage are the same. What follows the time is outside it, for all: `triage`, and for NNSmith also
 that each failing model is taken apart. A model has many operators, and one wrong result is like another; so each of its nodes is run as
 an operator instance, on the values that it had in the model, with shapes and axes as constants, and judged like any other. Nodes that
 fail as the model does are its findings. An exception that no node explains is a finding of its own, by its fingerprint. A wrong result
@@ -34,8 +36,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -44,13 +47,16 @@ from nnsmith_models import explains, is_excused, results_by_model, take_apart
 from opera.console import print_table
 from opera.environments.build import EnvironmentFolder, create
 from opera.environments.recipes import Recipe
+from opera.instance import Kind
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
+from opera.programs.instances import program_of
+from opera.programs.program import Call, bindings
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
 from opera.triage.findings import Finding, group, knowledge_of
 
-SCHEMA = "nnsmith-comparison/2"
+SCHEMA = "nnsmith-comparison/3"
 SCRIPTS = Path(__file__).parent
 ENVIRONMENT = EnvironmentFolder("nnsmith", SCRIPTS.parent / ".opera-envs" / "nnsmith")
 RECIPE = Recipe(
@@ -66,6 +72,10 @@ WORTH_IT = 60.0
 GENERATOR_MEMORY = 12 * 2**30
 """Bytes of address space: a model whose inputs NNSmith searches for can take all memory of a machine. Another generator goes on then."""
 SEEDS_APART = 1_000_000
+FIRST_PROGRAMS = 200
+MORE_PROGRAMS = 3
+"""How many times as many programs there are each time that the compiler is through with those that it has."""
+PROGRAMS = "programs"
 MOST_GENERATORS = 20
 TAKING_APART = "60m"
 """Most time for the nodes of failing models."""
@@ -73,7 +83,10 @@ TAKING_APART = "60m"
 
 @dataclass(frozen=True)
 class Found:
-    """A finding as the output has it: *model* is what the compiler loaded; *frontend* says whether it counts."""
+    """A finding as the output has it: *model* is what the compiler loaded; *frontend* says whether it counts.
+
+    *needed* is how many operators the smallest failing program has; 0 where the finding is of no program.
+    """
 
     id: str
     model: str
@@ -86,6 +99,7 @@ class Found:
     operators: tuple[str, ...]
     summary: str
     tests: int
+    needed: int = 0
 
     @property
     def by_converter(self) -> tuple[str, str, str]:
@@ -120,6 +134,7 @@ def main() -> None:
     """Compares, prints a table, writes the figures."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--compiler", action="append", help="repeatable; by default tvm, openvino and onnxruntime")
+    parser.add_argument("--side", action="append", choices=list(SIDES), help="repeatable; by default all")
     parser.add_argument("--minutes", type=float, default=10.0, help="for each side and compiler")
     parser.add_argument("-j", "--jobs", type=int, default=2, help="busy processes, without the generator")
     parser.add_argument("--nodes", type=int, default=10, help="most operators of a model of NNSmith's")
@@ -140,21 +155,26 @@ def main() -> None:
     found = measured(arguments.output, settings)
     with tempfile.TemporaryDirectory(prefix="nnsmith-") as scratch:
         folder = arguments.workspaces or Path(scratch)
-        for name in (each for each in compilers if each not in found):
-            found[name] = compare(name, folder / name, arguments)
+        for name, side in product(compilers, arguments.side or SIDES):
+            sides = found.setdefault(name, {})
+            if side in sides:
+                continue
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            sides[side] = SIDES[side](name, folder / name, arguments)
+            print(f"{name}: {side} {sides[side].tests} tests, {len(sides[side].of_frontends)} findings", flush=True)
             if arguments.output is not None:
                 write(arguments.output, {**settings, "command": command_of(list(found), arguments)}, found)
     show(found)
 
 
-def measured(output: Path | None, settings: Mapping[str, Any]) -> dict[str, tuple[Side, Side]]:
-    """What an earlier run with the same settings has written: those compilers are through."""
+def measured(output: Path | None, settings: Mapping[str, Any]) -> dict[str, dict[str, Side]]:
+    """What an earlier run with the same settings has written: those sides are through."""
     if output is None or not output.exists():
         return {}
     document = json.loads(output.read_text(encoding="utf-8"))
     if any(document.get(name) != value for name, value in settings.items()):
         return {}
-    return {name: (side_of(sides["opera"]), side_of(sides["nnsmith"])) for name, sides in document["compilers"].items()}
+    return {name: {side: side_of(each) for side, each in sides.items()} for name, sides in document["compilers"].items()}
 
 
 def side_of(document: Mapping[str, Any]) -> Side:
@@ -163,9 +183,9 @@ def side_of(document: Mapping[str, Any]) -> Side:
     return Side(**{**document, "findings": findings})
 
 
-def write(output: Path, settings: Mapping[str, Any], found: Mapping[str, tuple[Side, Side]]) -> None:
+def write(output: Path, settings: Mapping[str, Any], found: Mapping[str, Mapping[str, Side]]) -> None:
     """Writes everything that is known so far."""
-    compilers = {name: {"opera": asdict(ours), "nnsmith": asdict(theirs)} for name, (ours, theirs) in found.items()}
+    compilers = {name: {side: asdict(each) for side, each in sides.items()} for name, sides in found.items()}
     output.parent.mkdir(parents=True, exist_ok=True)
     output.write_text(json.dumps({**settings, "compilers": compilers}, indent=1) + "\n", encoding="utf-8")
 
@@ -177,16 +197,6 @@ def command_of(compilers: Sequence[str], options: argparse.Namespace) -> str:
         f"--minutes {options.minutes:g} -j {options.jobs} --nodes {options.nodes} --seed {options.seed} --reduction {options.reduction}"
     )
     return f"python scripts/compare_nnsmith.py {named} {figures}"
-
-
-def compare(compiler: str, folder: Path, options: argparse.Namespace) -> tuple[Side, Side]:
-    """Both sides of one compiler, one after the other."""
-    folder.mkdir(parents=True)
-    ours = run_ours(compiler, folder / "opera", options)
-    print(f"{compiler}: OPERA {ours.tests} tests, {len(ours.of_frontends)} findings", flush=True)
-    theirs = run_theirs(compiler, folder, options)
-    print(f"{compiler}: NNSmith {theirs.tests} tests, {len(theirs.of_frontends)} findings", flush=True)
-    return ours, theirs
 
 
 def opera(workspace: Path, *words: str, expected: Sequence[int] = (0,)) -> dict[str, Any]:
@@ -204,7 +214,7 @@ def campaign(workspace: Path, compiler: str, jobs: int, budget: str, *words: str
     return opera(workspace, *common, *words, expected=(0, 4))
 
 
-def triage(workspace: Path, compiler: str, options: argparse.Namespace) -> list[Finding]:
+def triage(workspace: Path, compiler: str, options: argparse.Namespace, *more: str) -> list[Finding]:
     """The findings of a workspace after triage."""
     opera(
         workspace,
@@ -217,14 +227,16 @@ def triage(workspace: Path, compiler: str, options: argparse.Namespace) -> list[
         options.reduction,
         "--seed",
         str(options.seed),
+        *more,
         expected=(0, 4),
     )
     with open_workspace(workspace, write=False) as space:
         return group(Campaigns(space).results(failures=True), knowledge_of(space))
 
 
-def run_ours(compiler: str, workspace: Path, options: argparse.Namespace) -> Side:
+def run_ours(compiler: str, folder: Path, options: argparse.Namespace) -> Side:
     """OPERA's own pipeline: the second corpus when the first is through."""
+    workspace = folder / "opera"
     began = time.monotonic()
     seed = ("--seed", str(options.seed))
     side, verdicts = Side(), Counter[str]()
@@ -245,6 +257,22 @@ def run_ours(compiler: str, workspace: Path, options: argparse.Namespace) -> Sid
     return side
 
 
+def run_programs(compiler: str, folder: Path, options: argparse.Namespace) -> Side:
+    """Programs that OPERA generates: more of them whenever the compiler is through."""
+    workspace = folder / PROGRAMS
+    began = time.monotonic()
+    side, count = Side(), FIRST_PROGRAMS
+    while (left := 60 * options.minutes - (time.monotonic() - began)) > 1:
+        settings = ("--subject", compiler, "--no-triage", "-j", str(options.jobs), "--seed", str(options.seed))
+        ran = opera(workspace, "fuzz", "run", "-n", str(count), "--budget", f"{left:.0f}s", *settings, expected=(0, 1))
+        side.inputs = count
+        take_counts(side, next(iter(ran["subjects"].values())))
+        count *= MORE_PROGRAMS
+    side.seconds = round(time.monotonic() - began, 1)
+    side.findings = [entry(each, compiler) for each in triage(workspace, compiler, options, "--causes", "16")]
+    return side
+
+
 def take_counts(side: Side, summary: Mapping[str, Any]) -> None:
     """What a campaign says of itself, all its parts included."""
     side.tests, side.verdicts = summary.get("executed", 0), dict(summary.get("verdicts", {}))
@@ -259,8 +287,18 @@ def entry(finding: Finding, compiler: str) -> Found:
     counts = not exporter and (test.stage is Stage.LOAD or (test.verdict is Verdict.INCONSISTENT and not vanishes))
     return Found(
         finding.id, finding.frontend, counts, exporter, test.verdict.value, test.stage.value if test.stage else "", test.converter or "",
-        kind, finding.operators, finding.summary[:200], len(finding.tests),
+        kind, finding.operators, finding.summary[:200], len(finding.tests), needed_by(finding),
     )  # fmt: skip
+
+
+def needed_by(finding: Finding) -> int:
+    """How many operators the smallest program of a finding calls; 0 where it has none."""
+    if finding.reduction is None or finding.reduction.document is None:
+        return 0
+    reduced = finding.reduction.instance()
+    if reduced.kind is not Kind.PROGRAM:
+        return 0
+    return sum(isinstance(each.value, Call) for each in bindings(program_of(reduced)))
 
 
 # NNSmith.
@@ -366,25 +404,28 @@ def judge_theirs(side: Side, compiler: str, folder: Path, options: argparse.Name
     side.findings = [entry(each, compiler) for each in found]
 
 
+SIDES: dict[str, Callable[[str, Path, argparse.Namespace], Side]] = {"opera": run_ours, PROGRAMS: run_programs, "nnsmith": run_theirs}
+
+
 # The table.
 
 
-def show(found: Mapping[str, tuple[Side, Side]]) -> None:
-    """A row for each compiler, and one for all."""
-    rows = [row(name, [pair]) for name, pair in found.items()]
-    print_table(
-        ["compiler", "tests OPERA", "tests NNSmith", "findings OPERA", "of ONNX models", "NNSmith", "ratio", "ONNX alone", "also OPERA's"],
-        [*rows, row("all", list(found.values()))],
-    )
+def show(found: Mapping[str, Mapping[str, Side]]) -> None:
+    """A row for each compiler and side.
+
+    The last columns: findings that a side shares with OPERA's extracted tests, by converter or operator, and kind; findings whose smallest
+    program has several operators; failing tests that are wrong before the compiler.
+    """
+    rows = [row(name, side, each, sides.get("opera")) for name, sides in found.items() for side, each in sides.items()]
+    print_table(["compiler", "side", "tests", "findings", "of frontends", "also opera's", "combinations", "not the compiler's"], rows)
 
 
-def row(name: str, pairs: Sequence[tuple[Side, Side]]) -> list[str]:
-    """Sums over *pairs*. The last column says how many of NNSmith's findings OPERA has, by converter or operator, and kind."""
-    mine = [each for ours, _ in pairs for each in ours.of_frontends]
-    onnx, yours = sum(each.model == ONNX for each in mine), sum(len(each.of_frontends) for _, each in pairs)
-    counts = [sum(ours.tests for ours, _ in pairs), sum(theirs.tests for _, theirs in pairs), len(mine), onnx, yours]
-    ratios = [f"{count / yours:.1f}" if yours else "-" for count in (len(mine), onnx)]
-    return [name, *(f"{each:,}" for each in counts), *ratios, str(sum(overlap(*pair) for pair in pairs))]
+def row(compiler: str, name: str, side: Side, ours: Side | None) -> list[str]:
+    """One row of the table."""
+    before = sum(each.tests for each in side.findings if each.exporter) + side.notes.get("wrong before the compiler", 0)
+    shared = "-" if ours is None or ours is side else str(overlap(ours, side))
+    combinations = str(sum(each.needed > 1 for each in side.findings)) if name == PROGRAMS else "-"
+    return [compiler, name, f"{side.tests:,}", str(len(side.findings)), str(len(side.of_frontends)), shared, combinations, str(before)]
 
 
 def overlap(ours: Side, theirs: Side) -> int:

@@ -10,6 +10,7 @@ from typing import cast
 import click
 
 from opera.atomic import replacing
+from opera.cli.fuzz_assess import command as assess_command
 from opera.cli.fuzz_run import command as run_command
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, common
@@ -40,6 +41,7 @@ def command() -> None:
 
 
 command.add_command(run_command)
+command.add_command(assess_command)
 
 
 @command.command("generate")

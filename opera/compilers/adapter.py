@@ -13,6 +13,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -128,6 +129,7 @@ GENERAL_FORM = "general"
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
 _DECIDING_NOTHING = frozenset(
     {
+        "converters",
         "devices",
         "housekeeping",
         "issue_form",
@@ -138,6 +140,7 @@ _DECIDING_NOTHING = frozenset(
         "remarks",
         "reproducer",
         "target",
+        "watched",
     }
 )
 """Declarations and methods that decide no verdict. Tests keep their identity when one of these changes."""
@@ -240,6 +243,18 @@ class Adapter:
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The conversion function that a failure belongs to; *failure* is None for an inconsistency."""
         return subject.instance.operator
+
+    def converters(self, subject: Subject) -> Sequence[str]:
+        """The conversion functions that a model goes through, as `opera fuzz assess` counts them."""
+        return (self.converter(subject, None),)
+
+    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+        """The names of the passes that change a model while the context is open; none of a compiler that does not tell.
+
+        Args:
+            scratch: A folder to write to.
+        """
+        return nullcontext(set[str]())
 
 
 def _without(source: str, names: Collection[str]) -> str:

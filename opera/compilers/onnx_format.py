@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import suppress
 from typing import Any
 
 from opera.compilers.adapter import Subject
@@ -24,6 +25,33 @@ def operator_of(subject: Subject) -> str:
         return subject.instance.operator
     nodes = parse(subject.data).graph.node
     return str(nodes[0].op_type) if len(nodes) == 1 else f"{subject.instance.operator} (expanded)"
+
+
+def operators_in(data: bytes) -> list[str]:
+    """The operator of each node of a model, in order."""
+    return [str(node.op_type) for node in parse(data).graph.node]
+
+
+def with_types(model: Any) -> Any:
+    """An onnx.ModelProto with the types of its inner values, as far as ONNX' inference finds them."""
+    onnx: Any = importlib.import_module("onnx")
+    with suppress(onnx.shape_inference.InferenceError):
+        return onnx.shape_inference.infer_shapes(model)
+    return model
+
+
+def dtypes_in(graph: Any) -> dict[str, str]:
+    """The dtypes of the values of an onnx.GraphProto that it declares, by name; of tensors only."""
+    onnx: Any = importlib.import_module("onnx")
+    declared = {each.name: each.type.tensor_type.elem_type for each in (*graph.input, *graph.value_info, *graph.output)}
+    declared.update((each.name, each.data_type) for each in graph.initializer)
+    return {name: onnx.TensorProto.DataType.Name(number).lower() for name, number in declared.items() if number}
+
+
+def value_of(attribute: Any) -> Any:
+    """The value of an onnx.AttributeProto."""
+    onnx: Any = importlib.import_module("onnx")
+    return onnx.helper.get_attribute_value(attribute)
 
 
 def lower(model: Any, opset: int, ir_version: int) -> Any:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 from opera.arrays import Array, Outputs, dtype_name, pack, packed_size, unpack
-from opera.compilers import onnx_format
+from opera.compilers import onnx_format, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance import Kind
 from opera.models import onnx_inputs
@@ -117,13 +119,20 @@ class OnnxRuntimeAdapter(Adapter):
 
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The kernel that runs the model's operator, as ONNX Runtime's own table has it: `Conv 11+`, `Resize 13-17`."""
-        model = onnx_format.parse(subject.data)
-        nodes = model.graph.node
-        opsets = {str(entry.domain): int(entry.version) for entry in model.opset_import}
-        names = list(dict.fromkeys(_kernel(str(node.domain), str(node.op_type), opsets.get(str(node.domain), 1)) for node in nodes))
+        names = self.converters(subject)
         if subject.route.frontend == "onnx":
-            return names[0] if len(nodes) == 1 and subject.instance.kind is not Kind.PROGRAM else onnx_format.operator_of(subject)
-        return "+".join(names) if len(names) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
+            return names[0] if len(names) == 1 and subject.instance.kind is not Kind.PROGRAM else onnx_format.operator_of(subject)
+        distinct = list(dict.fromkeys(names))
+        return "+".join(distinct) if len(distinct) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
+
+    def converters(self, subject: Subject) -> Sequence[str]:
+        """The kernel of each node of the model."""
+        model = onnx_format.parse(subject.data)
+        opsets = {str(entry.domain): int(entry.version) for entry in model.opset_import}
+        return [_kernel(str(node.domain), str(node.op_type), opsets.get(str(node.domain), 1)) for node in model.graph.node]
+
+    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+        return watching.of_onnxruntime(self._session_options, scratch)
 
 
 @cache

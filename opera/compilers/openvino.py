@@ -6,11 +6,13 @@ import importlib
 import io
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
 from opera.arrays import Array, Outputs, dtype_name, pack, unpack
-from opera.compilers import litert_format, onnx_format, saved_model
+from opera.compilers import litert_format, onnx_format, saved_model, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.compilers.torch_format import operators_of
 from opera.oracles.verdict import Failure
@@ -199,3 +201,10 @@ class OpenVinoAdapter(Adapter):
         if subject.route.name == "litert":
             return litert_format.operators_of(subject)
         return subject.instance.operator
+
+    def converters(self, subject: Subject) -> Sequence[str]:
+        """The operators of an ONNX model: OpenVINO has a converter for each of them."""
+        return onnx_format.operators_in(subject.data) if subject.route.name == "onnx" else super().converters(subject)
+
+    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+        return watching.of_openvino(scratch)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import importlib
 import io
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from opera.arrays import Array, Outputs, dtype_name
-from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax
+from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.instance import Kind
 from opera.instance.values import DTYPE_BITS
@@ -40,16 +42,16 @@ def of_frames(frames: Sequence[Sequence[Any]]) -> str | None:
     return None
 
 
-def of_onnx(data: bytes) -> str | None:
-    """The converter of the only node of a model; None for several nodes, or if TVM has no converter."""
+def of_onnx(data: bytes) -> list[str | None]:
+    """The converter of each node of a model, in order; None for one that TVM has no converter for."""
     model = onnx_format.parse(data)
-    nodes = model.graph.node
     frontend: Any = importlib.import_module(f"{FRONTEND}.onnx.onnx_frontend")
     table: Mapping[str, Any] = frontend._get_convert_map()
-    if len(nodes) != 1 or nodes[0].op_type not in table:
-        return None
-    opset = next((entry.version for entry in model.opset_import if entry.domain == nodes[0].domain), 1)
-    return f"{nodes[0].op_type}.{table[nodes[0].op_type].get_converter(opset).__name__}"
+    opsets = {str(entry.domain): int(entry.version) for entry in model.opset_import}
+    return [
+        f"{node.op_type}.{table[node.op_type].get_converter(opsets.get(node.domain, 1)).__name__}" if node.op_type in table else None
+        for node in model.graph.node
+    ]
 
 
 def of_torch(names: Sequence[Any], route: str) -> str | None:
@@ -217,8 +219,17 @@ class TvmAdapter(Adapter):
         if subject.instance.kind is Kind.PROGRAM:
             return subject.instance.operator
         if subject.route.name == "onnx":
-            return of_onnx(subject.data) or onnx_format.operator_of(subject)
+            names = of_onnx(subject.data)
+            return (names[0] if len(names) == 1 else None) or onnx_format.operator_of(subject)
         if subject.route.name == "litert":
             return litert_format.operators_of(subject)
-        names = torch_format.functions_of(subject)
-        return of_torch(names, subject.route.name) or torch_format.operators_of(subject)
+        functions = torch_format.functions_of(subject)
+        return of_torch(functions, subject.route.name) or torch_format.operators_of(subject)
+
+    def converters(self, subject: Subject) -> Sequence[str]:
+        if subject.route.name == "onnx":
+            return [name for name in of_onnx(subject.data) if name is not None]
+        return () if subject.instance.kind is Kind.PROGRAM else super().converters(subject)
+
+    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+        return watching.of_tvm()

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
 
 from opera.console import quoted
 from opera.errors import UserError
@@ -321,3 +322,11 @@ def campaigns_in(campaigns: Campaigns, scope: Scope) -> list[Campaign]:
         raise UserError(f"{what} with {scope.campaign!r}; choose one of: {names} (`opera ls` lists all campaigns)")
     chosen = [each for each in found if scope.compiler in (None, each.compiler) and scope.frontend in (None, each.frontend)]
     return list({(each.compiler, each.frontend): each for each in chosen}.values()) if scope.newest else chosen
+
+
+def place_of(text: str) -> tuple[Path | None, Scope]:
+    """The workspace and the campaigns that *text* names: `CAMPAIGN`, `WORKSPACE` or `WORKSPACE:CAMPAIGN`; None is the user's workspace."""
+    folder, _, campaign = text.rpartition(":")
+    if not folder and Path(text).is_dir():
+        folder, campaign = text, ""
+    return Path(folder) if folder else None, Scope(campaign or None)

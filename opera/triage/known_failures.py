@@ -13,7 +13,7 @@ from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store import Campaigns, StoredResult, Workspace
 from opera.store.database import open_workspace
-from opera.store.queries import Scope, campaigns_in
+from opera.store.queries import Scope, campaigns_in, place_of
 
 DIGITS = 12
 """Digits of an instance's hash by which a baseline names it."""
@@ -168,12 +168,10 @@ def side(text: str, workspace: Path) -> Side:
     Raises:
         UserError: there is no such campaign, or several.
     """
-    folder, _, campaign = text.rpartition(":")
-    if not folder and Path(text).is_dir():
-        folder, campaign = text, ""
-    with open_workspace(Path(folder or workspace), write=False, foreign=bool(folder)) as space:
+    folder, scope = place_of(text)
+    with open_workspace(folder or workspace, write=False, foreign=folder is not None) as space:
         campaigns = Campaigns(space)
-        found = campaigns_in(campaigns, Scope(campaign or None))
+        found = campaigns_in(campaigns, scope)
         if len(found) != 1:
             there = ", ".join(f"{each.id} ({each.compiler}/{each.frontend})" for each in found) or "none"
             raise UserError(f"{text} does not have exactly one campaign ({there}); name one as {quoted(f'{folder or workspace}:ID')}")

@@ -30,7 +30,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "import": ("corpus.jsonl",), "diff": ("a", "b"), "ls": (),
     "equipped": ("--compiler", "tvm", "--frontend", "onnx", "--suite", "suite"), "config show": (),
     "stablehlo interpret": ("none.mlir",), "stablehlo test": ("none.mlir",), "stablehlo fold": ("none.mlir",),
-    "fuzz generate": ("out.jsonl",),
+    "fuzz assess": (), "fuzz generate": ("out.jsonl",),
     "fuzz mutate": ("model.onnx", "out.jsonl"), "fuzz run": (),
     "fuzz seeds": ("seeds.jsonl",),
     "opidiff check": ("none.yaml",), "opidiff expand": ("none.yaml",), "opidiff schema": (),
