@@ -30,11 +30,12 @@ _COUNTED = frozenset({"statements"})
 @click.option("--limit", type=Count(), metavar="N", help="Visit at most N models of each campaign, drawn at random; by default all.")
 @common
 def command(campaigns: tuple[str, ...], limit: int | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Print what the models of campaigns reach: operators, pairs, converters, passes, statements.
+    """Print what the models of campaigns reach in compilers.
 
-    Each model is compiled once more. CAMPAIGN is an id, the folder of another workspace, or WORKSPACE:ID; by default OPERA takes all
-    campaigns of the workspace. A cell is the number of distinct things, and how many of them no other of these campaigns of the same
-    compiler reaches. Passes are those that change a model, if the compiler tells; statements are those of its Python side.
+    That is operators, pairs of them, attributes, converters, passes and statements. Each model is compiled once more. CAMPAIGN is an id,
+    the folder of another workspace, or WORKSPACE:ID; by default OPERA takes all campaigns of the workspace. A cell is the number of
+    distinct things, and how many of them no other of these campaigns of the same compiler reaches. Passes are those that change a model,
+    if the compiler tells; statements are those of its Python side.
     """
     sample = None if limit is None else (limit, seed)
     found: list[_Assessed] = []
