@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from opera.calls import call_text
 from opera.compilers.registry import noise_of
 from opera.console import block, one_line, option, plural
-from opera.corpus.calls import CallText, call_text, stored_call
+from opera.corpus.stored_call import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
 from opera.report.overview import UNKNOWN_API

@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from opera import __version__
+from opera.calls import call_text
 from opera.console import block, one_line, option, plural, write
-from opera.corpus.calls import call_text
 from opera.oracles.verdict import Verdict
 from opera.report import titles
 from opera.report.charts import bars, trend

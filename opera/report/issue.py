@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.calls import call_text
 from opera.compilers.exporters import issue_form
 from opera.compilers.registry import known_adapter
 from opera.console import one_line
-from opera.corpus.calls import call_text, stored_call
+from opera.corpus.stored_call import stored_call
 from opera.errors import UserError
 from opera.instance import decode_instance
 from opera.oracles.fingerprint import ELEMENTS

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from opera.compilers.registry import has_script
 from opera.console import one_line, option, plural
-from opera.corpus.calls import CallText, stored_call
+from opera.corpus.stored_call import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.oracles.verdict import Verdict

@@ -17,8 +17,8 @@ from typing import Any
 
 from opera.bundle import PART
 from opera.config import Config
-from opera.corpus.calls import stored_call
 from opera.corpus.selection import Predicate, selector
+from opera.corpus.stored_call import stored_call
 from opera.difftest.judge import Judgement
 from opera.difftest.protocol import LOWEST_LEVEL
 from opera.difftest.session import SubjectSession

@@ -20,7 +20,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "instrumentation",
         "instance",
         "arrays",
-        "bundle stablehlo",
+        "bundle calls stablehlo",
         "programs",
         "oracles",
         "models",

@@ -195,9 +195,9 @@ class Slipping(Triage):
     def _place(self, bench: object, stack: object) -> Any:
         return SimpleNamespace(cancel=lambda: None)
 
-    def _reduced(self, place: object, test: StoredResult, instance: Instance) -> StoredReduction:
-        self.asked.append(test.test)
-        return reduced(test, "f" * 16, Trigger((Property("dtype", "X", "int64"),), instance.api, ("X", "Y")))
+    def _reduced(self, place: object, task: Any) -> StoredReduction:
+        self.asked.append(task.test.test)
+        return reduced(task.test, "f" * 16, Trigger((Property("dtype", "X", "int64"),), task.instance.api, ("X", "Y")))
 
 
 def test_other_seeds_of_a_call_that_was_reduced_are_not_reduced_again(workspace: Workspace) -> None:

@@ -19,9 +19,9 @@ import pytest
 from reporting import Tags, failure, fill, relu, result
 
 from opera import bundle
+from opera.calls import call_text
 from opera.cli import command
 from opera.cli.options import guarded
-from opera.corpus.calls import call_text
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace

@@ -2,74 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from pathlib import Path
 
-from opera import bundle
 from opera.arrays import Array, tensor_array
 from opera.console import one_line
-from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor, decode_instance
+from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Opaque, Tensor
 from opera.instance.values import Value
-from opera.instrumentation.wire import Json
-from opera.programs.document import BadProgram
-from opera.programs.instances import program_of
-from opera.programs.text import lines_of
-from opera.store import Corpus
 
 _SHOWN_ELEMENTS = 12
 _SHOWN_ITEMS = 24
-_WIDTH = 100
-_SHOWN_LINES = 60
+WIDTH = 100
+"""Most characters of a call on one line."""
 _LIMIT = 4_000
 
 
-@dataclass(frozen=True)
-class CallText:
-    """A readable call.
-
-    Attributes:
-        api: What is called; empty when the instance is gone.
-        text: The call, on one line or one argument a line.
-        notes: What the text cannot say: context, absent data.
-    """
-
-    api: str
-    text: str
-    notes: tuple[str, ...] = ()
-
-
-def stored_call(corpus: Corpus, blobs: Path, key: str, width: float = _WIDTH) -> CallText:
-    """The call of the instance *key* of a corpus; where it or its data are gone, the text or the notes say so.
-
-    Args:
-        corpus: The corpus.
-        blobs: Folder of the tensors that are kept apart; they are not read.
-        key: Hash of the instance.
-        width: Most characters of a call on one line.
-    """
-    names: list[str] = []
-
-    def apart(document: dict[str, Json]) -> dict[str, Json]:
-        if "blob" in document and ("dtype" in document or "format" in document):
-            names.append(str(document["blob"]))
-            return {name: value for name, value in document.items() if name != "blob"}
-        return document
-
-    try:
-        instance = decode_instance(json.loads(corpus.document(key), object_hook=apart))
-    except KeyError:
-        return CallText("", f"instance {key[:12]} is not in the corpus of this workspace")
-    except ValueError as error:
-        return CallText("", f"instance {key[:12]} cannot be read: {one_line(str(error))}")
-    gone = sorted({name for name in names if not bundle.path_of(blobs, name).exists()})
-    lost = tuple(f"data {name[:12]} is no longer in the workspace; extract again to restore it" for name in gone)
-    return CallText(instance.api, call_text(instance, width), (*_context(instance), *lost))
-
-
-def call_text(instance: Instance, width: float = _WIDTH) -> str:
+def call_text(instance: Instance, width: float = WIDTH) -> str:
     """*instance* as a Python-like call; tensors by dtype and shape, small ones with their values; longer than *width*, in several lines."""
     if instance.kind is Kind.MODULE:
         text = f"{_call(instance.api, _arguments(instance.init), width)}{_call('', _arguments(instance.call), width)}"
@@ -123,7 +70,7 @@ def _arguments(arguments: Iterable[Argument]) -> list[str]:
     return [f"{one_line(argument.name, 80)}={value_text(argument.value)}" for argument in arguments]
 
 
-def _call(api: str, arguments: list[str], width: float = _WIDTH) -> str:
+def _call(api: str, arguments: list[str], width: float = WIDTH) -> str:
     api = one_line(api, 400)
     line = f"{api}({', '.join(arguments)})"
     if len(line) <= width or not arguments:
@@ -165,13 +112,3 @@ def _elements(array: Array) -> str:
         item = array[()]
         return repr(item) if isinstance(item, str) else str(item)
     return f"[{', '.join(_elements(array[place, ...]) for place in range(len(array)))}]"
-
-
-def _context(instance: Instance) -> tuple[str, ...]:
-    if instance.kind is Kind.PROGRAM:
-        with contextlib.suppress(BadProgram):
-            lines = [one_line(each, 200) for each in lines_of(program_of(instance))]
-            more = len(lines) - _SHOWN_LINES
-            return (*lines[:_SHOWN_LINES], *([f"… {more:,} more lines"] if more > 0 else []))
-    shown = tuple(f"{name}: {value_text(value)}" for name, value in instance.context if name != "outputs")
-    return tuple(text for text in shown if len(text) < 400)
