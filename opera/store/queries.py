@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 from opera.console import quoted
 from opera.errors import UserError
@@ -133,6 +134,26 @@ def campaigns_of_failures(workspace: Workspace) -> list[tuple[str, str]]:
     """Test and campaign for every failing test of every campaign."""
     query = "SELECT c.test, c.campaign FROM campaign_tests c JOIN results r ON r.test = c.test WHERE r.fingerprint IS NOT NULL"
     return workspace.database.execute(query).fetchall()
+
+
+class Neighbour(NamedTuple):
+    """A recorded test of the operator of another one; *fingerprint* is None unless it fails."""
+
+    test: str
+    instance: str
+    form: str
+    verdict: str
+    fingerprint: str | None
+
+
+def neighbours(workspace: Workspace, test: str, api: str, most: int) -> list[Neighbour]:
+    """Tests of the operator *api* in the campaigns of *test*, at most that many, in the order of their identities."""
+    query = (
+        "SELECT DISTINCT r.test, r.instance, r.form, r.verdict, r.fingerprint FROM campaign_tests c JOIN results r ON r.test = c.test"
+        " JOIN instances i ON i.id = r.instance WHERE i.api = ?1 AND r.test <> ?2"
+        " AND c.campaign IN (SELECT campaign FROM campaign_tests WHERE test = ?2) ORDER BY r.test LIMIT ?3"
+    )
+    return [Neighbour(*row) for row in workspace.database.execute(query, (api, test, most))]
 
 
 @dataclass(frozen=True)

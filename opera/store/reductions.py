@@ -36,6 +36,9 @@ class ReductionFacts(TypedDict, total=False):
         complete: Whether it ended by itself.
         confirmed: In how many fresh processes the reduced instance failed.
         evidence: What it left behind there.
+        passes: For each property of the trigger by its text, a call that lacks this property alone, and passes.
+        fails: Recorded tests that have the trigger too, and fail in the same way.
+        against: Number of recorded tests of the operator that have the trigger, and pass.
         arbiters: What other compilers say of it: each subject, and which side it takes.
     """
 
@@ -46,6 +49,9 @@ class ReductionFacts(TypedDict, total=False):
     complete: bool
     confirmed: int
     evidence: Detail
+    passes: Mapping[str, str]
+    fails: Sequence[str]
+    against: int
     arbiters: Sequence[Sequence[str]]
 
 

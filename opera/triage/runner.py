@@ -10,12 +10,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
+from opera.calls import call_text
 from opera.config import Config
 from opera.console import doing, plural
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
-from opera.instance import Instance, encode_instance
+from opera.instance import Instance, Kind, encode_instance
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
@@ -24,15 +25,31 @@ from opera.triage.arbitration import Arbitration, Guards, Question, question_of,
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
 from opera.triage.merge import candidates_of, merges
+from opera.triage.reduction.properties import View
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
-from opera.triage.reduction.trigger import trigger_of
+from opera.triage.reduction.trigger import Neighbours, trigger_of
 
 _MOST_ATTEMPTS = 2
 """Tests of a fingerprint that are tried where one cannot be reduced."""
 _STAGE_SECONDS = 15.0
 """Deadline of each stage of a probe: a variation that takes longer says nothing, except where the failure itself is a hang."""
 
-_Walk = Generator[tuple[StoredResult, Instance], StoredReduction, None]
+_WITNESSES = 3
+"""Other failing tests that are kept as witnesses of a trigger."""
+_NEIGHBOURS = 300
+"""Recorded tests of an operator that a trigger is held against."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """A test to reduce, its instance, and the recorded tests of the operator."""
+
+    test: StoredResult
+    instance: Instance
+    neighbours: Neighbours
+
+
+_Walk = Generator[_Task, StoredReduction, None]
 """A generator over the tests of a fingerprint: yields tests to reduce, and receives their reductions."""
 
 Say = Callable[[StoredReduction, str], None]
@@ -177,11 +194,14 @@ class Triage:
         subject, ended = f"{bench.compiler}/{bench.frontend}", 0
         running: dict[Future[StoredReduction], tuple[_Place, _Walk, str]] = {}
 
+        def submit(place: _Place, walk: _Walk, task: _Task) -> None:
+            running[pool.submit(self._reduced, place, task)] = place, walk, task.instance.api
+
         def start(place: _Place) -> None:
             for tests in todo:
                 walk = self._fingerprint(tests)
-                for test, instance in walk:
-                    running[pool.submit(self._reduced, place, test, instance)] = place, walk, instance.api
+                for task in walk:
+                    submit(place, walk, task)
                     return
 
         jobs = min(self._options.jobs, len(groups))
@@ -199,8 +219,7 @@ class Triage:
                         reduction = done.result()
                         self._keep(reduction, api)
                         try:
-                            test, instance = walk.send(reduction)
-                            running[pool.submit(self._reduced, place, test, instance)] = place, walk, instance.api
+                            submit(place, walk, walk.send(reduction))
                         except StopIteration:
                             ended += 1
                             start(place)
@@ -219,7 +238,7 @@ class Triage:
     def _fingerprint(self, tests: Sequence[StoredResult]) -> _Walk:
         """Asks for the reduction of one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
         known = self._knowledge()
-        left = list(tests)
+        left: list[StoredResult] = list(tests)
         failed = 0
         for _ in range(self._options.causes):
             if not left or failed >= _MOST_ATTEMPTS:
@@ -229,7 +248,7 @@ class Triage:
                 fingerprint = str(left[0].fingerprint)
                 self._keep(StoredReduction(fingerprint, left[0].test, fingerprint, GONE), "")
                 return
-            reduction = yield test, instance
+            reduction = yield _Task(test, instance, self._neighbours(test, instance, known))
             failed += reduction.reason is not None
             if reduction.trigger is None:
                 left.remove(test)
@@ -246,13 +265,28 @@ class Triage:
         instance = known.instance_of(test.instance)
         return instance is not None and trigger.holds(instance, test.form)
 
-    def _reduced(self, place: _Place, test: StoredResult, instance: Instance) -> StoredReduction:
+    def _neighbours(self, test: StoredResult, instance: Instance, known: Knowledge) -> Neighbours:
+        """The recorded tests of the operator, in the campaigns of *test*. A program has no operator."""
+        if instance.kind is Kind.PROGRAM:
+            return Neighbours()
+        passing: list[View] = []
+        alike: dict[str, View] = {}
+        for each in queries.neighbours(self._workspace, test.test, instance.api, _NEIGHBOURS):
+            found = known.instance_of(each.instance)
+            if found is not None and each.verdict == Verdict.PASS.value:
+                passing.append(View(found, each.form))
+            elif found is not None and each.fingerprint == test.fingerprint:
+                alike[each.test] = View(found, each.form)
+        return Neighbours(passing, alike)
+
+    def _reduced(self, place: _Place, task: _Task) -> StoredReduction:
         """The reduction of one test; runs in a thread of its own, and keeps nothing."""
+        test, instance = task.test, task.instance
         fingerprint, runner = str(test.fingerprint), place.runner
         began, probes = time.monotonic(), runner.count
         try:
             accepts = place.guards.of(TestCase(instance, test.form, test.instance, test.seed))
-            reducer = Reducer(runner, fingerprint, test.verdict, self._options.budget, accepts)
+            reducer = Reducer(runner, fingerprint, test.verdict, self._options.budget, accepts, task.neighbours)
             found = reducer.reduce(instance, test.form, test.instance, test.seed)
             stored = StoredReduction(
                 fingerprint=fingerprint,
@@ -335,4 +369,7 @@ def _detail(found: Reduction) -> ReductionFacts:
         "complete": found.complete,
         "confirmed": found.confirmed,
         "evidence": found.evidence,
+        "passes": {name: " ".join(call_text(instance).split()) for name, instance in found.proof.passes.items()},
+        "fails": found.proof.fails[:_WITNESSES],
+        "against": found.proof.against,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -19,7 +19,7 @@ from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.programs import with_other_operators
 from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
-from opera.triage.reduction.trigger import Trigger, canonical, covering
+from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove
 from opera.triage.saturation import direction
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
@@ -59,6 +59,7 @@ class Reduction:
         instance: The instance; all values kept, nothing drawn.
         form: The input form.
         trigger: What the failure depends on.
+        proof: What shows this.
         probes: Instances that were run.
         seconds: Wall time.
         complexity: Before and after.
@@ -70,6 +71,7 @@ class Reduction:
     instance: Instance
     form: str
     trigger: Trigger
+    proof: Proof
     probes: int
     seconds: float
     complexity: tuple[float, float]
@@ -87,11 +89,22 @@ class Reducer:
         verdict: Of that failure.
         budget: What may be used.
         accepts: Tells valid variations.
+        neighbours: Recorded tests of the operator.
     """
 
-    def __init__(self, runner: TestRunner, fingerprint: str, verdict: Verdict, budget: Budget, accepts: Accepts = everything) -> None:
+    def __init__(
+        self,
+        runner: TestRunner,
+        fingerprint: str,
+        verdict: Verdict,
+        budget: Budget,
+        accepts: Accepts = everything,
+        neighbours: Neighbours | None = None,
+    ) -> None:
         self._runner = runner
         self._accepts = accepts
+        self._neighbours = neighbours or Neighbours()
+        self._proof = Proof({}, (), 0)
         self._wanted = frozenset((fingerprint,))
         self._direction = ""
         self._roles: Roles = runner.roles_for(verdict)
@@ -117,6 +130,7 @@ class Reducer:
             instance=smallest,
             form=form,
             trigger=trigger,
+            proof=self._proof,
             probes=self._runner.count - first_probe,
             seconds=time.monotonic() - began,
             complexity=(complexity(start), complexity(smallest)),
@@ -211,11 +225,22 @@ class Reducer:
         chosen = covering(ladder, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
         chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
+        chosen += self._told_by_neighbours(ladder, chosen)
         if smallest.kind is Kind.PROGRAM:
             others = list(with_other_operators(smallest))
             general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
             chosen.append(calls_of(smallest, general))
-        return Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors)), slipped
+        trigger = Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors))
+        self._proof = prove(trigger.properties, passing, self._neighbours)
+        return trigger, slipped
+
+    def _told_by_neighbours(self, ladder: Sequence[Property], chosen: Sequence[Property]) -> list[Property]:
+        """Properties of *ladder* that tell recorded tests with all of *chosen* apart: what passes lacks one, what fails has all."""
+        passing, alike = (
+            [view for view in those if all(each.holds(view) for each in chosen)]
+            for those in (self._neighbours.passing, self._neighbours.alike.values())
+        )
+        return covering([each for each in ladder if all(each.holds(view) for view in alike)], passing)
 
     def _held(self, aspect: Aspect) -> list[Property]:
         """The properties of *aspect* that every failing instance had."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from opera.errors import UserError
 from opera.instance import Instance
@@ -62,6 +62,47 @@ class Trigger:
     def document(self) -> TriggerFacts:
         """As JSON."""
         return {"properties": [each.document() for each in self.properties], "api": self.api, "tensors": list(self.tensors)}
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """Recorded tests of the operator of a failing test, in the same campaign.
+
+    Attributes:
+        passing: Those that pass.
+        alike: The other tests that fail with the same fingerprint, by the identity of the test.
+    """
+
+    passing: Sequence[View] = ()
+    alike: Mapping[str, View] = field(default_factory=dict[str, View])
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What shows that a trigger is the condition of a failure.
+
+    Attributes:
+        passes: For each property by its text, an instance that has all the others, lacks it, and passes.
+        fails: Other recorded tests that have the trigger, and fail in the same way.
+        against: Number of recorded tests that have the trigger, and pass: there is a condition that the trigger does not name.
+    """
+
+    passes: Mapping[str, Instance]
+    fails: tuple[str, ...]
+    against: int
+
+
+def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: Neighbours) -> Proof:
+    """The proof of a trigger; *passing* are variations of the reduced instance that pass."""
+    lacking: dict[str, Instance] = {}
+    against = 0
+    for place, view in enumerate((*passing, *neighbours.passing)):
+        missing = [each for each in properties if not each.holds(view)]
+        if len(missing) == 1:
+            lacking.setdefault(missing[0].text(), view.instance)
+        against += place >= len(passing) and not missing
+    fails = tuple(test for test, view in neighbours.alike.items() if all(each.holds(view) for each in properties))
+    return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, against)
 
 
 class NoTrigger(UserError, ValueError):
