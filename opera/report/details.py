@@ -12,6 +12,7 @@ from opera.console import block, one_line, option, plural
 from opera.corpus.stored_call import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
+from opera.report.conditions import proof_lines
 from opera.report.overview import UNKNOWN_API
 from opera.report.text import tail
 from opera.store import Campaign, Corpus, StoredResult, Workspace
@@ -154,6 +155,7 @@ class Details:
         versions: Of the library's and the compiler's side.
         commands: What to type to go on.
         reduced: The reduced instance and what it took, line by line, or the reason for a missing reduction; empty if it was not tried.
+        proof: What shows that the condition is the condition, line by line.
         script: Text of the reproducer; empty without a reproducer.
         script_note: Why the script is missing, or the outcome of running it.
     """
@@ -168,6 +170,7 @@ class Details:
     versions: tuple[NamedText, ...]
     commands: tuple[NamedText, ...]
     reduced: tuple[str, ...]
+    proof: tuple[str, ...]
     script: str
     script_note: str
 
@@ -206,6 +209,7 @@ class Detailer:
             versions=version_rows(campaign),
             commands=self._commands(finding),
             reduced=reduced_lines(finding),
+            proof=proof_lines(finding),
             script=script,
             script_note=note,
         )

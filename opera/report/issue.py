@@ -21,6 +21,7 @@ from opera.oracles.verdict import Stage, Verdict
 from opera.report import details
 from opera.report.details import NamedText
 from opera.report.reproducer import Attempt, ScriptCase
+from opera.report.specification import page_of
 from opera.report.text import code, fenced, inline
 from opera.report.titles import symptom_of
 from opera.store import Campaign, Corpus, StoredResult, Workspace
@@ -65,6 +66,9 @@ class IssueFacts:
         why_none: The reason for a missing script.
         tried: The outcome of running it; None if it was not run.
         opinions: What other compilers make of the reduced instance.
+        when: The condition, for the title; empty where it is not known.
+        condition: The condition and calls that pass without a part of it, as sentences in Markdown.
+        siblings: Findings of other operators that fail alike under the same condition, a line for each.
     """
 
     finding: str
@@ -79,6 +83,9 @@ class IssueFacts:
     why_none: str = ""
     tried: Attempt | None = None
     opinions: tuple[Opinion, ...] = ()
+    when: str = ""
+    condition: tuple[str, ...] = ()
+    siblings: tuple[str, ...] = ()
 
     @property
     def result(self) -> StoredResult:
@@ -131,7 +138,7 @@ def text_of(facts: IssueFacts) -> str:
     result = facts.result
     versions = _versions(facts.campaign)
     values = {
-        "title": f"[{inline(_subject(facts))}] {inline(_operator(facts))}: {_short(facts)}",
+        "title": f"[{inline(_subject(facts))}] {inline(_operator(facts))}: {_short(facts)} {inline(facts.when.strip())}".strip(),
         "warning": _warning(facts),
         "finding": facts.finding,
         "owner": inline(facts.owner),
@@ -139,7 +146,7 @@ def text_of(facts: IssueFacts) -> str:
         "converter": code(result.converter or ""),
         "stage": result.stage.value if result.stage else "",
         "operator": code(_operator(facts)),
-        "call": fenced(facts.call),
+        "call": _call(facts),
         "expected": _expected(facts),
         "actual": _actual(result),
         "summary": inline(facts.summary),
@@ -153,6 +160,7 @@ def text_of(facts: IssueFacts) -> str:
         "python": platform.python_version(),
         "ruled_out": [*_ruled_out(facts), *_third_opinions(facts)],
         "provenance": [code(each) for each in facts.provenance],
+        "siblings": [code(each) for each in facts.siblings],
         "tests": facts.tests,
         "is_crash": result.verdict is not Verdict.INCONSISTENT,
     }
@@ -163,6 +171,14 @@ def text_of(facts: IssueFacts) -> str:
     except jinja2.TemplateError as error:
         raise UserError(f"the issue form of the adapter {facts.owner} cannot be filled in ({error!r}); correct its `issue_form`") from error
     return re.sub(r"\n{3,}(?=[^\n]*\n)", "\n\n", text) + "\n"
+
+
+def _call(facts: IssueFacts) -> str:
+    """The call, its condition, and where the operator is specified."""
+    document = facts.case.document
+    page = page_of(str(document.get("library")), str(document.get("api")))
+    parts = [fenced(facts.call), *(["\n".join(f"- {each}" for each in facts.condition)] if facts.condition else [])]
+    return "\n\n".join([*parts, *([] if page is None else [f"Specification: <{page}>"])])
 
 
 def _ruled_out(facts: IssueFacts) -> list[str]:

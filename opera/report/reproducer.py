@@ -111,7 +111,8 @@ def reduced(finding: Finding) -> ScriptCase | None:
     if reduction is None or reduction.document is None:
         return None
     detail: Detail = {**finding.representative.detail, **reduction.detail.get("evidence", Detail())}
-    note = f"Reduced from test {finding.representative.test[:12]}. Fails with: {finding.trigger}."
+    condition = "" if finding.trigger is None else f" Fails with: {finding.trigger}."
+    note = f"Reduced from test {finding.representative.test[:12]}.{condition}"
     return ScriptCase(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note)
 
 

@@ -10,10 +10,10 @@ from opera.compilers.registry import noise_of
 from opera.console import one_line
 from opera.oracles.fingerprint import summary
 from opera.oracles.verdict import Detail, Verdict
+from opera.report.conditions import when
 from opera.report.reproducer import reduced
 from opera.report.text import without_signatures
 from opera.triage.findings import Finding
-from opera.triage.reduction.trigger import ALWAYS, Trigger, trigger_of
 
 SEVERITY = {
     Verdict.INCONSISTENT: ("silent wrong result", "silent wrong results"),
@@ -31,8 +31,6 @@ _WRONG = {
     "count": "wrong number of outputs",
     "structure": "wrong structure of outputs",
 }
-_CONDITIONS = 90
-"""Characters of conditions in a title."""
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?\Z")
 
 
@@ -67,23 +65,7 @@ def title(finding: Finding) -> str:
     """`MaxPool: wrong shape when ceil_mode>0 and strides has an entry >1`."""
     stage = "" if finding.stage is None or finding.verdict is Verdict.INCONSISTENT else f" at {finding.stage.value}"
     what = f"{operator_of(finding)}: {symptom_of(finding.verdict, detail_of(finding))}{stage}"
-    trigger = None if finding.reduction is None else finding.reduction.trigger
-    return what if trigger is None else what + _condition(trigger_of(trigger))
-
-
-def _condition(trigger: Trigger) -> str:
-    """When it fails; without the properties that any wrong result needs, unless there are no others."""
-    texts = [one_line(each.text()) for each in trigger.core() or trigger.properties]
-    if not texts:
-        return f" on {ALWAYS}"
-    shown = texts[:1]
-    for text in texts[1:]:
-        if len(", ".join([*shown, text])) > _CONDITIONS:
-            break
-        shown.append(text)
-    if len(shown) < len(texts):
-        return f" when {', '.join(shown)}, …"
-    return f" when {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"
+    return what + when(finding)
 
 
 def detail_of(finding: Finding) -> Detail:

@@ -66,6 +66,7 @@ class FindingView:
         text += _section("one root cause", [f"  {one_line(reason)}" for reason in finding.merged_because])
         text += _section("other compilers, on the reduced instance", _opinions(finding))
         text += _section("reduced", [f"  {line}" for line in details.reduced])
+        text += _section("why this condition", [f"  {line}" for line in details.proof])
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
         text += _section("evidence", lines(details.evidence) or ["  the evidence was not kept"])
         text += _section("comes from", [f"  {test}" for test in details.provenance], details.provenance_total)

@@ -39,6 +39,7 @@ class ReductionFacts(TypedDict, total=False):
         passes: For each property of the trigger by its text, a call that lacks this property alone, and passes.
         fails: Recorded tests that have the trigger too, and fail in the same way.
         against: Number of recorded tests of the operator that have the trigger, and pass.
+        untried: Number of aspects of the reduced instance that were not changed, because the budget ended.
         arbiters: What other compilers say of it: each subject, and which side it takes.
     """
 
@@ -52,6 +53,7 @@ class ReductionFacts(TypedDict, total=False):
     passes: Mapping[str, str]
     fails: Sequence[str]
     against: int
+    untried: int
     arbiters: Sequence[Sequence[str]]
 
 

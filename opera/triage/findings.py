@@ -18,7 +18,7 @@ from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of, stands_alone
 from opera.triage.causes import Causes
 from opera.triage.finding_ids import ids_of, new_id
-from opera.triage.reduction.trigger import trigger_of
+from opera.triage.reduction.trigger import Trigger, trigger_of
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,22 @@ class Finding:
 
     @property
     def trigger(self) -> str | None:
-        """The condition under which it fails, as text; None where it is not known."""
-        trigger = None if self.reduction is None else self.reduction.trigger
-        return None if trigger is None else trigger_of(trigger).text()
+        """The condition under which it fails, as text; None where it is not known.
+
+        A trigger without a property means that any call fails. It counts as known if another recorded test fails, and none passes.
+        """
+        condition = self.condition
+        return None if condition is None else condition.text()
+
+    @property
+    def condition(self) -> Trigger | None:
+        """As `trigger`, but not as text."""
+        found = self.reduction
+        if found is None or found.trigger is None:
+            return None
+        condition = trigger_of(found.trigger)
+        witnessed = bool(found.detail.get("fails")) and not found.detail.get("against")
+        return condition if condition.properties or witnessed else None
 
     @property
     def reduced(self) -> Instance | None:

@@ -372,4 +372,5 @@ def _detail(found: Reduction) -> ReductionFacts:
         "passes": {name: " ".join(call_text(instance).split()) for name, instance in found.proof.passes.items()},
         "fails": found.proof.fails[:_WITNESSES],
         "against": found.proof.against,
+        "untried": found.proof.untried,
     }

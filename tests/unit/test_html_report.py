@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -57,12 +57,19 @@ def text_of(page: str) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", page)).split())
 
 
-def reduce(space: Workspace, finding: Finding, *properties: list[Any], reason: str | None = None, instance: Instance = RESHAPE) -> None:
+def reduce(
+    space: Workspace,
+    finding: Finding,
+    *properties: list[Any],
+    reason: str | None = None,
+    instance: Instance = RESHAPE,
+    proof: Mapping[str, Any] | None = None,
+) -> None:
     first = finding.representative
     assert first.fingerprint is not None
     trigger: Any = None if reason else {"properties": list(properties), "api": instance.api, "tensors": ["data", "shape"]}
     document = None if reason else encode_instance(instance)
-    detail: Any = {"form": "runtime", "probes": 66, "seconds": 1.0, "complexity": [174.0, 141.0]}
+    detail: Any = {"form": "runtime", "probes": 66, "seconds": 1.0, "complexity": [174.0, 141.0], **(proof or {})}
     Reductions(space).keep(StoredReduction(first.fingerprint, first.test, first.fingerprint, reason, document, trigger, detail))
 
 
@@ -110,6 +117,10 @@ def test_a_title_has_the_operator_and_the_condition(space: Workspace) -> None:
     reduce(space, findings(space)["Reshape"], seeing)
     assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape when data has several elements"
     reduce(space, findings(space)["Reshape"])
+    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
+    reduce(space, findings(space)["Reshape"], proof={"fails": ["c" * 64], "against": 1})
+    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
+    reduce(space, findings(space)["Reshape"], proof={"fails": ["c" * 64], "against": 0})
     assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape on any call"
     reduce(space, findings(space)["Reshape"], *(["positive", letter * 40, None] for letter in "abc"))
     assert titles.title(findings(space)["Reshape"]) == f"Reshape: wrong shape when {'a' * 40}>0, {'b' * 40}>0, …"

@@ -252,6 +252,9 @@ def test_a_trigger_without_properties_covers_a_fingerprint_whose_instances_are_g
     trigger = Trigger((), instance.api, ("X", "Y"))
     Reductions(workspace).keep(reduced(one, "e" * 16, trigger))
     (found,) = findings(workspace)
+    assert (found.id, found.trigger, len(found.tests)) == (one.fingerprint, None, 2)
+    Reductions(workspace).keep(replace(reduced(one, "e" * 16, trigger), detail={"fails": [gone.test], "against": 0}))
+    (found,) = findings(workspace)
     assert (found.id, found.trigger, len(found.tests)) == (one.fingerprint, ALWAYS, 2)
 
 

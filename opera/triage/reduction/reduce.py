@@ -104,7 +104,7 @@ class Reducer:
         self._runner = runner
         self._accepts = accepts
         self._neighbours = neighbours or Neighbours()
-        self._proof = Proof({}, (), 0)
+        self._proof = Proof()
         self._wanted = frozenset((fingerprint,))
         self._direction = ""
         self._roles: Roles = runner.roles_for(verdict)
@@ -212,9 +212,11 @@ class Reducer:
         found = list(aspects(view))
         passing: list[View] = []
         slipped: list[Property] = []
+        untried = len(found)
         for aspect in found:
             if time.monotonic() >= deadline:
                 break
+            untried -= 1
             probes = [(removal, self._probe(removal)) for removal in aspect.removals]
             gone = [removal for removal, probe in probes if probe.passed]
             passing += gone
@@ -231,7 +233,7 @@ class Reducer:
             general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
             chosen.append(calls_of(smallest, general))
         trigger = Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors))
-        self._proof = prove(trigger.properties, passing, self._neighbours)
+        self._proof = prove(trigger.properties, passing, self._neighbours, untried)
         return trigger, slipped
 
     def _told_by_neighbours(self, ladder: Sequence[Property], chosen: Sequence[Property]) -> list[Property]:

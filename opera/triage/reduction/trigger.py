@@ -85,15 +85,17 @@ class Proof:
         passes: For each property by its text, an instance that has all the others, lacks it, and passes.
         fails: Other recorded tests that have the trigger, and fail in the same way.
         against: Number of recorded tests that have the trigger, and pass: there is a condition that the trigger does not name.
+        untried: Number of aspects of the instance that were not changed, because the budget ended.
     """
 
-    passes: Mapping[str, Instance]
-    fails: tuple[str, ...]
-    against: int
+    passes: Mapping[str, Instance] = field(default_factory=dict[str, Instance])
+    fails: tuple[str, ...] = ()
+    against: int = 0
+    untried: int = 0
 
 
-def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: Neighbours) -> Proof:
-    """The proof of a trigger; *passing* are variations of the reduced instance that pass."""
+def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: Neighbours, untried: int) -> Proof:
+    """The proof of a trigger; *passing* are variations of the reduced instance that pass, *untried* the number that did not run."""
     lacking: dict[str, Instance] = {}
     against = 0
     for place, view in enumerate((*passing, *neighbours.passing)):
@@ -102,7 +104,7 @@ def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: N
             lacking.setdefault(missing[0].text(), view.instance)
         against += place >= len(passing) and not missing
     fails = tuple(test for test, view in neighbours.alike.items() if all(each.holds(view) for each in properties))
-    return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, against)
+    return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, against, untried)
 
 
 class NoTrigger(UserError, ValueError):
