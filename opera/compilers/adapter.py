@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 
 from opera.arrays import Outputs
 from opera.instance import Instance
+from opera.models.opsets import NEWEST_CLAIMED
 from opera.oracles.verdict import Failure
 
 
@@ -184,6 +185,9 @@ class Adapter:
     """What scripts and exported suites compile for, by the compiler's own name."""
     remarks: ClassVar[tuple[str, ...]] = ()
     """What a user may look for in vain, one line each: `opera doctor` prints them."""
+    newest_opset: ClassVar[int] = NEWEST_CLAIMED
+    """The newest opset of ONNX that it says to load: it may refuse models of a newer one, and a wrong result of such a model is no fault of
+    an operator."""
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
     """The devices on which a suite may ask for a test: `cpu`, `cuda` or `mps`."""
     reproducer: ClassVar[Mapping[str, str]] = {}

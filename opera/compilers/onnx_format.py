@@ -1,4 +1,4 @@
-"""ONNX models for several compilers: reads them, and declares an opset that an older reader knows."""
+"""ONNX models for several compilers: reads them, and says what they hold and declare."""
 
 from __future__ import annotations
 
@@ -54,31 +54,6 @@ def value_of(attribute: Any) -> Any:
     return onnx.helper.get_attribute_value(attribute)
 
 
-def lower(model: Any, opset: int, ir_version: int) -> Any:
-    """Declares an older opset and IR version where that changes no operator's meaning; elsewhere leaves the model as it is.
-
-    Args:
-        model: An onnx.ModelProto, changed in place.
-        opset: The newest opset of the default domain that the reader knows.
-        ir_version: The newest IR version that it knows.
-    """
-    model.ir_version = min(model.ir_version, ir_version)
-    for entry in model.opset_import:
-        if entry.domain in ("", "ai.onnx") and entry.version > opset and _unchanged_since(model.graph, entry.version, opset):
-            entry.version = opset
-    return model
-
-
-def _unchanged_since(graph: Any, newer: int, older: int) -> bool:
-    onnx: Any = importlib.import_module("onnx")
-    for node in graph.node:
-        if node.domain not in ("", "ai.onnx"):
-            continue
-        try:
-            if onnx.defs.get_schema(node.op_type, newer).since_version > older:
-                return False
-        except onnx.defs.SchemaError:
-            return False
-        if not all(_unchanged_since(attribute.g, newer, older) for attribute in node.attribute if attribute.HasField("g")):
-            return False
-    return True
+def opset_of(data: bytes) -> int:
+    """The opset of the default domain that a model declares; 0 without one."""
+    return max((int(each.version) for each in parse(data).opset_import if each.domain in ("", "ai.onnx")), default=0)

@@ -19,13 +19,10 @@ from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
-_TOO_NEW = r"Opset \d+ is under development|Error Unrecognized attribute: \w+ for operator"
 _DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b"
 _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
 _MOST_NAMED = 3
-_NEWEST_OPSET = 26
-_NEWEST_IR = 13
 _OPEN_END = 10_000
 """Last opset of a kernel that has no later version is some huge number."""
 _PLAIN = "?bhilqBHILQefdO"
@@ -55,7 +52,6 @@ class OnnxRuntimeAdapter(Adapter):
     unsupported = (
         UnsupportedRule((f"{_STATE}.NotImplemented",), "no-kernel", stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "no-operator", pattern=r"is not a registered function/op"),
-        UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "opset-too-new", _TOO_NEW),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.RuntimeException"), "declined", _DECLINES, stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail",), "locale-not-installed", _NO_LOCALE),
         UnsupportedRule((f"{_STATE}.InvalidGraph",), "dtype", pattern=_WRONG_TYPE),
@@ -75,9 +71,8 @@ class OnnxRuntimeAdapter(Adapter):
         return {"onnxruntime": str(self._ort.__version__), "provider": "CPUExecutionProvider", "optimization": level}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
-        model = onnx_format.lower(onnx_format.parse(subject.data), _NEWEST_OPSET, _NEWEST_IR)
-        session = self._ort.InferenceSession(model.SerializeToString(), self._session_options, providers=["CPUExecutionProvider"])
-        return session, onnx_inputs.feeds(model, subject.inputs)
+        session = self._ort.InferenceSession(subject.data, self._session_options, providers=["CPUExecutionProvider"])
+        return session, onnx_inputs.feeds(onnx_format.parse(subject.data), subject.inputs)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         return loaded

@@ -81,7 +81,6 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "dtype", r"(?m)^Encountered unknown element type \w+$"),
         UnsupportedRule(_FAILURES, "dtype", r"\bBad format for f8 conversion type\b"),
         UnsupportedRule(_FAILURES, "dtype", _COMPLEX_RESULT),
-        UnsupportedRule(_FAILURES, "newer-opset", r"If the input type is floating point, then `fmod` attribute must be set to 1"),
     )
 
     def start(self) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from opera import bundle
 from opera.arrays import Outputs
+from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
 from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, NotCaptured, Timed, from_json, to_json
 from opera.difftest.timing import timed
@@ -18,6 +19,7 @@ from opera.models import torch_tables
 from opera.models.forms import BESIDE
 from opera.oracles.compare import Policy, compare
 from opera.oracles.filters import order_is_specified
+from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.metrics import metrics
 from opera.oracles.verdict import DifferenceFacts, Failure, MeasuredFacts, Stage
 from opera.trust import Trust, grant
@@ -95,7 +97,8 @@ class CompilerWorker:
         answer = Compared(None)
         if difference is not None:
             kept = self._kept(outputs) if difference.explained is None else None
-            answer = Compared(cast(DifferenceFacts, difference.document()), self._converter(subject, None), kept)
+            converter = NEWER_OPSET if self._is_newer(subject) else self._converter(subject, None)
+            answer = Compared(cast(DifferenceFacts, difference.document()), converter, kept)
         if request.measure:
             facts: MeasuredFacts = {**metrics(tree["outputs"], outputs), "outputs": self._kept(outputs), "reference": request.bundle}
             answer = replace(answer, measured=facts)
@@ -111,8 +114,12 @@ class CompilerWorker:
 
     def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised:
         rule = declined((*self._adapter.unsupported, _NO_ACCESS), failure, stage)
-        unsupported = None if rule is None else rule.reason
+        unsupported = rule.reason if rule is not None else NEWER_OPSET if self._is_newer(subject) else None
         return CompilerRaised(cast(Any, stage), failure, unsupported, self._converter(subject, failure))
+
+    def _is_newer(self, subject: Subject) -> bool:
+        """Whether the model needs a newer opset than the compiler says to load."""
+        return subject.route.artefact == "onnx" and onnx_format.opset_of(subject.data) > self._adapter.newest_opset
 
     def _converter(self, subject: Subject, failure: Failure | None) -> str:
         try:

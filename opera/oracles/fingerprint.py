@@ -164,6 +164,8 @@ def _first(names: Iterator[str]) -> tuple[str, ...]:
 
 
 VERSION = 2
+NEWER_OPSET = "newer-opset"
+"""In place of a converter: the model needs a newer opset of ONNX than the compiler says to load. Its wrong results have one fingerprint."""
 ELEMENTS = ("nan", "inf", "values")
 """Kinds of difference that are about elements, where count, structure, shape and dtype agree."""
 
@@ -218,7 +220,7 @@ def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: s
     if verdict is Verdict.INCONSISTENT:
         assert "difference" in detail
         difference = detail["difference"]
-        kind = str(difference["kind"])
+        kind = NEWER_OPSET if converter == NEWER_OPSET else str(difference["kind"])
         message = f"{difference['expected']} -> {difference['actual']}" if kind in ("dtype", "structure") else ""
         return Symptom(subject, verdict, stage, kind, converter, message)
     if verdict is Verdict.CRASH:

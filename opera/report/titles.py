@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from opera.compilers.registry import noise_of
 from opera.console import one_line
-from opera.oracles.fingerprint import summary
+from opera.oracles.fingerprint import NEWER_OPSET, summary
 from opera.oracles.verdict import Detail, Verdict
 from opera.report.conditions import when
 from opera.report.reproducer import reduced
@@ -63,6 +63,8 @@ def symptom_of(verdict: Verdict, detail: Detail) -> str:
 
 def title(finding: Finding) -> str:
     """`MaxPool: wrong shape when ceil_mode>0 and strides has an entry >1`."""
+    if finding.converter == NEWER_OPSET:
+        return f"{operator_of(finding)}: wrong result of a newer opset, which it loads without a word"
     stage = "" if finding.stage is None or finding.verdict is Verdict.INCONSISTENT else f" at {finding.stage.value}"
     what = f"{operator_of(finding)}: {symptom_of(finding.verdict, detail_of(finding))}{stage}"
     return what + when(finding)

@@ -17,6 +17,7 @@ from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, Kind, encode_instance
+from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
@@ -36,6 +37,7 @@ _STAGE_SECONDS = 15.0
 
 _WITNESSES = 3
 """Other failing tests that are kept as witnesses of a trigger."""
+_NEWER_OPSET = "its condition is that the model needs a newer opset than the compiler says to load"
 _NEIGHBOURS = 300
 """Recorded tests of an operator that a trigger is held against."""
 
@@ -239,6 +241,9 @@ class Triage:
         """Asks for the reduction of one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
         known = self._knowledge()
         left: list[StoredResult] = list(tests)
+        if tests[0].converter == NEWER_OPSET:
+            self._keep(StoredReduction(str(tests[0].fingerprint), tests[0].test, str(tests[0].fingerprint), _NEWER_OPSET), "")
+            return
         failed = 0
         for _ in range(self._options.causes):
             if not left or failed >= _MOST_ATTEMPTS:

@@ -1,0 +1,274 @@
+"""Other settings of recorded ONNX calls, by the operator's schema: each value of an attribute, each optional input given and left out,
+each allowed dtype, small sizes; alone, and in pairs.
+
+A setting is kept if ONNX's checker accepts the model with all its shapes and the reference evaluator runs it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import random
+import re
+from dataclasses import dataclass, field, replace
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, cast
+
+from .onnx import formal_name, opset_versions, schema_of
+from .onnx_values import to_array
+
+onnx: Any = importlib.import_module("onnx")
+np: Any = importlib.import_module("numpy")
+
+_NUMBERS: Tuple[int, ...] = (0, 1, -1, 2)
+_REALS: Tuple[float, ...] = (0.0, 1.0, -1.0, 0.5)
+_QUOTED = re.compile(r"['\"`](\w+)['\"`]")
+_LARGEST = 100_000
+"""Elements of an input: a larger call says no more, and takes longer."""
+_BORROWED = 2
+"""Values that are tried for an optional input which a call leaves out."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A node with its inputs.
+
+    Attributes:
+        node: An onnx.NodeProto; outputs are named, inputs are the slots of `inputs`.
+        inputs: An array for each slot; None for one that is left out.
+        opsets: Domain to version.
+    """
+
+    node: Any
+    inputs: Tuple[Any, ...]
+    opsets: Mapping[str, int]
+
+    @property
+    def schema(self) -> Any:
+        """Of its operator, at its opset; None for an operator that ONNX does not define."""
+        return schema_of(self.node, dict(self.opsets))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One change of a call.
+
+    Attributes:
+        factor: What changes; two settings of one factor exclude each other.
+        attribute: Name and value of an attribute; the value None leaves it out.
+        slots: New values of input slots.
+        dtype: The dtype of all inputs in the slots of `cast`.
+        cast: Slots of one type constraint.
+        length: Size of the first dimension of the first input; None leaves it.
+    """
+
+    factor: str
+    attribute: Optional[Tuple[str, Any]] = None
+    slots: Mapping[int, Any] = field(default_factory=dict)  # type: ignore[arg-type]
+    dtype: Any = None
+    cast: Tuple[int, ...] = ()
+    length: Optional[int] = None
+
+    def of(self, call: Call) -> Optional[Call]:
+        """*call* with this setting; None where it has no such value."""
+        inputs = list(call.inputs)
+        node = call.node
+        for slot, value in self.slots.items():
+            inputs += [None] * (slot + 1 - len(inputs))
+            inputs[slot] = value
+        for slot in self.cast:
+            if slot < len(inputs) and inputs[slot] is not None:
+                inputs[slot] = _cast(inputs[slot], self.dtype)
+        if self.length is not None:
+            if not inputs or inputs[0] is None or inputs[0].ndim == 0 or inputs[0].shape[0] <= self.length:
+                return None
+            inputs[0] = inputs[0][: self.length]
+        if self.attribute is not None:
+            node = onnx.NodeProto()
+            node.CopyFrom(call.node)
+            name, value = self.attribute
+            kept = [each for each in node.attribute if each.name != name]
+            del node.attribute[:]
+            node.attribute.extend([*kept, *([] if value is None else [onnx.helper.make_attribute(name, value)])])
+        while inputs and inputs[-1] is None:
+            inputs.pop()
+        return replace(call, node=node, inputs=tuple(inputs))
+
+
+def call_of(model: Any, values: Sequence[Any]) -> Optional[Call]:
+    """The call of a test's model; None where it has several nodes, subgraphs, or an input that is no tensor of a moderate size."""
+    if len(model.graph.node) != 1:
+        return None
+    node = model.graph.node[0]
+    given: Dict[str, Any] = {}
+    for info, value in zip(model.graph.input, values, strict=True):
+        if isinstance(value, list) or value is None or isinstance(value, onnx.SparseTensorProto):
+            return None
+        given[info.name] = array = to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
+        if array.size > _LARGEST:
+            return None
+    if any(each.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS) for each in node.attribute):
+        return None
+    return Call(node, tuple(given.get(name) if name else None for name in node.input), opset_versions(model))
+
+
+class Pool:
+    """What recorded calls say of operators and attributes."""
+
+    def __init__(self, calls: Iterable[Call]) -> None:
+        self._attributes: Dict[Tuple[str, str], List[Any]] = {}
+        self._everywhere: Dict[str, List[Any]] = {}
+        self._slots: Dict[Tuple[str, int], List[Any]] = {}
+        for call in calls:
+            for each in call.node.attribute:
+                value = onnx.helper.get_attribute_value(each)
+                value = list(value) if isinstance(value, Sequence) and not isinstance(value, (bytes, str)) else value
+                _add(self._attributes.setdefault((call.node.op_type, each.name), []), value)
+                _add(self._everywhere.setdefault(each.name, []), value)
+            for slot, value in enumerate(call.inputs):
+                if value is not None:
+                    self._slots.setdefault((call.node.op_type, slot), []).append(value)
+
+    def settings(self, call: Call) -> List[Setting]:
+        """All settings of *call* by the schema of its operator."""
+        schema = call.schema
+        if schema is None:
+            return []
+        found = [each for name in sorted(schema.attributes) for each in self._of_attribute(call, schema.attributes[name])]
+        found += self._of_inputs(call, schema)
+        found += _of_dtypes(call, schema)
+        return found + [Setting("size", length=length) for length in (1, 0)]
+
+    def _of_attribute(self, call: Call, declared: Any) -> Iterator[Setting]:
+        name, kind, kinds = str(declared.name), declared.type, onnx.defs.OpSchema.AttrType
+        seen = self._attributes.get((call.node.op_type, name), [])
+        present = next((onnx.helper.get_attribute_value(each) for each in call.node.attribute if each.name == name), None)
+        values: List[Any] = [] if declared.required else [None]
+        if kind == kinds.INT:
+            values += [*seen, *_NUMBERS]
+        elif kind == kinds.FLOAT:
+            values += [*seen, *_REALS]
+        elif kind == kinds.STRING:
+            values += [*seen, *self._enumeration(name, declared)]
+        elif kind == kinds.INTS:
+            own = list(present) if present is not None else []
+            values += [*seen, [1] * len(own), own[::-1], [-1 - each for each in own]] if own else seen
+        elif kind in (kinds.FLOATS, kinds.STRINGS):
+            values += seen
+        for value in _distinct(values):
+            if value != (list(present) if isinstance(value, list) and present is not None else present):
+                yield Setting(f"attribute {name}", attribute=(name, value))
+
+    def _enumeration(self, name: str, declared: Any) -> List[Any]:
+        """The values of an enumeration: those of attributes of the same name, and the words that a description quotes if it quotes them all."""
+        known = [each for each in self._everywhere.get(name, []) if isinstance(each, bytes)]
+        quoted = [word.encode() for word in dict.fromkeys(_QUOTED.findall(str(declared.description))) if word != name]
+        own = [word for word in quoted if word in known]
+        return quoted if own and len(own) >= 2 else own
+
+    def _of_inputs(self, call: Call, schema: Any) -> Iterator[Setting]:
+        optional = onnx.defs.OpSchema.FormalParameterOption.Optional
+        for slot, formal in enumerate(schema.inputs):
+            if formal.option != optional:
+                continue
+            if slot < len(call.inputs) and call.inputs[slot] is not None:
+                yield Setting(f"input {formal.name}", slots={slot: None})
+                continue
+            for value in self._slots.get((call.node.op_type, slot), [])[:_BORROWED]:
+                yield Setting(f"input {formal.name}", slots={slot: value})
+
+
+def _of_dtypes(call: Call, schema: Any) -> Iterator[Setting]:
+    """Each dtype of each type constraint that inputs have."""
+    slots: Dict[str, List[int]] = {}
+    formals = list(schema.inputs)
+    for slot, value in enumerate(call.inputs):
+        formal = formals[min(slot, len(formals) - 1)] if formals else None
+        if formal is not None and value is not None and value.dtype.kind not in "OSUT":
+            slots.setdefault(str(formal.type_str), []).append(slot)
+    for constraint in schema.type_constraints:
+        held = slots.get(str(constraint.type_param_str))
+        if not held:
+            continue
+        for text in sorted(constraint.allowed_type_strs):
+            dtype = _dtype(str(text))
+            if dtype is not None and dtype != call.inputs[held[0]].dtype:
+                yield Setting(f"type {constraint.type_param_str}", dtype=dtype, cast=tuple(held))
+
+
+def _dtype(text: str) -> Any:
+    """The numpy dtype of `tensor(float16)`; None for strings, complex numbers, and what is no tensor."""
+    match = re.fullmatch(r"tensor\((\w+)\)", text)
+    if match is None or match[1].startswith(("string", "complex")):
+        return None
+    number = onnx.TensorProto.DataType.Value(match[1].upper()) if match[1].upper() in onnx.TensorProto.DataType.keys() else None
+    return None if number is None else onnx.helper.tensor_dtype_to_np_dtype(number)
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    """*value* in another dtype; without signs where the new one has none."""
+    if dtype.kind in "ub" and value.dtype.kind in "if":
+        value = np.abs(value)
+    with np.errstate(all="ignore"):
+        return value.astype(dtype)
+
+
+def variations(call: Call, settings: Sequence[Setting], pairs: int, seed: str) -> Iterator[Call]:
+    """*call* with each of *settings* alone, then with as many pairs, drawn at random."""
+    for setting in settings:
+        made = setting.of(call)
+        if made is not None:
+            yield made
+    both = [pair for pair in itertools.combinations(settings, 2) if pair[0].factor != pair[1].factor]
+    random.Random(seed).shuffle(both)
+    for first, second in both[:pairs]:
+        made = first.of(call)
+        made = None if made is None else second.of(made)
+        if made is not None:
+            yield made
+
+
+def evaluated(call: Call) -> Optional[Tuple[Any, List[Any], List[Any]]]:
+    """A checked model of *call*, its inputs and its outputs; None where the checker or the evaluator rejects it, or an output is no tensor."""
+    names = [formal_name(call.schema, slot) + f"_{slot}" if value is not None else "" for slot, value in enumerate(call.inputs)]
+    node = onnx.NodeProto()
+    node.CopyFrom(call.node)
+    del node.input[:]
+    node.input.extend(names)
+    feeds = {name: value for name, value in zip(names, call.inputs, strict=True) if name}
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    imports = [onnx.helper.make_opsetid(domain, call.opsets.get(domain, 1))]
+    inputs = [onnx.helper.make_tensor_value_info(name, _type(value), value.shape) for name, value in feeds.items()]
+    outputs = [name for name in node.output if name]
+    try:
+        empty = [onnx.helper.make_empty_tensor_value_info(name) for name in outputs]
+        model = onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, empty), opset_imports=imports)
+        found = importlib.import_module("onnx.reference").ReferenceEvaluator(model).run(None, feeds)
+        if not all(isinstance(each, (np.ndarray, np.generic)) for each in found):
+            return None
+        typed = [onnx.helper.make_tensor_value_info(name, _type(each), each.shape) for name, each in zip(outputs, found, strict=True)]
+        model = onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, typed), opset_imports=imports)
+        onnx.checker.check_model(model, full_check=True)
+    except Exception:
+        return None
+    return model, list(feeds.values()), list(found)
+
+
+def _type(value: Any) -> int:
+    if value.dtype.kind in "OSUT":
+        return int(onnx.TensorProto.STRING)
+    return int(onnx.helper.np_dtype_to_tensor_dtype(value.dtype))
+
+
+def _add(known: List[Any], value: Any) -> None:
+    if value not in known and not isinstance(value, (onnx.TensorProto, onnx.GraphProto, onnx.SparseTensorProto, onnx.TypeProto)):
+        known.append(value)
+
+
+def _distinct(values: Iterable[Any]) -> List[Any]:
+    seen: Set[str] = set()
+    found: List[Any] = []
+    for value in values:
+        if repr(value) not in seen:
+            seen.add(repr(value))
+            found.append(value)
+    return cast("List[Any]", found)
