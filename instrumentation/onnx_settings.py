@@ -1,5 +1,4 @@
-"""Other settings of recorded ONNX calls, by the operator's schema: each value of an attribute, each optional input given and left out,
-each allowed dtype, small sizes; alone, and in pairs.
+"""Other settings of recorded ONNX calls, by the schemas of their operators: attributes, optional inputs, dtypes, sizes; alone and in pairs.
 
 A setting is kept if ONNX's checker accepts the model with all its shapes and the reference evaluator runs it.
 """
@@ -11,17 +10,20 @@ import itertools
 import random
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple, cast
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .onnx import formal_name, opset_versions, schema_of
-from .onnx_values import to_array
+from .onnx_values import dtype_names, to_array
 
 onnx: Any = importlib.import_module("onnx")
 np: Any = importlib.import_module("numpy")
 
-_NUMBERS: Tuple[int, ...] = (0, 1, -1, 2)
-_REALS: Tuple[float, ...] = (0.0, 1.0, -1.0, 0.5)
+_REALS: Tuple[float, ...] = (0.5, 1.0)
+_DTYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
+"""Attributes that number a dtype."""
 _QUOTED = re.compile(r"['\"`](\w+)['\"`]")
+_FORBIDDEN = re.compile(r"simultaneously with (\w+)")
+_Shapes = Tuple[Optional[Tuple[int, ...]], ...]
 _LARGEST = 100_000
 """Elements of an input: a larger call says no more, and takes longer."""
 _BORROWED = 2
@@ -55,6 +57,7 @@ class Setting:
     Attributes:
         factor: What changes; two settings of one factor exclude each other.
         attribute: Name and value of an attribute; the value None leaves it out.
+        without: Attributes that may not stand beside that one.
         slots: New values of input slots.
         dtype: The dtype of all inputs in the slots of `cast`.
         cast: Slots of one type constraint.
@@ -63,6 +66,7 @@ class Setting:
 
     factor: str
     attribute: Optional[Tuple[str, Any]] = None
+    without: Tuple[str, ...] = ()
     slots: Mapping[int, Any] = field(default_factory=dict)  # type: ignore[arg-type]
     dtype: Any = None
     cast: Tuple[int, ...] = ()
@@ -78,6 +82,8 @@ class Setting:
         for slot in self.cast:
             if slot < len(inputs) and inputs[slot] is not None:
                 inputs[slot] = _cast(inputs[slot], self.dtype)
+                if inputs[slot] is None:
+                    return None
         if self.length is not None:
             if not inputs or inputs[0] is None or inputs[0].ndim == 0 or inputs[0].shape[0] <= self.length:
                 return None
@@ -86,7 +92,8 @@ class Setting:
             node = onnx.NodeProto()
             node.CopyFrom(call.node)
             name, value = self.attribute
-            kept = [each for each in node.attribute if each.name != name]
+            gone = {name, *(() if value is None else self.without)}
+            kept = [each for each in node.attribute if each.name not in gone]
             del node.attribute[:]
             node.attribute.extend([*kept, *([] if value is None else [onnx.helper.make_attribute(name, value)])])
         while inputs and inputs[-1] is None:
@@ -116,17 +123,21 @@ class Pool:
 
     def __init__(self, calls: Iterable[Call]) -> None:
         self._attributes: Dict[Tuple[str, str], List[Any]] = {}
+        self._beside: Dict[Tuple[str, str, _Shapes], List[Any]] = {}
         self._everywhere: Dict[str, List[Any]] = {}
-        self._slots: Dict[Tuple[str, int], List[Any]] = {}
+        self._slots: Dict[Tuple[str, int, _Shapes], List[Any]] = {}
         for call in calls:
-            for each in call.node.attribute:
-                value = onnx.helper.get_attribute_value(each)
-                value = list(value) if isinstance(value, Sequence) and not isinstance(value, (bytes, str)) else value
-                _add(self._attributes.setdefault((call.node.op_type, each.name), []), value)
-                _add(self._everywhere.setdefault(each.name, []), value)
+            given = {each.name: onnx.helper.get_attribute_value(each) for each in call.node.attribute}
+            shapes = _shapes(call, len(call.inputs))
+            for name in {*given, *(() if call.schema is None else call.schema.attributes)}:
+                value = given.get(name)
+                if value is None or isinstance(value, (int, float, bytes)):
+                    _add(self._attributes.setdefault((call.node.op_type, name), []), value)
+                    _add(self._beside.setdefault((call.node.op_type, name, shapes), []), value)
+                    _add(self._everywhere.setdefault(name, []), value)
             for slot, value in enumerate(call.inputs):
                 if value is not None:
-                    self._slots.setdefault((call.node.op_type, slot), []).append(value)
+                    self._slots.setdefault((call.node.op_type, slot, _shapes(call, slot)), []).append(value)
 
     def settings(self, call: Call) -> List[Setting]:
         """All settings of *call* by the schema of its operator."""
@@ -136,30 +147,49 @@ class Pool:
         found = [each for name in sorted(schema.attributes) for each in self._of_attribute(call, schema.attributes[name])]
         found += self._of_inputs(call, schema)
         found += _of_dtypes(call, schema)
-        return found + [Setting("size", length=length) for length in (1, 0)]
+        alone = sum(each is not None for each in call.inputs) == 1
+        return found + [Setting("size", length=length) for length in ((1, 0) if alone else ())]
 
     def _of_attribute(self, call: Call, declared: Any) -> Iterator[Setting]:
         name, kind, kinds = str(declared.name), declared.type, onnx.defs.OpSchema.AttrType
         seen = self._attributes.get((call.node.op_type, name), [])
         present = next((onnx.helper.get_attribute_value(each) for each in call.node.attribute if each.name == name), None)
-        values: List[Any] = [] if declared.required else [None]
+        defaulted = declared.default_value.type != onnx.AttributeProto.UNDEFINED
+        values: List[Any] = [None] if defaulted or None in seen else []
         if kind == kinds.INT:
-            values += [*seen, *_NUMBERS]
+            values += self._integers(call, declared, seen)
         elif kind == kinds.FLOAT:
             values += [*seen, *_REALS]
         elif kind == kinds.STRING:
             values += [*seen, *self._enumeration(name, declared)]
-        elif kind == kinds.INTS:
-            own = list(present) if present is not None else []
-            values += [*seen, [1] * len(own), own[::-1], [-1 - each for each in own]] if own else seen
-        elif kind in (kinds.FLOATS, kinds.STRINGS):
-            values += seen
+        elif kind == kinds.INTS and present is not None and not self._is_tied(call, name):
+            present = [int(each) for each in present]
+            values += [[1] * len(present), present[::-1], [-1 - each for each in present]]
         for value in _distinct(values):
-            if value != (list(present) if isinstance(value, list) and present is not None else present):
-                yield Setting(f"attribute {name}", attribute=(name, value))
+            if repr(value) != repr(present):
+                yield Setting(f"attribute {name}", attribute=(name, value), without=_exclusive(declared))
+
+    @staticmethod
+    def _is_tied(call: Call, name: str) -> bool:
+        """Whether a list of integers has to fit other values: the shape of weights, or the other lists of a table."""
+        lists = (onnx.defs.OpSchema.AttrType.FLOATS, onnx.defs.OpSchema.AttrType.STRINGS)
+        return (name == "kernel_shape" and len(call.inputs) > 1) or any(each.type in lists for each in call.schema.attributes.values())
+
+    def _integers(self, call: Call, declared: Any, seen: Sequence[Any]) -> List[Any]:
+        """Both values of a flag, all dtypes that tests name, each axis; of other numbers, those that calls of the same shapes have."""
+        name = str(declared.name)
+        known = {each for each in (*seen, int(declared.default_value.i)) if each is not None}
+        if name in _DTYPES:
+            return sorted(known)
+        if known <= {0, 1}:
+            return [0, 1]
+        if name == "axis" and call.inputs and call.inputs[0] is not None:
+            rank = call.inputs[0].ndim
+            return list(range(-rank, rank))
+        return self._beside.get((call.node.op_type, name, _shapes(call, len(call.inputs))), [])
 
     def _enumeration(self, name: str, declared: Any) -> List[Any]:
-        """The values of an enumeration: those of attributes of the same name, and the words that a description quotes if it quotes them all."""
+        """The values of an enumeration: the words that its description quotes, if attributes of this name have some of them."""
         known = [each for each in self._everywhere.get(name, []) if isinstance(each, bytes)]
         quoted = [word.encode() for word in dict.fromkeys(_QUOTED.findall(str(declared.description))) if word != name]
         own = [word for word in quoted if word in known]
@@ -173,7 +203,7 @@ class Pool:
             if slot < len(call.inputs) and call.inputs[slot] is not None:
                 yield Setting(f"input {formal.name}", slots={slot: None})
                 continue
-            for value in self._slots.get((call.node.op_type, slot), [])[:_BORROWED]:
+            for value in self._slots.get((call.node.op_type, slot, _shapes(call, slot)), [])[:_BORROWED]:
                 yield Setting(f"input {formal.name}", slots={slot: value})
 
 
@@ -200,16 +230,19 @@ def _dtype(text: str) -> Any:
     match = re.fullmatch(r"tensor\((\w+)\)", text)
     if match is None or match[1].startswith(("string", "complex")):
         return None
-    number = onnx.TensorProto.DataType.Value(match[1].upper()) if match[1].upper() in onnx.TensorProto.DataType.keys() else None
-    return None if number is None else onnx.helper.tensor_dtype_to_np_dtype(number)
+    number = dict(onnx.TensorProto.DataType.items()).get(match[1].upper())
+    return onnx.helper.tensor_dtype_to_np_dtype(number) if number in dtype_names() else None
 
 
 def _cast(value: Any, dtype: Any) -> Any:
-    """*value* in another dtype; without signs where the new one has none."""
+    """*value* in another dtype, without signs where the new one has none; None where numpy has no such conversion."""
     if dtype.kind in "ub" and value.dtype.kind in "if":
         value = np.abs(value)
-    with np.errstate(all="ignore"):
-        return value.astype(dtype)
+    try:
+        with np.errstate(all="ignore"):
+            return value.astype(dtype)
+    except TypeError:
+        return None
 
 
 def variations(call: Call, settings: Sequence[Setting], pairs: int, seed: str) -> Iterator[Call]:
@@ -228,7 +261,7 @@ def variations(call: Call, settings: Sequence[Setting], pairs: int, seed: str) -
 
 
 def evaluated(call: Call) -> Optional[Tuple[Any, List[Any], List[Any]]]:
-    """A checked model of *call*, its inputs and its outputs; None where the checker or the evaluator rejects it, or an output is no tensor."""
+    """A model of *call*, its inputs and its outputs; None where checker or evaluator rejects it, or an output is no tensor."""
     names = [formal_name(call.schema, slot) + f"_{slot}" if value is not None else "" for slot, value in enumerate(call.inputs)]
     node = onnx.NodeProto()
     node.CopyFrom(call.node)
@@ -259,8 +292,18 @@ def _type(value: Any) -> int:
     return int(onnx.helper.np_dtype_to_tensor_dtype(value.dtype))
 
 
+def _exclusive(declared: Any) -> Tuple[str, ...]:
+    """The attributes that the description of an attribute forbids beside it."""
+    return tuple(_FORBIDDEN.findall(str(declared.description)))
+
+
+def _shapes(call: Call, slot: int) -> _Shapes:
+    """The shapes of the inputs before a slot."""
+    return tuple(None if each is None else tuple(each.shape) for each in call.inputs[:slot])
+
+
 def _add(known: List[Any], value: Any) -> None:
-    if value not in known and not isinstance(value, (onnx.TensorProto, onnx.GraphProto, onnx.SparseTensorProto, onnx.TypeProto)):
+    if value not in known:
         known.append(value)
 
 
@@ -271,4 +314,4 @@ def _distinct(values: Iterable[Any]) -> List[Any]:
         if repr(value) not in seen:
             seen.add(repr(value))
             found.append(value)
-    return cast("List[Any]", found)
+    return found

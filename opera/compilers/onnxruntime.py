@@ -19,7 +19,7 @@ from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
-_DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b"
+_DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b|\bdoes not support \w+ yet\b"
 _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
 _MOST_NAMED = 3
