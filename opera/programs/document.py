@@ -22,13 +22,16 @@ from opera.programs.program import (
     Projection,
     Symbol,
     Tuple,
+    bindings,
 )
-from opera.programs.types import Attribute, TensorType, TupleType, Type
+from opera.programs.types import Attribute, TensorType, TupleType, Type, elements, tensors_in
 from opera.programs.values import ProgramValue, to_array, to_tensor
 from opera.untrusted import JsonObject, JsonValue
 
 SCHEMA = "program/1"
 _DEEPEST = 64
+_MOST_ELEMENTS = 2**26
+"""Of a tensor, and of all values of a program together: what has more would take gigabytes to evaluate."""
 
 
 class BadProgram(ValueError):
@@ -115,7 +118,11 @@ def _read_program(reader: _Part, *others: str) -> Program:
     if reader.get("schema") != SCHEMA:
         raise BadProgram(f"expected schema {SCHEMA!r}, found {str(reader.get('schema'))[:40]!r}")
     reader.only("schema", "functions", *others)
-    return Program(tuple(_read_function(each) for each in reader.list("functions")))
+    program = Program(tuple(_read_function(each) for each in reader.list("functions")))
+    held = sum(elements(kind.shape) for binding in bindings(program) for kind in tensors_in(binding.type))
+    if held > _MOST_ELEMENTS:
+        raise BadProgram(f"{reader.place}: its values have {held:,} elements together, more than {_MOST_ELEMENTS:,}")
+    return program
 
 
 @dataclass(frozen=True)
@@ -198,6 +205,8 @@ def _read_type(part: _Part, depth: int) -> Type:
     shape = tuple(each.integer() for each in part.list("shape"))
     if min(shape, default=0) < 0:
         raise BadProgram(f"{part.place}.shape: a size is negative")
+    if elements(shape) > _MOST_ELEMENTS:
+        raise BadProgram(f"{part.place}.shape: a tensor of {elements(shape):,} elements; a program has at most {_MOST_ELEMENTS:,}")
     return TensorType(shape, part.text("dtype"))
 
 

@@ -104,7 +104,7 @@ _LARGEST = 10**15
 """Of a number: sums of them stay finite."""
 _LONGEST = 2**14
 """Of a dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
-_LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**34}
+_LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**28}
 _SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "inserted")
 
 
