@@ -20,6 +20,8 @@ from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 from opera.oracles.verdict import Verdict
 from opera.pipeline import Pipeline
 from opera.programs.batch import OtherPrograms, generate_file
+from opera.programs.instances import ILL_TYPED
+from opera.programs.policy import Policy
 from opera.report.terminal import print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
@@ -84,7 +86,7 @@ def command(
     """
     chosen = policy_named(policy)
     began = time.monotonic()
-    routes = _subjects(chosen.language, subjects)
+    routes = _subjects(chosen, subjects)
     file = workspace / _FILE.format(name=Path(policy).stem, seed=seed)
     workspace.mkdir(parents=True, exist_ok=True)
     try:
@@ -125,7 +127,7 @@ def _run(each: _Subject, workspace: Path, seed: int, budget: float | None, jobs:
         each.route.frontend,
         each.route.name,
         seed=seed,
-        keyword=_KEYWORD,
+        keyword=ILL_TYPED if each.route.rejects else _KEYWORD,
         limit=builds if each.route.compares else None,
         budget=budget,
         jobs=jobs,
@@ -134,14 +136,17 @@ def _run(each: _Subject, workspace: Path, seed: int, budget: float | None, jobs:
     return Pipeline(workspace).run(settings, progress=CampaignProgress(each.name, str(workspace), quiet=True))
 
 
-def _subjects(language: str, names: Sequence[str]) -> list[_Subject]:
-    """The routes to test, those that compile nothing first.
+def _subjects(policy: Policy, names: Sequence[str]) -> list[_Subject]:
+    """The routes to test, those that compile nothing first; those for ill-typed programs only if the policy draws such ones.
 
     Raises:
         UserError: a name is that of no compiler, or of no route for the language.
     """
-    found = [each for name in names for each in _named(name, language)] or list(_all(language))
-    return sorted(found, key=lambda each: each.route.compares)
+    found = [each for name in names for each in _named(name, policy.language)] or list(_all(policy.language))
+    drawn = [each for each in found if (policy.ill_typed > 0 if each.route.rejects else policy.ill_typed < 1)]
+    if not drawn:
+        raise UserError(f"the policy has 'ill_typed' = {policy.ill_typed:g}, and these subjects test other programs")
+    return sorted(drawn, key=lambda each: each.route.compares)
 
 
 def _named(name: str, language: str) -> list[_Subject]:

@@ -56,6 +56,7 @@ class Route:
         environment: Environment variables of both workers, as pairs: the backend on which Keras runs, for instance.
         compares: Whether the compiled model runs, and its results are compared. Otherwise a test passes if `load` and `compile` do not
             raise: the route is an oracle of its own, e.g. a round trip.
+        rejects: Whether models are ill-typed: a test passes if the compiler raises what the adapter's `rejections` name.
     """
 
     frontend: str
@@ -64,10 +65,20 @@ class Route:
     library: str = ""
     environment: tuple[tuple[str, str], ...] = ()
     compares: bool = True
+    rejects: bool = False
 
     def __post_init__(self) -> None:
         if not self.library:
             object.__setattr__(self, "library", self.frontend)
+
+
+REJECTS = "rejects"
+"""Name of the routes on which models are ill-typed."""
+
+
+def rejecting(frontend: str) -> Route:
+    """The route on which a compiler has to reject ill-typed models of *frontend*."""
+    return Route(frontend, REJECTS, "ill-typed", rejects=True)
 
 
 def on_backend(backend: str) -> tuple[tuple[str, str], ...]:
@@ -155,6 +166,8 @@ class Adapter:
     packages: ClassVar[tuple[str, ...]]
     """Distributions that must be installed in the worker's environment, as requirements: with the lowest version that will do."""
     unsupported: ClassVar[tuple[UnsupportedRule, ...]] = ()
+    rejections: ClassVar[tuple[UnsupportedRule, ...]] = ()
+    """When an exception means that the compiler rejects an ill-typed model, in its own typed way."""
     computes_as: ClassVar[Mapping[str, str]] = {}
     """dtype to the dtype that the compiler declares to compute it as."""
     environment: ClassVar[Mapping[str, str]] = {}

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from opera.arrays import Array, Outputs, dtype_name, pack, packed_size, unpack
 from opera.compilers import onnx_format, watching
-from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.instance import Kind
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
@@ -23,6 +23,8 @@ _TOO_NEW = r"Opset \d+ is under development|Error Unrecognized attribute: \w+ fo
 _DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b"
 _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
+_TYPED = ("Fail", "InvalidArgument", "InvalidGraph", "NotImplemented")
+"""Its statuses for a model that is wrong. Others, as RuntimeException, are for failures of its own."""
 _MOST_NAMED = 3
 _NEWEST_OPSET = 26
 _NEWEST_IR = 13
@@ -41,6 +43,7 @@ class OnnxRuntimeAdapter(Adapter):
         Route("pytorch", "onnx", "onnx"),
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
         Route("keras", "tf2onnx", "onnx", environment=on_backend("tensorflow")),
+        rejecting("onnx"),
     )
     packages = ("onnxruntime>=1.24", "onnx>=1.19")
     levels = ("all", "none")
@@ -60,6 +63,8 @@ class OnnxRuntimeAdapter(Adapter):
         UnsupportedRule((f"{_STATE}.Fail",), "locale-not-installed", _NO_LOCALE),
         UnsupportedRule((f"{_STATE}.InvalidGraph",), "dtype", pattern=_WRONG_TYPE),
     )
+
+    rejections = (UnsupportedRule(tuple(f"{_STATE}.{name}" for name in _TYPED), "rejected", stages=("load", "run")),)
 
     def start(self) -> Mapping[str, str]:
         self._ort: Any = importlib.import_module("onnxruntime")

@@ -12,6 +12,7 @@ from opera import bundle
 from opera.arrays import Outputs
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
 from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, NotCaptured, Timed, from_json, to_json
+from opera.difftest.rejection import accepted, fault_of
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
@@ -81,6 +82,8 @@ class CompilerWorker:
             if request.repeats:
                 return self._timed(compiled, subject, request.repeats, stages)
             outputs = self._adapter.run(compiled, subject, stages.enter)
+            if route.rejects:
+                return self._accepted(subject)
         except CannotCapture as error:
             return NotCaptured(f"capture-failed:{error}", describe(error.__cause__ or error))
         except BaseException as error:  # a panic of a compiler in Rust, and sys.exit(), are no Exception
@@ -109,8 +112,17 @@ class CompilerWorker:
         call = prepared or (lambda: self._adapter.run(compiled, subject, stages.enter))
         return Timed(timed(call, repeats), with_feeding=prepared is None)
 
-    def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised:
+    def _accepted(self, subject: Subject) -> Compared:
+        """What the compiler should have rejected."""
+        fault = fault_of(subject.instance)
+        return Compared(accepted(fault, self._factory.name, subject.route.frontend), fault.operator)
+
+    def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised | Compared:
         rule = declined((*self._adapter.unsupported, _NO_ACCESS), failure, stage)
+        if subject.route.rejects:
+            if rule is not None or declined(self._adapter.rejections, failure, stage) is not None:
+                return Compared(None)
+            return CompilerRaised(cast(Any, stage), failure, None, fault_of(subject.instance).operator)
         unsupported = None if rule is None else rule.reason
         return CompilerRaised(cast(Any, stage), failure, unsupported, self._converter(subject, failure))
 

@@ -40,7 +40,8 @@ class BadProgram(ValueError):
 
 def encode(generated: Generated) -> JsonObject:
     """The document of a program and its inputs."""
-    return {**encode_program(generated.program), "inputs": [_value(each) for each in generated.inputs]}
+    marked: JsonObject = {"ill_typed": True} if generated.ill_typed else {}
+    return {**encode_program(generated.program), "inputs": [_value(each) for each in generated.inputs], **marked}
 
 
 def encode_program(program: Program) -> JsonObject:
@@ -101,8 +102,9 @@ def decode(document: object) -> Generated:
         BadProgram: it is no `program/1`.
     """
     reader = _Part(document, "the document")
-    program = _read_program(reader, "inputs")
-    return Generated(program, tuple(_read_value(each, 0) for each in reader.list("inputs")))
+    program = _read_program(reader, "inputs", "ill_typed")
+    inputs = tuple(_read_value(each, 0) for each in reader.list("inputs"))
+    return Generated(program, inputs, ill_typed=reader.get("ill_typed") is True)
 
 
 def decode_program(document: object) -> Program:

@@ -20,6 +20,8 @@ FACT = "program"
 FORMAT = f"opera.{SCHEMA}"
 API = "opera.program"
 """The API of all programs: a program has many operators, and no name."""
+ILL_TYPED = "opera.ill_typed"
+"""The API of programs that a compiler has to reject."""
 
 
 def instance_of(generated: Generated, language: str) -> Instance:
@@ -28,7 +30,7 @@ def instance_of(generated: Generated, language: str) -> Instance:
     Its identity covers the program up to names, and its inputs as that of other instances does.
 
     Args:
-        generated: A program that `opera.programs.check` accepts; the parameters of its `main` are tensors.
+        generated: A program that `opera.programs.check` accepts, or an ill-typed one; the parameters of its `main` are tensors.
         language: The language that it is printed in, which is the library of the instance.
 
     Raises:
@@ -40,7 +42,7 @@ def instance_of(generated: Generated, language: str) -> Instance:
         if isinstance(value, tuple):
             raise BadProgram(f"parameter {parameter.name!r} of 'main' is a tuple; instances take tensors")
         call.append(Argument(parameter.name, to_tensor(value)))
-    return with_program(Instance(language, API, Kind.PROGRAM, call=tuple(call)), program)
+    return with_program(Instance(language, ILL_TYPED if generated.ill_typed else API, Kind.PROGRAM, call=tuple(call)), program)
 
 
 def with_program(instance: Instance, program: Program) -> Instance:

@@ -31,6 +31,7 @@ class Policy:
         tuple: The probability that a value goes through a tuple.
         function: The probability that a value comes from a function of its own.
         symbolic: The probability that a program has symbolic dimensions: all that its operators allow.
+        ill_typed: The probability that an operand of a program is replaced by one of a type that its operator does not take.
         finite: Whether every value of the program is finite for the recorded inputs, and every operator defined on it.
         weights: How often an operator is drawn, beside 1 for the others; 0 leaves it out.
         implementations: Which implementation of an operator is drawn, where that is not `default`.
@@ -54,6 +55,7 @@ class Policy:
     tuple: float = 0.05
     function: float = 0.0
     symbolic: float = 0.0
+    ill_typed: float = 0.0
     finite: bool = True
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     implementations: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -105,7 +107,7 @@ _LARGEST = 10**15
 _LONGEST = 2**14
 """Of a dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
 _LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**28}
-_SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "inserted")
+_SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "ill_typed", "inserted")
 
 
 def policy_from(document: Mapping[str, object], operators: Sequence[str], languages: Sequence[str]) -> Policy:

@@ -30,6 +30,7 @@ _WRONG = {
     "inf": "wrong infinity",
     "count": "wrong number of outputs",
     "structure": "wrong structure of outputs",
+    "accepted": "accepted",
 }
 _CONDITIONS = 90
 """Characters of conditions in a title."""

@@ -18,6 +18,7 @@ from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, Kind, encode_instance
 from opera.oracles.verdict import Verdict
+from opera.programs.instances import ILL_TYPED
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
@@ -319,7 +320,7 @@ class Triage:
         for reduction in self._store.all():
             result = results.get(reduction.test)
             question = None if result is None else question_of(result, reduction, known.instance_of(result.instance))
-            if result is not None and question is not None:
+            if result is not None and question is not None and question.trial.instance.api != ILL_TYPED:
                 questions[scope_of(question.trial.instance.library, result)].append(question)
         doing(f"asking other compilers about {plural(sum(map(len, questions.values())), 'wrong result')}")
         arbitration = Arbitration(self._config, self._workspace.scratch)
