@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
@@ -43,10 +43,11 @@ class _Subject:
     compiler: str
     route: Route
     chosen: bool
+    level: str | None = None
 
     @property
     def name(self) -> str:
-        return f"{self.compiler}/{self.route.frontend}:{self.route.name}"
+        return f"{self.compiler}/{self.route.frontend}:{self.route.name}" + ("" if self.level is None else f" at {self.level}")
 
 
 @click.command("run", cls=HeadedCommand)
@@ -59,6 +60,7 @@ class _Subject:
     metavar="COMPILER[:ROUTE]",
     help="Test this compiler, or one of its routes; by default every compiler that works here and takes the policy's language.",
 )
+@click.option("--all-levels", is_flag=True, help="Also test each compiler at each other of its optimisation levels.")
 @click.option("--builds", type=Count(), metavar="N", help="Compile at most N programs with each subject, in ranked order; by default all.")
 @click.option("--budget", type=Duration(), help="Stop testing after this time, e.g. 30m; by default, after the last program.")
 @click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
@@ -69,6 +71,7 @@ def command(
     policy: str,
     count: int,
     subjects: tuple[str, ...],
+    all_levels: bool,
     builds: int | None,
     budget: float | None,
     timeout: float,
@@ -87,6 +90,8 @@ def command(
     chosen = policy_named(policy)
     began = time.monotonic()
     routes = _subjects(chosen, subjects)
+    if all_levels:
+        routes = [each for route in routes for each in (route, *_at_other_levels(route))]
     file = workspace / _FILE.format(name=Path(policy).stem, seed=seed)
     workspace.mkdir(parents=True, exist_ok=True)
     try:
@@ -132,6 +137,7 @@ def _run(each: _Subject, workspace: Path, seed: int, budget: float | None, jobs:
         budget=budget,
         jobs=jobs,
         timeout=timeout,
+        level=each.level,
     )
     return Pipeline(workspace).run(settings, progress=CampaignProgress(each.name, str(workspace), quiet=True))
 
@@ -147,6 +153,13 @@ def _subjects(policy: Policy, names: Sequence[str]) -> list[_Subject]:
     if not drawn:
         raise UserError(f"the policy has 'ill_typed' = {policy.ill_typed:g}, and these subjects test other programs")
     return sorted(drawn, key=lambda each: each.route.compares)
+
+
+def _at_other_levels(each: _Subject) -> Iterator[_Subject]:
+    """*each* at the optimisation levels that are not the default; what is not optimised has none."""
+    levels = plugin(each.compiler).load().levels if each.route.compares and not each.route.rejects else ()
+    for level in levels[1:]:
+        yield replace(each, level=level)
 
 
 def _named(name: str, language: str) -> list[_Subject]:

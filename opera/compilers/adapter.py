@@ -152,6 +152,7 @@ _DECIDING_NOTHING = frozenset(
         "reproducer",
         "target",
         "watched",
+        "without",
     }
 )
 """Declarations and methods that decide no verdict. Tests keep their identity when one of these changes."""
@@ -261,13 +262,17 @@ class Adapter:
         """The conversion functions that a model goes through, as `opera fuzz assess` counts them."""
         return (self.converter(subject, None),)
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
-        """The names of the passes that change a model while the context is open; none of a compiler that does not tell.
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
+        """The names of the passes that change a model while the context is open, in order; none of a compiler that does not tell.
 
         Args:
             scratch: A folder to write to.
         """
-        return nullcontext(set[str]())
+        return nullcontext(dict[str, None]())
+
+    def without(self, name: str) -> AbstractContextManager[None]:
+        """While the context is open, the compiler leaves out the pass *name*, which `watched` gave."""
+        return nullcontext()
 
 
 def _without(source: str, names: Collection[str]) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
@@ -77,11 +77,13 @@ class OnnxRuntimeAdapter(Adapter):
             self._ort.GraphOptimizationLevel, f"ORT_{'ENABLE_ALL' if level == 'all' else 'DISABLE_ALL'}"
         )
         self._session_options = options
+        self._left_out: list[str] = []
         return {"onnxruntime": str(self._ort.__version__), "provider": "CPUExecutionProvider", "optimization": level}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         model = onnx_format.lower(onnx_format.parse(subject.data), _NEWEST_OPSET, _NEWEST_IR)
-        session = self._ort.InferenceSession(model.SerializeToString(), self._session_options, providers=["CPUExecutionProvider"])
+        options = {"providers": ["CPUExecutionProvider"], "disabled_optimizers": self._left_out}
+        session = self._ort.InferenceSession(model.SerializeToString(), self._session_options, **options)
         return session, onnx_inputs.feeds(model, subject.inputs)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
@@ -136,8 +138,16 @@ class OnnxRuntimeAdapter(Adapter):
         opsets = {str(entry.domain): int(entry.version) for entry in model.opset_import}
         return [_kernel(str(node.domain), str(node.op_type), opsets.get(str(node.domain), 1)) for node in model.graph.node]
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_onnxruntime(self._session_options, scratch)
+
+    @contextmanager
+    def without(self, name: str) -> Generator[None]:
+        self._left_out = [name]
+        try:
+            yield
+        finally:
+            self._left_out = []
 
 
 @cache

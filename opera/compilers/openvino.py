@@ -215,5 +215,5 @@ class OpenVinoAdapter(Adapter):
         """The operators of an ONNX model: OpenVINO has a converter for each of them."""
         return onnx_format.operators_in(subject.data) if subject.route.name in _ONNX else super().converters(subject)
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_openvino(scratch)

@@ -236,5 +236,8 @@ class TvmAdapter(Adapter):
             return [name for name in of_onnx(subject.data) if name is not None]
         return () if subject.instance.kind is Kind.PROGRAM else super().converters(subject)
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_tvm()
+
+    def without(self, name: str) -> AbstractContextManager[None]:
+        return importlib.import_module("tvm.ir.transform").PassContext(disabled_pass=[name])

@@ -40,6 +40,7 @@ class ReductionFacts(TypedDict, total=False):
         fails: Recorded tests that have the trigger too, and fail in the same way.
         against: Number of recorded tests of the operator that have the trigger, and pass.
         arbiters: What other compilers say of it: each subject, and which side it takes.
+        first_pass: The first pass of the compiler without which a program does not fail.
     """
 
     form: str
@@ -53,6 +54,7 @@ class ReductionFacts(TypedDict, total=False):
     fails: Sequence[str]
     against: int
     arbiters: Sequence[Sequence[str]]
+    first_pass: str
 
 
 @dataclass(frozen=True)

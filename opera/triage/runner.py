@@ -296,12 +296,20 @@ class Triage:
                 reason=None,
                 document=encode_instance(found.instance),
                 trigger=found.trigger.document(),
-                detail=_detail(found),
+                detail={**_detail(found), **self._first_pass(runner, task, found)},
             )
         except NotReduced as error:
             detail: ReductionFacts = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
             stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)
         return stored
+
+    def _first_pass(self, runner: TestRunner, task: _Task, found: Reduction) -> ReductionFacts:
+        """Which pass makes a program fail: one operator alone is converted, a combination is optimised."""
+        program = task.instance.kind is Kind.PROGRAM and task.instance.api != ILL_TYPED
+        if not program or task.test.verdict not in (Verdict.INCONSISTENT, Verdict.CRASH):
+            return {}
+        name = runner.first_pass(TestCase(found.instance, found.form, "reduced", 0))
+        return {} if name is None else {"first_pass": name}
 
     def _keep(self, stored: StoredReduction, api: str) -> None:
         self._store.keep(stored)
