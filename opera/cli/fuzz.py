@@ -85,6 +85,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
         if inserted:
             say(f"{inserted:,} values come from inserted programs, {inserted / counts.programs:.1f} a program")
         say(f"{retried:,} of {counts.asked.total():,} choices of an operator were in vain")
+    if counts.known:
+        names = one_line(", ".join(sorted(counts.known)), 200)
+        say(f"{counts.known.total():,} calls were not drawn, because the policy leaves them out: {names}")
     if added is not None:
         say(f"{plural(added, 'new instance')} of {chosen.language} in the workspace, from source {SOURCE}")
     for name, why in sorted(counts.broken.items()):
@@ -179,6 +182,7 @@ def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added
         "asked": counts.asked.total(),
         "inserted": counts.asked[INSERTED] - counts.retried[INSERTED],
         "retried": dict(counts.retried.most_common()),
+        "known": dict(counts.known.most_common()),
         "broken": counts.broken,
         **({} if added is None else {"new_instances": added}),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -25,7 +26,9 @@ from opera.programs.policy import Policy
 from opera.report.terminal import print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
+from opera.store.database import open_workspace
 from opera.store.queries import Scope
+from opera.triage.known_calls import known_calls
 from opera.triage.runner import TriageOptions
 from opera.workers.cores import usable_cores
 
@@ -60,6 +63,7 @@ class _Subject:
     metavar="COMPILER[:ROUTE]",
     help="Test this compiler, or one of its routes; by default every compiler that works here and takes the policy's language.",
 )
+@click.option("--skip-known", is_flag=True, help="Draw no call that a finding of these compilers in the workspace explains alone.")
 @click.option("--all-levels", is_flag=True, help="Also test each compiler at each other of its optimisation levels.")
 @click.option("--builds", type=Count(), metavar="N", help="Compile at most N programs with each subject, in ranked order; by default all.")
 @click.option("--budget", type=Duration(), help="Stop testing after this time, e.g. 30m; by default, after the last program.")
@@ -71,6 +75,7 @@ def command(
     policy: str,
     count: int,
     subjects: tuple[str, ...],
+    skip_known: bool,
     all_levels: bool,
     builds: int | None,
     budget: float | None,
@@ -92,7 +97,12 @@ def command(
     routes = _subjects(chosen, subjects)
     if all_levels:
         routes = [each for route in routes for each in (route, *_at_other_levels(route))]
-    file = workspace / _FILE.format(name=Path(policy).stem, seed=seed)
+    name = Path(policy).stem
+    if skip_known and (known := _known(workspace, routes, chosen.language)):
+        say(f"not drawn, because they are known to fail: {one_line(', '.join(known), 300)}")
+        chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *known))))
+        name += f"-without-{hashlib.sha256(repr(known).encode()).hexdigest()[:8]}"
+    file = workspace / _FILE.format(name=name, seed=seed)
     workspace.mkdir(parents=True, exist_ok=True)
     try:
         generate_file(chosen, seed, count, file, jobs, lambda done: doing(f"{done:,} of {count:,} programs"))
@@ -124,6 +134,14 @@ def command(
             Pipeline(workspace).triage(TriageOptions(compiler, chosen.language, causes=_CAUSES, jobs=jobs))
     _print(runs, left_out, workspace, as_json)
     return Exit.NEW_FINDINGS if any(each.new_findings for each in runs.values()) else Exit.CLEAN
+
+
+def _known(workspace: Path, routes: Sequence[_Subject], language: str) -> tuple[str, ...]:
+    """The calls that are known to fail on a compiler of *routes*; none in a workspace that is not there yet."""
+    if not workspace.exists():
+        return ()
+    with open_workspace(workspace, write=True) as space:
+        return known_calls(space, {each.compiler for each in routes}, language)
 
 
 def _run(each: _Subject, workspace: Path, seed: int, budget: float | None, jobs: int, timeout: float, builds: int | None) -> Summary:

@@ -35,6 +35,7 @@ from opera.programs.program import (
     Projection,
     Tuple,
     bindings,
+    call_feature,
     canonical,
     read_by,
     renamed,
@@ -64,6 +65,7 @@ class GeneratorCounts:
         solved: How often it became a call.
         too_large: How often its arguments would have been too large.
         undefined: How often its result was not finite.
+        known: How often its call was one of those that the policy leaves out.
         broken: What solvers did wrong, with type and seed; each was switched off for the rest of that program.
     """
 
@@ -71,6 +73,7 @@ class GeneratorCounts:
     solved: Counter[str] = field(default_factory=Counter[str])
     too_large: Counter[str] = field(default_factory=Counter[str])
     undefined: Counter[str] = field(default_factory=Counter[str])
+    known: Counter[str] = field(default_factory=Counter[str])
     broken: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -120,6 +123,7 @@ class ProgramGenerator:
         self.policy = policy
         self.counts = GeneratorCounts()
         self._operators = list(operators)
+        self._without = frozenset(policy.without)
         self._fitting: dict[Type, tuple[list[Operator], list[float]]] = {}
         self._blocks = by_type(policy.blocks)
         self._block_types = list(self._blocks)
@@ -385,6 +389,9 @@ class ProgramGenerator:
             return None
         if any(elements(each.shape) > self.policy.most_elements for each in arguments):
             self.counts.too_large[operator.name] += 1
+            return None
+        if self._without and (call := call_feature(operator.name, arguments)) in self._without:
+            self.counts.known[call] += 1
             return None
         self._calls += 1
         shares = self.shares(fuel - 1, len(arguments))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.programs.document import SCHEMA, BadProgram, decode_program, encode_program
 from opera.programs.generate import Generated
-from opera.programs.program import Binding, Call, If, Invoke, Program, Tuple, bindings, canonical, operators_of
-from opera.programs.types import Type, tensors_in
+from opera.programs.program import Binding, Call, If, Invoke, Program, Tuple, bindings, call_feature, canonical, operators_of
+from opera.programs.types import Type
 from opera.programs.values import to_tensor
 from opera.untrusted import Malformed, parsed_json
 
@@ -109,5 +109,4 @@ def called_features(program: Program) -> Iterator[tuple[Binding, str]]:
     types.update((each.name, each.type) for each in bindings(program))
     for binding in bindings(program):
         if isinstance(binding.value, Call):
-            dtypes = (each.dtype for name in binding.value.arguments for each in tensors_in(types[name]))
-            yield binding, f"{binding.value.operator}({', '.join(dtypes)})"
+            yield binding, call_feature(binding.value.operator, (types[name] for name in binding.value.arguments))

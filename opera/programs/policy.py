@@ -36,6 +36,7 @@ class Policy:
         weights: How often an operator is drawn, beside 1 for the others; 0 leaves it out.
         implementations: Which implementation of an operator is drawn, where that is not `default`.
         only: The operators to draw from; all of the language when empty.
+        without: Calls that are not drawn, each an operator with the dtypes of its arguments: `equal(bool, bool)`.
         insert: A file with programs whose bodies are inserted as a whole.
         inserted: The probability that a value of a type that one of them gives comes from it, and that a result is of such a type.
         blocks: The programs in that file.
@@ -60,6 +61,7 @@ class Policy:
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     implementations: Mapping[str, str] = field(default_factory=dict[str, str])
     only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     insert: str = ""
     inserted: float = 0.3
     blocks: tuple[Program, ...] = ()
@@ -177,6 +179,10 @@ def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -
         for name in getattr(policy, key):
             if name not in operators:
                 raise BadPolicy(f"{key!r} names {name!r}, which is no operator of {policy.language}{hint(name, operators)}")
+    for call in policy.without:
+        name = call.partition("(")[0]
+        if name not in operators or not call.endswith(")"):
+            raise BadPolicy(f"'without' names {call!r}, which is no call of {policy.language}, as 'add(int8, int8)'{hint(name, operators)}")
     for name in policy.dtypes:
         if name not in DTYPES:
             raise BadPolicy(f"'dtypes' names {name!r}, which no operator has{hint(name, DTYPES)}")
