@@ -58,6 +58,7 @@ class _Reader:
         parameters: list[Parameter] = []
         values: list[str] = []
         known: dict[str, str] = {}
+        taken: list[str] = []
         constants = {each.name: numpy_helper.to_array(each) for each in self.graph.initializer}
 
         def enter(name: str, kind: Type) -> None:
@@ -66,8 +67,11 @@ class _Reader:
             known[name] = parameters[-1].name
 
         for entry in self.graph.input:
-            if entry.name not in constants:
-                enter(entry.name, _fixed(entry))
+            try:
+                if entry.name not in constants:
+                    enter(entry.name, _fixed(entry))
+            except Opaque as error:
+                self.opaque.append(f"input: {error}")
         scope = _Scope(self, builder, known, {}, 0)
         for name, value in constants.items():
             scope.literal(name, value)
@@ -75,12 +79,14 @@ class _Reader:
             why = scope.node(node)
             if why is not None:
                 self.opaque.append(f"{node.op_type}: {why}")
+                taken += [known[name] for name in node.input if name in known]
                 for name in node.output:
                     if name in self.inferred:
                         enter(name, self.inferred[name])
         results = [known[name] for each in self.graph.output if (name := scope.behind_identity(each.name)) in known]
+        results = results or [name for name in dict.fromkeys(taken) if name in {each.name for each in builder.bindings}]
         if not results:
-            raise Opaque(f"no output can be read ({'; '.join(dict.fromkeys(self.opaque)) or 'there is none'})")
+            raise Opaque(f"nothing of it can be read ({'; '.join(dict.fromkeys(self.opaque)) or 'it has no output'})")
         result = builder.parts(results)
         main = Function(MAIN, tuple(parameters), builder.block(result, main=True), builder.types[result])
         return Reading(canonical(Program((*self.read.values(), main))), tuple(dict.fromkeys(self.opaque)), tuple(values))
@@ -578,10 +584,10 @@ def _fixed(entry: Any) -> TensorType:
 
 
 def main() -> None:
-    """Prints the `program/1` document of a model, or what is wrong with the model, as JSON."""
+    """Prints the `program/1` document of a model and what stays opaque, or what is wrong with the model, as JSON."""
     try:
         reading = program_from(onnx.load_model(sys.argv[1]))
-        print(json.dumps({**encode_program(reading.program), "inputs": []}))
+        print(json.dumps({"program": {**encode_program(reading.program), "inputs": []}, "opaque": reading.opaque}))
     except Exception as error:  # a file that is no model fails in many ways
         print(json.dumps({"error": f"{type(error).__name__}: {error}"[:300]}))
 

@@ -13,6 +13,8 @@ from opera.models.sampling import is_inexact, nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.programs.check import check, evaluate
 from opera.programs.document import BadProgram
+from opera.programs.faults import type_fault
+from opera.programs.instances import ILL_TYPED as ILL_TYPED_API
 from opera.programs.instances import program_of
 from opera.programs.languages import registry
 from opera.programs.program import Program, canonical
@@ -21,6 +23,8 @@ from opera.programs.values import ProgramValue, type_of
 
 ILL_TYPED = "ill-typed-program"
 """Reason code of an instance whose program is malformed or breaks a rule of types."""
+ILL_TYPED_KIND = "ill-typed"
+"""The kind of artefact of a program that compilers have to reject."""
 _WIDE = {"float16": "float64", "float32": "float64"}
 _INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 _VISIBLE = 2.0**-24
@@ -36,8 +40,9 @@ class ProgramModel(ABC):
         Raises:
             Invalid: it is malformed, ill-typed, or takes other inputs.
         """
+        self.ill_typed = instance.api == ILL_TYPED_API
         try:
-            self.program = canonical(_checked(instance))
+            self.program = canonical(_checked(instance, ill_typed=self.ill_typed))
         except (BadProgram, IllTyped) as error:
             raise Invalid(ILL_TYPED) from error
         self._values = [_value(each.value, f"{key}:{place}", seed) for place, each in enumerate(instance.call)]
@@ -53,7 +58,9 @@ class ProgramModel(ABC):
         return self._evaluate(self._values)
 
     def reference(self) -> Reference:
-        """The results by numpy, and the same with all floating-point numbers in double precision along the whole program."""
+        """The results by numpy, and the same in double precision along the whole program; an ill-typed program has none."""
+        if self.ill_typed:
+            return Reference([], None)
         outputs = self._evaluate(self._values)
         try:
             precise = self._evaluate(self._values, _WIDE)
@@ -85,9 +92,15 @@ class ProgramModel(ABC):
         """What another evaluator of the language says; None where there is none."""
         return None
 
-    @abstractmethod
     def artefact(self, kind: str, form: str) -> Artefact:
-        """The program in the language of a compiler."""
+        """The program in the language of a compiler. An ill-typed one is an artefact of its own kind, so that only its routes take it."""
+        if self.ill_typed != (kind == ILL_TYPED_KIND):
+            raise Invalid(ILL_TYPED if self.ill_typed else "well-typed-program")
+        return self.printed(kind)
+
+    @abstractmethod
+    def printed(self, kind: str) -> Artefact:
+        """The program, printed."""
 
     @abstractmethod
     def source(self, form: str) -> PythonSource:
@@ -106,9 +119,12 @@ class ProgramModel(ABC):
             raise Invalid(LIBRARY_RAISED) from error
 
 
-def _checked(instance: Instance) -> Program:
+def _checked(instance: Instance, *, ill_typed: bool) -> Program:
     program = program_of(instance)
-    check(program, registry())
+    if not ill_typed:
+        check(program, registry())
+    elif type_fault(program, registry()) is None:
+        raise Invalid("well-typed-program")
     return program
 
 

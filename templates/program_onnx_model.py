@@ -10,8 +10,9 @@ from typing import Any
 from opera.arrays import Array, as_array, is_array
 from opera.instance import Instance
 from opera.models.template import Artefact, Invalid, PythonSource
+from opera.programs.faults import faulty_call
 from opera.templates.onnx_source import python_source
-from opera.templates.program_model import ProgramModel
+from opera.templates.program_model import ILL_TYPED_KIND, ProgramModel
 from opera.templates.program_onnx import model_of
 
 onnx: Any = importlib.import_module("onnx")
@@ -25,10 +26,26 @@ class OnnxProgramModel(ProgramModel):
         super().__init__(instance, key, seed)
         try:
             self.proto = model_of(self.program)
+            if self.ill_typed:
+                self._prove()
+                return
             onnx.checker.check_model(self.proto)
             onnx.shape_inference.infer_shapes(self.proto, check_type=True, strict_mode=True, data_prop=True)
+        except Invalid:
+            raise
         except Exception as error:  # an operator that ONNX lacks, a tuple as an entry, or what the checker refuses
             raise Invalid("checker") from error
+
+    def _prove(self) -> None:
+        """Raises `Invalid` where ONNX' own inference takes the call that OPERA's types refuse."""
+        call = model_of(faulty_call(self.program))
+        for output in call.graph.output:
+            output.ClearField("type")
+        try:
+            onnx.shape_inference.infer_shapes(call, check_type=True, strict_mode=True, data_prop=True)
+        except onnx.shape_inference.InferenceError:
+            return
+        raise Invalid("well-typed-program")
 
     def captured(self, kind: str, data: bytes) -> tuple[str, Sequence[Array]] | None:
         """The word of ONNX' own evaluator."""
@@ -43,8 +60,8 @@ class OnnxProgramModel(ProgramModel):
             return None
         return (KIND, [as_array(each) for each in found]) if all(map(is_array, found)) else None
 
-    def artefact(self, kind: str, form: str) -> Artefact:
-        if kind != KIND:
+    def printed(self, kind: str) -> Artefact:
+        if kind not in (KIND, ILL_TYPED_KIND):
             raise ValueError(f"ONNX programs have no artefact of kind {kind!r}")
         return Artefact(self.proto.SerializeToString(deterministic=True))
 

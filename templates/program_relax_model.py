@@ -11,7 +11,7 @@ from opera.instance import Instance, Kind
 from opera.models.template import Artefact, Invalid, PythonSource
 from opera.programs.document import encode_program
 from opera.programs.languages import fitting
-from opera.templates.program_model import ProgramModel
+from opera.templates.program_model import ILL_TYPED_KIND, ProgramModel
 from opera.templates.program_relax_source import python_source
 
 LANGUAGE = "relax"
@@ -43,8 +43,8 @@ class RelaxProgramModel(ProgramModel):
         if fitting(self.program, LANGUAGE) is not None:
             raise Invalid("not-in-the-language")
 
-    def artefact(self, kind: str, form: str) -> Artefact:
-        if kind != KIND:
+    def printed(self, kind: str) -> Artefact:
+        if kind not in (KIND, ILL_TYPED_KIND):
             raise ValueError(f"programs for Relax have no artefact of kind {kind!r}")
         return Artefact(json.dumps(encode_program(self.program), separators=(",", ":")).encode())
 

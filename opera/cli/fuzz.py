@@ -85,6 +85,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
         if inserted:
             say(f"{inserted:,} values come from inserted programs, {inserted / counts.programs:.1f} a program")
         say(f"{retried:,} of {counts.asked.total():,} choices of an operator were in vain")
+    if counts.known:
+        names = one_line(", ".join(sorted(counts.known)), 200)
+        say(f"{counts.known.total():,} calls were not drawn, because the policy leaves them out: {names}")
     if added is not None:
         say(f"{plural(added, 'new instance')} of {chosen.language} in the workspace, from source {SOURCE}")
     for name, why in sorted(counts.broken.items()):
@@ -105,10 +108,13 @@ def mutate(model: Path, file: Path, policy: str, count: int, record: bool, works
     """Write programs to FILE that differ from MODEL in one expression.
 
     MODEL is an ONNX model, or a file of `program/1` documents. Another expression of the same type takes the place of one; the types and
-    the limits of the policy hold. Nodes that no program can hold are left out, and their results become inputs.
+    the limits of the policy hold. Nodes that no program can hold are named and left out, and their results become inputs.
     """
     chosen = policy_named(policy)
-    given = programs_in(model, chosen.language)
+    found_in = programs_in(model, chosen.language)
+    given = found_in.programs
+    for each in found_in.opaque:
+        say(f"left out: {one_line(each, 200)}")
     generator = ProgramGenerator(chosen, drawn_from(chosen))
     made: dict[bytes, None] = {}
     for number in range(_ATTEMPTS * count if given else 0):
@@ -127,7 +133,8 @@ def mutate(model: Path, file: Path, policy: str, count: int, record: bool, works
     added = recorded(file, chosen.language, workspace) if record else None
     if as_json:
         more = {} if added is None else {"new_instances": added}
-        print_json({"schema": MUTATE_SCHEMA, "file": str(file), "given": len(given), "programs": len(made), **more})
+        counts = {"given": len(given), "programs": len(made), "opaque": found_in.opaque}
+        print_json({"schema": MUTATE_SCHEMA, "file": str(file), **counts, **more})
         return Exit.CLEAN
     say(f"{plural(len(made), 'program')} in {one_line(str(file))}, from {plural(len(given), 'program')}")
     if added is not None:
@@ -175,6 +182,7 @@ def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added
         "asked": counts.asked.total(),
         "inserted": counts.asked[INSERTED] - counts.retried[INSERTED],
         "retried": dict(counts.retried.most_common()),
+        "known": dict(counts.known.most_common()),
         "broken": counts.broken,
         **({} if added is None else {"new_instances": added}),
     }

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import click
@@ -20,10 +21,14 @@ from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 from opera.oracles.verdict import Verdict
 from opera.pipeline import Pipeline
 from opera.programs.batch import OtherPrograms, generate_file
+from opera.programs.instances import ILL_TYPED
+from opera.programs.policy import Policy
 from opera.report.terminal import print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
+from opera.store.database import open_workspace
 from opera.store.queries import Scope
+from opera.triage.known_calls import known_calls
 from opera.triage.runner import TriageOptions
 from opera.workers.cores import usable_cores
 
@@ -41,10 +46,11 @@ class _Subject:
     compiler: str
     route: Route
     chosen: bool
+    level: str | None = None
 
     @property
     def name(self) -> str:
-        return f"{self.compiler}/{self.route.frontend}:{self.route.name}"
+        return f"{self.compiler}/{self.route.frontend}:{self.route.name}" + ("" if self.level is None else f" at {self.level}")
 
 
 @click.command("run", cls=HeadedCommand)
@@ -57,6 +63,8 @@ class _Subject:
     metavar="COMPILER[:ROUTE]",
     help="Test this compiler, or one of its routes; by default every compiler that works here and takes the policy's language.",
 )
+@click.option("--skip-known", is_flag=True, help="Draw no call that a finding of these compilers in the workspace explains alone.")
+@click.option("--all-levels", is_flag=True, help="Also test each compiler at each other of its optimisation levels.")
 @click.option("--builds", type=Count(), metavar="N", help="Compile at most N programs with each subject, in ranked order; by default all.")
 @click.option("--budget", type=Duration(), help="Stop testing after this time, e.g. 30m; by default, after the last program.")
 @click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
@@ -67,6 +75,8 @@ def command(
     policy: str,
     count: int,
     subjects: tuple[str, ...],
+    skip_known: bool,
+    all_levels: bool,
     builds: int | None,
     budget: float | None,
     timeout: float,
@@ -84,8 +94,15 @@ def command(
     """
     chosen = policy_named(policy)
     began = time.monotonic()
-    routes = _subjects(chosen.language, subjects)
-    file = workspace / _FILE.format(name=Path(policy).stem, seed=seed)
+    routes = _subjects(chosen, subjects)
+    if all_levels:
+        routes = [each for route in routes for each in (route, *_at_other_levels(route))]
+    name = Path(policy).stem
+    if skip_known and (known := _known(workspace, routes, chosen.language)):
+        say(f"not drawn, because they are known to fail: {one_line(', '.join(known), 300)}")
+        chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *known))))
+        name += f"-without-{hashlib.sha256(repr(known).encode()).hexdigest()[:8]}"
+    file = workspace / _FILE.format(name=name, seed=seed)
     workspace.mkdir(parents=True, exist_ok=True)
     try:
         generate_file(chosen, seed, count, file, jobs, lambda done: doing(f"{done:,} of {count:,} programs"))
@@ -119,29 +136,48 @@ def command(
     return Exit.NEW_FINDINGS if any(each.new_findings for each in runs.values()) else Exit.CLEAN
 
 
+def _known(workspace: Path, routes: Sequence[_Subject], language: str) -> tuple[str, ...]:
+    """The calls that are known to fail on a compiler of *routes*; none in a workspace that is not there yet."""
+    if not workspace.exists():
+        return ()
+    with open_workspace(workspace, write=True) as space:
+        return known_calls(space, {each.compiler for each in routes}, language)
+
+
 def _run(each: _Subject, workspace: Path, seed: int, budget: float | None, jobs: int, timeout: float, builds: int | None) -> Summary:
     settings = Settings(
         each.compiler,
         each.route.frontend,
         each.route.name,
         seed=seed,
-        keyword=_KEYWORD,
+        keyword=ILL_TYPED if each.route.rejects else _KEYWORD,
         limit=builds if each.route.compares else None,
         budget=budget,
         jobs=jobs,
         timeout=timeout,
+        level=each.level,
     )
     return Pipeline(workspace).run(settings, progress=CampaignProgress(each.name, str(workspace), quiet=True))
 
 
-def _subjects(language: str, names: Sequence[str]) -> list[_Subject]:
-    """The routes to test, those that compile nothing first.
+def _subjects(policy: Policy, names: Sequence[str]) -> list[_Subject]:
+    """The routes to test, those that compile nothing first; those for ill-typed programs only if the policy draws such ones.
 
     Raises:
         UserError: a name is that of no compiler, or of no route for the language.
     """
-    found = [each for name in names for each in _named(name, language)] or list(_all(language))
-    return sorted(found, key=lambda each: each.route.compares)
+    found = [each for name in names for each in _named(name, policy.language)] or list(_all(policy.language))
+    drawn = [each for each in found if (policy.ill_typed > 0 if each.route.rejects else policy.ill_typed < 1)]
+    if not drawn:
+        raise UserError(f"the policy has 'ill_typed' = {policy.ill_typed:g}, and these subjects test other programs")
+    return sorted(drawn, key=lambda each: each.route.compares)
+
+
+def _at_other_levels(each: _Subject) -> Iterator[_Subject]:
+    """*each* at the optimisation levels that are not the default; what is not optimised has none."""
+    levels = plugin(each.compiler).load().levels if each.route.compares and not each.route.rejects else ()
+    for level in levels[1:]:
+        yield replace(each, level=level)
 
 
 def _named(name: str, language: str) -> list[_Subject]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import cast
@@ -93,7 +93,7 @@ def _with_block(policy: Policy, folder: Path) -> Policy:
     path = folder / policy.insert
     place = f"'insert': {policy.insert}"
     try:
-        documents = [_model(path)] if path.suffix == ".onnx" else _documents_in(path)
+        documents = [_model(path)[0]] if path.suffix == ".onnx" else _documents_in(path)
         blocks: list[Program] = []
         for number, document in enumerate(documents, 1):
             place = f"'insert': {policy.insert}:{number}"
@@ -112,8 +112,21 @@ def _with_block(policy: Policy, folder: Path) -> Policy:
     return replace(policy, blocks=tuple(blocks))
 
 
-def programs_in(path: Path, language: str) -> list[Generated]:
-    """The programs of a file, with canonical names, on inputs on which they are defined.
+@dataclass(frozen=True)
+class GivenPrograms:
+    """What a file gives.
+
+    Attributes:
+        programs: With canonical names, on inputs on which they are defined.
+        opaque: The nodes and inputs of a model that no program can hold, each with the reason.
+    """
+
+    programs: list[Generated]
+    opaque: tuple[str, ...] = ()
+
+
+def programs_in(path: Path, language: str) -> GivenPrograms:
+    """The programs of a file.
 
     Args:
         path: An ONNX model, a `program/1` document (`.json`), or one document a line.
@@ -124,8 +137,14 @@ def programs_in(path: Path, language: str) -> list[Generated]:
     """
     place = one_line(str(path))
     found: list[Generated] = []
+    opaque: tuple[str, ...] = ()
     try:
-        for number, document in enumerate([_model(path)] if path.suffix == ".onnx" else _documents_in(path), 1):
+        if path.suffix == ".onnx":
+            document, opaque = _model(path)
+            documents = [document]
+        else:
+            documents = _documents_in(path)
+        for number, document in enumerate(documents, 1):
             place = f"{one_line(str(path))}:{number}"
             generated = decode(document)
             check(generated.program, registry())
@@ -137,7 +156,7 @@ def programs_in(path: Path, language: str) -> list[Generated]:
         raise UserError(f"{place} cannot be read: {error.strerror}") from error
     except ValueError as error:
         raise UserError(f"{place}: {one_line(str(error), 400)}") from error
-    return found
+    return GivenPrograms(found, opaque)
 
 
 def _inputs(generated: Generated) -> tuple[ProgramValue, ...]:
@@ -163,15 +182,16 @@ def _documents_in(path: Path) -> list[object]:
     return [parsed_json(each) for each in ([data] if path.suffix == ".json" else data.splitlines())]
 
 
-def _model(path: Path) -> object:
-    """The document of an ONNX model's program, which a process of the library's own interpreter reads."""
+def _model(path: Path) -> tuple[object, tuple[str, ...]]:
+    """The document of an ONNX model's program, and what of the model is opaque; a process of the library's own interpreter reads it."""
     if not path.is_file():
         raise BadPolicy("there is no such file")
     with tempfile.TemporaryDirectory(prefix="opera-") as scratch:
         found = read_by("program_from_onnx", [str(path.resolve())], Path(scratch))
     if "error" in found:
         raise BadPolicy(str(found["error"]))
-    return found
+    opaque = found.get("opaque")
+    return found.get("program"), tuple(str(each) for each in cast("list[object]", opaque)) if isinstance(opaque, list) else ()
 
 
 def read_by(module: str, arguments: list[str], scratch: Path) -> Mapping[str, object]:

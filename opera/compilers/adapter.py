@@ -57,6 +57,7 @@ class Route:
         environment: Environment variables of both workers, as pairs: the backend on which Keras runs, for instance.
         compares: Whether the compiled model runs, and its results are compared. Otherwise a test passes if `load` and `compile` do not
             raise: the route is an oracle of its own, e.g. a round trip.
+        rejects: Whether models are ill-typed: a test passes if the compiler raises what the adapter's `rejections` name.
     """
 
     frontend: str
@@ -65,10 +66,20 @@ class Route:
     library: str = ""
     environment: tuple[tuple[str, str], ...] = ()
     compares: bool = True
+    rejects: bool = False
 
     def __post_init__(self) -> None:
         if not self.library:
             object.__setattr__(self, "library", self.frontend)
+
+
+REJECTS = "rejects"
+"""Name of the routes on which models are ill-typed."""
+
+
+def rejecting(frontend: str) -> Route:
+    """The route on which a compiler has to reject ill-typed models of *frontend*."""
+    return Route(frontend, REJECTS, "ill-typed", rejects=True)
 
 
 def on_backend(backend: str) -> tuple[tuple[str, str], ...]:
@@ -142,6 +153,7 @@ _DECIDING_NOTHING = frozenset(
         "reproducer",
         "target",
         "watched",
+        "without",
     }
 )
 """Declarations and methods that decide no verdict. Tests keep their identity when one of these changes."""
@@ -156,6 +168,8 @@ class Adapter:
     packages: ClassVar[tuple[str, ...]]
     """Distributions that must be installed in the worker's environment, as requirements: with the lowest version that will do."""
     unsupported: ClassVar[tuple[UnsupportedRule, ...]] = ()
+    rejections: ClassVar[tuple[UnsupportedRule, ...]] = ()
+    """When an exception means that the compiler rejects an ill-typed model, in its own typed way."""
     computes_as: ClassVar[Mapping[str, str]] = {}
     """dtype to the dtype that the compiler declares to compute it as."""
     environment: ClassVar[Mapping[str, str]] = {}
@@ -252,13 +266,17 @@ class Adapter:
         """The conversion functions that a model goes through, as `opera fuzz assess` counts them."""
         return (self.converter(subject, None),)
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
-        """The names of the passes that change a model while the context is open; none of a compiler that does not tell.
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
+        """The names of the passes that change a model while the context is open, in order; none of a compiler that does not tell.
 
         Args:
             scratch: A folder to write to.
         """
-        return nullcontext(set[str]())
+        return nullcontext(dict[str, None]())
+
+    def without(self, name: str) -> AbstractContextManager[None]:
+        """While the context is open, the compiler leaves out the pass *name*, which `watched` gave."""
+        return nullcontext()
 
 
 def _without(source: str, names: Collection[str]) -> str:

@@ -12,7 +12,7 @@ from importlib import metadata
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.plugins import advice, registered
-from opera.programs.instances import API, with_program
+from opera.programs.instances import API, ILL_TYPED, with_program
 from opera.programs.program import MAIN, Binding, Block, Call, Function, Parameter, Program
 from opera.programs.types import NO_ATTRIBUTES, TensorType
 
@@ -46,15 +46,25 @@ RELAX = with_program(
     Instance("relax", API, Kind.PROGRAM, call=(Argument("x1", _LEFT), Argument("x2", _RIGHT))),
     Program((Function(MAIN, _PARAMETERS, _SUM, TensorType((2, 3), "float32")),)),
 )
+_PAIR = (Parameter("x1", TensorType((2, 3), "float32")), Parameter("x2", TensorType((4, 5), "float32")))
 
 
-def canary(library: str) -> Instance:
-    """The canary instance of *library*.
+def _ill_typed(language: str) -> Instance:
+    """The sum of tensors that do not broadcast, which each compiler has to reject."""
+    other = Tensor((4, 5), "float32", struct.pack("<20f", *range(20)))
+    made = Instance(language, ILL_TYPED, Kind.PROGRAM, call=(Argument("x1", _LEFT), Argument("x2", other)))
+    return with_program(made, Program((Function(MAIN, _PAIR, _SUM, TensorType((2, 3), "float32")),)))
+
+
+def canary(library: str, *, ill_typed: bool = False) -> Instance:
+    """The canary instance of *library*; for a route that takes only ill-typed models, such a one.
 
     Raises:
         UserError: none is registered.
         EnvironmentBroken: it cannot be imported, or is no instance.
     """
+    if ill_typed:
+        return _ill_typed(library)
     target = registered(GROUP).get(library)
     if target is None:
         raise UserError(f"no canary model for library {library!r}; register one under {GROUP}")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import ctypes
 import importlib
 import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 from opera.arrays import Array, Outputs, dtype_name, pack, packed_size, unpack
 from opera.compilers import onnx_format, watching
-from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.instance import Kind
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
@@ -22,6 +22,8 @@ _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
 _DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b|\bdoes not support \w+ yet\b"
 _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
+_TYPED = ("Fail", "InvalidArgument", "InvalidGraph", "NotImplemented")
+"""Its statuses for a model that is wrong. Others, as RuntimeException, are for failures of its own."""
 _MOST_NAMED = 3
 _OPEN_END = 10_000
 """Last opset of a kernel that has no later version is some huge number."""
@@ -38,6 +40,7 @@ class OnnxRuntimeAdapter(Adapter):
         Route("pytorch", "onnx", "onnx"),
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
         Route("keras", "tf2onnx", "onnx", environment=on_backend("tensorflow")),
+        rejecting("onnx"),
     )
     packages = ("onnxruntime>=1.24", "onnx>=1.19")
     levels = ("all", "none")
@@ -57,6 +60,8 @@ class OnnxRuntimeAdapter(Adapter):
         UnsupportedRule((f"{_STATE}.InvalidGraph",), "dtype", pattern=_WRONG_TYPE),
     )
 
+    rejections = (UnsupportedRule(tuple(f"{_STATE}.{name}" for name in _TYPED), "rejected", stages=("load", "run")),)
+
     def start(self) -> Mapping[str, str]:
         self._ort: Any = importlib.import_module("onnxruntime")
         self._onnx: Any = importlib.import_module("onnx")
@@ -68,10 +73,12 @@ class OnnxRuntimeAdapter(Adapter):
             self._ort.GraphOptimizationLevel, f"ORT_{'ENABLE_ALL' if level == 'all' else 'DISABLE_ALL'}"
         )
         self._session_options = options
+        self._left_out: list[str] = []
         return {"onnxruntime": str(self._ort.__version__), "provider": "CPUExecutionProvider", "optimization": level}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
-        session = self._ort.InferenceSession(subject.data, self._session_options, providers=["CPUExecutionProvider"])
+        options = {"providers": ["CPUExecutionProvider"], "disabled_optimizers": self._left_out}
+        session = self._ort.InferenceSession(subject.data, self._session_options, **options)
         return session, onnx_inputs.feeds(onnx_format.parse(subject.data), subject.inputs)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
@@ -126,8 +133,16 @@ class OnnxRuntimeAdapter(Adapter):
         opsets = {str(entry.domain): int(entry.version) for entry in model.opset_import}
         return [_kernel(str(node.domain), str(node.op_type), opsets.get(str(node.domain), 1)) for node in model.graph.node]
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_onnxruntime(self._session_options, scratch)
+
+    @contextmanager
+    def without(self, name: str) -> Generator[None]:
+        self._left_out = [name]
+        try:
+            yield
+        finally:
+            self._left_out = []
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import Any
 
 from opera.arrays import Array, Outputs, dtype_name, pack, unpack
 from opera.compilers import litert_format, onnx_format, saved_model, watching
-from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.compilers.torch_format import operators_of
 from opera.oracles.verdict import Failure
 
@@ -29,6 +29,12 @@ _DECLINES = (
 )
 _FAILURES = ("openvino.frontend.OpConversionFailure", "openvino._pyopenvino.OpConversionFailure", "RuntimeError")
 
+_VALIDATION = (
+    r"\bWhile validating (ONNX )?node\b|\bConversion is failed for\b|\bCheck '.*' failed at src/(core|frontends)/|\bnode with name '.*' "
+)
+"""What it says where a node does not fit its arguments: its core, a frontend, or the node of its CPU plugin."""
+_ONNX = ("onnx", REJECTS)
+"""Routes on which it reads an ONNX model itself."""
 _COMPLEX_RESULT = r"(?m)^-- ComplexTypeMark with a message:\nThis is OpenVINO internal type\. Consumer: opset\d+::Result\b"
 """It computes with pairs of numbers inside a model, and has no complex numbers to give out."""
 
@@ -47,6 +53,7 @@ class OpenVinoAdapter(Adapter):
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
         Route("tensorflow", "saved-model", "saved-model"),
         Route("tflite", "litert", "tflite", library="tensorflow"),
+        rejecting("onnx"),
     )
     packages = ("openvino>=2026.1",)
     fork = Fork.STARTED
@@ -83,6 +90,8 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "dtype", _COMPLEX_RESULT),
     )
 
+    rejections = (UnsupportedRule(_FAILURES, "rejected", _VALIDATION, stages=("load", "codegen")),)
+
     def start(self) -> Mapping[str, str]:
         self._ov: Any = importlib.import_module("openvino")
         self._core = self._ov.Core()
@@ -103,7 +112,7 @@ class OpenVinoAdapter(Adapter):
 
     def _read(self, subject: Subject) -> Any:
         self._fed: Mapping[str, Array] = subject.inputs
-        if subject.route.name == "onnx":
+        if subject.route.name in _ONNX:
             return self._core.read_model(subject.data, self._ov.Tensor(self._ov.Type.u8, self._ov.Shape([0])))
         if subject.route.name == "litert":
             with tempfile.NamedTemporaryFile(suffix=".tflite") as file:
@@ -193,7 +202,7 @@ class OpenVinoAdapter(Adapter):
         )
         if named is not None:
             return named[1]
-        if subject.route.name == "onnx":
+        if subject.route.name in _ONNX:
             return onnx_format.operator_of(subject)
         if subject.route.name == "exported-program":
             return operators_of(subject)
@@ -203,7 +212,7 @@ class OpenVinoAdapter(Adapter):
 
     def converters(self, subject: Subject) -> Sequence[str]:
         """The operators of an ONNX model: OpenVINO has a converter for each of them."""
-        return onnx_format.operators_in(subject.data) if subject.route.name == "onnx" else super().converters(subject)
+        return onnx_format.operators_in(subject.data) if subject.route.name in _ONNX else super().converters(subject)
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_openvino(scratch)

@@ -14,7 +14,7 @@ import numpy as np
 
 from opera.arrays import Array, Outputs, dtype_name
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax, watching
-from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend
+from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.instance import Kind
 from opera.instance.values import DTYPE_BITS
 from opera.models import onnx_inputs
@@ -81,6 +81,8 @@ def _name(function: Callable[..., Any], operator: str) -> str:
 
 
 _EVERYWHERE = ("load", "optimize", "codegen", "run")
+_TYPED = ("TypeError", "ValueError", "AssertionError", "NotImplementedError", "tvm.error.DiagnosticError", "tvm.error.OpNotImplemented")
+"""Its exceptions for a module that is wrong: those that are raised on purpose, in contrast to a check of its own (`InternalError`)."""
 _DECLINES = (
     r"(?i)\bnot (yet |currently )?(supported|implemented|handled)\b|\bunsupported\b|\bonly\b.{0,80}\bsupported\b|\bsupported only\b"
     r"|\bsupports only\b|\bonly supports?\b|\brequires a statically (known|typed)\b|\bfor (the )?Relax frontend\b"
@@ -101,6 +103,7 @@ class TvmAdapter(Adapter):
         Route("keras", "litert", "tflite", environment=on_backend("tensorflow")),
         Route("tflite", "litert", "tflite", library="tensorflow"),
         *tvm_relax.ROUTES,
+        rejecting("onnx"),
     )
     packages = ("apache-tvm>=0.25",)
     levels = ("default", "zero")
@@ -123,6 +126,8 @@ class TvmAdapter(Adapter):
         UnsupportedRule(("ValueError",), "dtype", r"^unknown dtype `\w+`", "tvm", _EVERYWHERE),
     )
 
+    rejections = (UnsupportedRule(_TYPED, "rejected", r"\A(?!.*Check failed)", stages=_EVERYWHERE),)
+
     def start(self) -> Mapping[str, str]:
         self._tvm: Any = importlib.import_module("tvm")
         self._relax: Any = importlib.import_module("tvm.relax")
@@ -134,12 +139,12 @@ class TvmAdapter(Adapter):
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         """The module, and the values that its main function takes, in order."""
-        if subject.route.name == "onnx":
+        if subject.route.frontend == tvm_relax.FRONTEND:
+            return tvm_relax.module_of(subject), list(subject.inputs.values())
+        if subject.route.name in ("onnx", REJECTS):
             return self._from_onnx(subject)
         if subject.route.name == "litert":
             return self._from_tflite(subject)
-        if subject.route.frontend == tvm_relax.FRONTEND:
-            return tvm_relax.module_of(subject), list(subject.inputs.values())
         frontend: Any = importlib.import_module("tvm.relax.frontend.torch")
         if subject.route.name == "fx":
             graph = torch_format.graph_module(subject)
@@ -231,5 +236,8 @@ class TvmAdapter(Adapter):
             return [name for name in of_onnx(subject.data) if name is not None]
         return () if subject.instance.kind is Kind.PROGRAM else super().converters(subject)
 
-    def watched(self, scratch: Path) -> AbstractContextManager[set[str]]:
+    def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_tvm()
+
+    def without(self, name: str) -> AbstractContextManager[None]:
+        return importlib.import_module("tvm.ir.transform").PassContext(disabled_pass=[name])

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from opera.compilers.adapter import Route, Subject
+from opera.compilers.adapter import Route, Subject, rejecting
 from opera.programs.document import decode_program
 from opera.untrusted import parsed_json
 
@@ -18,6 +18,7 @@ ROUTES = (
     Route(FRONTEND, "type-check", "program", compares=False),
     Route(FRONTEND, "text", "program", compares=False),
     Route(FRONTEND, "json", "program", compares=False),
+    rejecting(FRONTEND),
 )
 
 

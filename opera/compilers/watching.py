@@ -17,11 +17,11 @@ _STDERR = 2
 
 
 @contextmanager
-def of_tvm() -> Generator[set[str]]:
-    """Names of the passes of TVM that give another module than they were given, while the context is open."""
+def of_tvm() -> Generator[dict[str, None]]:
+    """Names, in order, of the passes of TVM that give another module than they were given, while the context is open."""
     instrument: Any = importlib.import_module("tvm.ir.instrument")
     equal: Any = importlib.import_module("tvm_ffi").structural_equal
-    found: set[str] = set()
+    found: dict[str, None] = {}
     before: list[Any] = []
 
     class Watch:
@@ -32,21 +32,21 @@ def of_tvm() -> Generator[set[str]]:
 
         def run_after_pass(self, module: Any, info: Any) -> None:
             if not equal(before.pop(), module):
-                found.add(str(info.name))
+                found[str(info.name)] = None
 
     with importlib.import_module("tvm.ir.transform").PassContext(instruments=[instrument.pass_instrument(Watch)()]):
         yield found
 
 
 @contextmanager
-def of_onnxruntime(options: Any, scratch: Path) -> Generator[set[str]]:
-    """Names of the transformers of ONNX Runtime that its log says have changed a graph.
+def of_onnxruntime(options: Any, scratch: Path) -> Generator[dict[str, None]]:
+    """Names, in order, of the transformers of ONNX Runtime that its log says have changed a graph.
 
     Args:
         options: The onnxruntime.SessionOptions of the sessions to come.
         scratch: A folder to write to.
     """
-    found: set[str] = set()
+    found: dict[str, None] = {}
     quiet, options.log_severity_level = options.log_severity_level, 0
     kept = os.dup(_STDERR)
     with tempfile.TemporaryFile(dir=scratch) as log:
@@ -58,22 +58,22 @@ def of_onnxruntime(options: Any, scratch: Path) -> Generator[set[str]]:
             os.close(kept)
             options.log_severity_level = quiet
             log.seek(0)
-            found.update(name.decode() for name in _ONNXRUNTIME_CHANGE.findall(log.read()))
+            found.update(dict.fromkeys(name.decode() for name in _ONNXRUNTIME_CHANGE.findall(log.read())))
 
 
 @contextmanager
-def of_openvino(scratch: Path) -> Generator[set[str]]:
-    """Names of the passes of OpenVINO that its profile says have changed a model.
+def of_openvino(scratch: Path) -> Generator[dict[str, None]]:
+    """Names, in order, of the passes of OpenVINO that its profile says have changed a model.
 
     OpenVINO reads the name of the file for its profile once in a process, so each process has one file in *scratch*.
     """
     profile = Path(os.environ.setdefault(_OPENVINO_PROFILE, str(scratch / f"passes-{os.getpid()}.csv")))
     begun = profile.stat().st_size if profile.exists() else 0
-    found: set[str] = set()
+    found: dict[str, None] = {}
     try:
         yield found
     finally:
         with profile.open("rb") as file:
             file.seek(begun)
             fields = (line.decode(errors="replace").split(";") for line in file.read().splitlines())
-            found.update(each[1] for each in fields if each[0] == "t" and each[-1] == "1")
+            found.update(dict.fromkeys(each[1] for each in fields if each[0] == "t" and each[-1] == "1"))

@@ -9,6 +9,7 @@ from opera.corpus.files import Entry, Problem, check_instance, parse
 from opera.instance import Occurrence
 from opera.programs.check import check, evaluate
 from opera.programs.document import SCHEMA, decode
+from opera.programs.faults import type_fault
 from opera.programs.generate import Generated
 from opera.programs.instances import SOURCE, instance_of
 from opera.programs.languages import fitting, languages, registry
@@ -45,11 +46,15 @@ def entry_of(generated: Generated, library: str | None, test: str) -> Entry:
     """The entry of a program, which *test* names.
 
     Raises:
-        ValueError: it is ill-typed, not defined on its inputs, or no language has all of its operators.
+        ValueError: it is ill-typed and does not say so or the other way round, not defined on its inputs, or no language has all of its
+            operators.
     """
     program = generated.program
-    check(program, registry())
-    evaluate(program, generated.inputs, registry())
+    if not generated.ill_typed:
+        check(program, registry())
+        evaluate(program, generated.inputs, registry())
+    elif type_fault(program, registry()) is None:
+        raise Malformed("the program says that it is ill-typed, and every call has a type")
     missing = {each: fitting(program, each) for each in ([library] if library in languages() else languages())}
     language = next((each for each, why in missing.items() if why is None), None)
     if language is None:

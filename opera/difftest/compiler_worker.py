@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import sys
+import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +14,8 @@ from opera import bundle
 from opera.arrays import Outputs
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
-from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, NotCaptured, Timed, from_json, to_json
+from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, FirstPass, NotCaptured, Timed, from_json, to_json
+from opera.difftest.rejection import accepted, fault_of
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
@@ -28,6 +31,9 @@ from opera.workers.failure import describe
 from opera.workers.protocol import Message
 
 _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array-interface", stages=tuple(stage.value for stage in Stage))
+
+
+Answer = Compared | Timed | FirstPass | CompilerRaised | NotCaptured | Damaged
 
 
 class CompilerWorker:
@@ -61,7 +67,7 @@ class CompilerWorker:
         assert isinstance(request, Compile)
         return to_json(self._compile(request, stages))
 
-    def _compile(self, request: Compile, stages: Stages) -> Compared | Timed | CompilerRaised | NotCaptured | Damaged:
+    def _compile(self, request: Compile, stages: Stages) -> Answer:
         stages.enter("read")
         if self._adapters.get(request.level) is not self._adapter:
             self._at_level(request.level)
@@ -73,6 +79,8 @@ class CompilerWorker:
         route = next(route for route in self._adapter.routes if [route.frontend, route.name] == list(request.route))
         instance = decode_instance(request.instance, self._blob)
         subject = Subject(route, data, tree["inputs"], len(tree["outputs"]), instance, self._module(route, instance, request))
+        if request.blame:
+            return FirstPass(self._first_pass(subject, tree, stages))
         try:
             stages.enter("load")
             loaded = self._adapter.load(subject, stages.enter)
@@ -83,6 +91,8 @@ class CompilerWorker:
             if request.repeats:
                 return self._timed(compiled, subject, request.repeats, stages)
             outputs = self._adapter.run(compiled, subject, stages.enter)
+            if route.rejects:
+                return self._accepted(subject)
         except CannotCapture as error:
             return NotCaptured(f"capture-failed:{error}", describe(error.__cause__ or error))
         except BaseException as error:  # a panic of a compiler in Rust, and sys.exit(), are no Exception
@@ -106,14 +116,45 @@ class CompilerWorker:
         del outputs, compiled, loaded, subject
         return answer
 
+    def _first_pass(self, subject: Subject, tree: Mapping[str, Any], stages: Stages) -> str | None:
+        """The first pass that changes the model, and without which it does not fail, or is declined; None if it fails without each."""
+
+        def fails() -> bool:
+            try:
+                stages.enter("load")
+                compiled = self._adapter.compile(self._adapter.load(subject, stages.enter), subject, stages.enter)
+                stages.enter("run")
+                outputs = self._adapter.run(compiled, subject, stages.enter)
+            except Exception as error:
+                return declined(self._adapter.unsupported, describe(error), stages.current) is None
+            stages.enter("compare")
+            return compare(tree["outputs"], tree["precise"], outputs, self._policy, list(tree["inputs"].values())) is not None
+
+        with tempfile.TemporaryDirectory(prefix="opera-") as scratch, self._adapter.watched(Path(scratch)) as passes:
+            fails()
+        for name in passes:
+            with self._adapter.without(name):
+                if not fails():
+                    return name
+        return None
+
     def _timed(self, compiled: Any, subject: Subject, repeats: int, stages: Stages) -> Timed:
         """Times warm calls; inputs are converted once before, where the adapter can."""
         prepared = self._adapter.prepared(compiled, subject)
         call = prepared or (lambda: self._adapter.run(compiled, subject, stages.enter))
         return Timed(timed(call, repeats), with_feeding=prepared is None)
 
-    def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised:
+    def _accepted(self, subject: Subject) -> Compared:
+        """What the compiler should have rejected."""
+        fault = fault_of(subject.instance)
+        return Compared(accepted(fault, self._factory.name, subject.route.frontend), fault.operator)
+
+    def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised | Compared:
         rule = declined((*self._adapter.unsupported, _NO_ACCESS), failure, stage)
+        if subject.route.rejects:
+            if rule is not None or declined(self._adapter.rejections, failure, stage) is not None:
+                return Compared(None)
+            return CompilerRaised(cast(Any, stage), failure, None, fault_of(subject.instance).operator)
         unsupported = rule.reason if rule is not None else NEWER_OPSET if self._is_newer(subject) else None
         return CompilerRaised(cast(Any, stage), failure, unsupported, self._converter(subject, failure))
 

@@ -138,6 +138,7 @@ class Compile:
         level: Optimisation level; None for the campaign's.
         measure: Whether to keep the outputs, and to say how far they are from the library's, whatever the verdict.
         repeats: How many warm runs to time instead of comparing.
+        blame: Whether to name the first pass without which the model does not fail, instead of comparing.
     """
 
     instance: Document
@@ -149,6 +150,7 @@ class Compile:
     level: str | None
     measure: bool = False
     repeats: int = 0
+    blame: bool = False
 
 
 @dataclass(frozen=True)
@@ -299,6 +301,13 @@ Kept = KeptReference | KeptModel | InstanceRejected | ExporterFailed | LibraryLo
 
 
 @dataclass(frozen=True)
+class FirstPass:
+    """The first pass of a compiler without which a model does not fail; None where no pass alone is to blame."""
+
+    name: str | None
+
+
+@dataclass(frozen=True)
 class Compared:
     """The model ran. *difference* is None where the outputs are the library's; else *outputs* names the bundle of them."""
 
@@ -349,7 +358,7 @@ class Damaged:
 
 
 FROM_LIBRARY = (Made, InstanceRejected, ExporterFailed, Unwritable, ModelSource, Reviewed, CallAnswers, Timed)
-FROM_COMPILER = (Compared, Timed, CompilerRaised, NotCaptured, Damaged)
+FROM_COMPILER = (Compared, Timed, FirstPass, CompilerRaised, NotCaptured, Damaged)
 _TAGS: dict[type[Any], str] = {
     Materialise: "materialise",
     WriteSource: "write-source",
@@ -357,6 +366,7 @@ _TAGS: dict[type[Any], str] = {
     CallRecorded: "call",
     TimeCalls: "time",
     Timed: "timed",
+    FirstPass: "first-pass",
     Compile: "compile",
     KeptReference: "reference",
     KeptModel: "artefact",

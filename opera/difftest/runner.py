@@ -13,7 +13,7 @@ from opera.arrays import ModelValue
 from opera.compilers.exporters import culprits
 from opera.config import Config
 from opera.difftest.judge import Judgement, needs_review
-from opera.difftest.messages import ExporterFailed, InstanceRejected, Made, from_json, to_json
+from opera.difftest.messages import Compile, ExporterFailed, FirstPass, InstanceRejected, Made, from_json, to_json
 from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
@@ -159,6 +159,22 @@ class TestRunner:
             if of_interest and not self._is_sound(difftest, was, trial):
                 return TestOutcome(Judgement(Verdict.INVALID, reason="types"), None, reference)
         return TestOutcome(state, self._fingerprint(state), reference)
+
+    def first_pass(self, trial: TestCase) -> str | None:
+        """The first pass of the compiler without which *trial* does not fail; None where none alone is to blame, or it does not tell."""
+        document = encode_instance(trial.instance)
+        test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
+        difftest = replace(self._workers.difftest(lambda _: document), lowest=None, confirm=False, compiler=WorkerKind.COMPILER_FRESH)
+        state = difftest.begin(test)
+        while isinstance(state, TestState) and state.phase is Phase.MODEL:
+            state = difftest.answered(state, self._ask(difftest.ask(state)))
+        if not isinstance(state, TestState):
+            return None
+        step = difftest.ask(state)
+        assert isinstance(step.request, Compile)
+        event = self._ask(Ask(step.worker, replace(step.request, blame=True)))
+        answer = from_json(event.result) if isinstance(event, Done) else None
+        return answer.name if isinstance(answer, FirstPass) else None
 
     def _fingerprint(self, judgement: Judgement) -> str | None:
         """Of a failure."""

@@ -154,7 +154,7 @@ def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
     Raises:
         EnvironmentBroken: the library has no canary.
     """
-    instance = canary(route.library)
+    instance = canary(route.library, ill_typed=route.rejects)
     document = encode_instance(instance)
     test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY, seed)
     return DiffTest(subject, route.artefact, (route.frontend, route.name), lambda _: document, confirm=False, reviewed=_never), test

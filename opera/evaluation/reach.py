@@ -69,7 +69,7 @@ class ReachWorker(VisitingWorker):
             else:
                 with suppress(Exception):  # what ran until then counts
                     self._compile(subject, stages)
-        found["passes"] = passes
+        found["passes"] = set(passes)
         found["statements"] = {f"{file}:{line}" for file, numbers in lines.items() for line in numbers}
         return {name: sorted(those) for name, those in found.items()}
 

@@ -35,6 +35,7 @@ class BatchCounts:
         pairs: Operators whose result another operator takes, by both names.
         asked: How often an operator was chosen.
         retried: How often it was chosen in vain.
+        known: How often a call was left out as the policy says.
         broken: Solvers that were switched off, with type and seed.
     """
 
@@ -43,6 +44,7 @@ class BatchCounts:
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     asked: Counter[str] = field(default_factory=Counter[str])
     retried: Counter[str] = field(default_factory=Counter[str])
+    known: Counter[str] = field(default_factory=Counter[str])
     broken: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, other: BatchCounts) -> None:
@@ -51,6 +53,7 @@ class BatchCounts:
         for mine, more in ((self.operators, other.operators), (self.asked, other.asked), (self.retried, other.retried)):
             mine.update(more)
         self.pairs.update(other.pairs)
+        self.known.update(other.known)
         self.broken.update(other.broken)
 
 
@@ -148,6 +151,7 @@ def _chunk(task: tuple[Policy, int, int]) -> tuple[bytes, BatchCounts]:
     found = generator.counts
     counts.asked = found.asked
     counts.retried = found.too_large + found.undefined
+    counts.known = found.known
     counts.broken = found.broken
     return b"".join(lines), counts
 

@@ -22,13 +22,16 @@ from opera.programs.program import (
     Projection,
     Symbol,
     Tuple,
+    bindings,
 )
-from opera.programs.types import Attribute, TensorType, TupleType, Type
+from opera.programs.types import Attribute, TensorType, TupleType, Type, elements, tensors_in
 from opera.programs.values import ProgramValue, to_array, to_tensor
 from opera.untrusted import JsonObject, JsonValue
 
 SCHEMA = "program/1"
 _DEEPEST = 64
+_MOST_ELEMENTS = 2**26
+"""Of a tensor, and of all values of a program together: what has more would take gigabytes to evaluate."""
 
 
 class BadProgram(ValueError):
@@ -37,7 +40,8 @@ class BadProgram(ValueError):
 
 def encode(generated: Generated) -> JsonObject:
     """The document of a program and its inputs."""
-    return {**encode_program(generated.program), "inputs": [_value(each) for each in generated.inputs]}
+    marked: JsonObject = {"ill_typed": True} if generated.ill_typed else {}
+    return {**encode_program(generated.program), "inputs": [_value(each) for each in generated.inputs], **marked}
 
 
 def encode_program(program: Program) -> JsonObject:
@@ -98,8 +102,9 @@ def decode(document: object) -> Generated:
         BadProgram: it is no `program/1`.
     """
     reader = _Part(document, "the document")
-    program = _read_program(reader, "inputs")
-    return Generated(program, tuple(_read_value(each, 0) for each in reader.list("inputs")))
+    program = _read_program(reader, "inputs", "ill_typed")
+    inputs = tuple(_read_value(each, 0) for each in reader.list("inputs"))
+    return Generated(program, inputs, ill_typed=reader.get("ill_typed") is True)
 
 
 def decode_program(document: object) -> Program:
@@ -115,7 +120,11 @@ def _read_program(reader: _Part, *others: str) -> Program:
     if reader.get("schema") != SCHEMA:
         raise BadProgram(f"expected schema {SCHEMA!r}, found {str(reader.get('schema'))[:40]!r}")
     reader.only("schema", "functions", *others)
-    return Program(tuple(_read_function(each) for each in reader.list("functions")))
+    program = Program(tuple(_read_function(each) for each in reader.list("functions")))
+    held = sum(elements(kind.shape) for binding in bindings(program) for kind in tensors_in(binding.type))
+    if held > _MOST_ELEMENTS:
+        raise BadProgram(f"{reader.place}: its values have {held:,} elements together, more than {_MOST_ELEMENTS:,}")
+    return program
 
 
 @dataclass(frozen=True)
@@ -198,6 +207,8 @@ def _read_type(part: _Part, depth: int) -> Type:
     shape = tuple(each.integer() for each in part.list("shape"))
     if min(shape, default=0) < 0:
         raise BadProgram(f"{part.place}.shape: a size is negative")
+    if elements(shape) > _MOST_ELEMENTS:
+        raise BadProgram(f"{part.place}.shape: a tensor of {elements(shape):,} elements; a program has at most {_MOST_ELEMENTS:,}")
     return TensorType(shape, part.text("dtype"))
 
 

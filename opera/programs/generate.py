@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from random import Random
 
 import numpy as np
 
 from opera.programs.check import Evaluation, NotDefined
+from opera.programs.faults import type_fault
 from opera.programs.inserted import by_type
 from opera.programs.languages import registry
-from opera.programs.operators import Operator
+from opera.programs.operators import DTYPE_LIST, DTYPES, Operator
 from opera.programs.policy import Policy
 from opera.programs.program import (
     MAIN,
@@ -34,6 +35,8 @@ from opera.programs.program import (
     Projection,
     Tuple,
     bindings,
+    call_feature,
+    canonical,
     read_by,
     renamed,
     with_names,
@@ -41,12 +44,14 @@ from opera.programs.program import (
     without_dead_functions,
 )
 from opera.programs.symbols import with_symbols
-from opera.programs.types import TensorType, TupleType, Type, elements, tensors_in
-from opera.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, within
+from opera.programs.types import IllTyped, TensorType, TupleType, Type, elements, tensors_in
+from opera.programs.values import ANY, Bounds, ProgramValue, drawn, to_tensor, type_of, within
 
 _CONDITION = TensorType((), "bool")
 INSERTED = "(inserted)"
 """Stands for the policy's blocks in counts."""
+_SPOILING_TRIES = 60
+"""Seeds that are tried for an ill-typed program."""
 _TRIES = 3
 """Operators that are tried for one value, before it becomes a parameter or a literal."""
 
@@ -60,6 +65,7 @@ class GeneratorCounts:
         solved: How often it became a call.
         too_large: How often its arguments would have been too large.
         undefined: How often its result was not finite.
+        known: How often its call was one of those that the policy leaves out.
         broken: What solvers did wrong, with type and seed; each was switched off for the rest of that program.
     """
 
@@ -67,6 +73,7 @@ class GeneratorCounts:
     solved: Counter[str] = field(default_factory=Counter[str])
     too_large: Counter[str] = field(default_factory=Counter[str])
     undefined: Counter[str] = field(default_factory=Counter[str])
+    known: Counter[str] = field(default_factory=Counter[str])
     broken: dict[str, str] = field(default_factory=dict[str, str])
 
 
@@ -77,10 +84,12 @@ class Generated:
     Attributes:
         program: The program.
         inputs: A value for each parameter of `main`.
+        ill_typed: Whether a call of `main` has an argument of a type that its operator does not take.
     """
 
     program: Program
     inputs: tuple[ProgramValue, ...]
+    ill_typed: bool = False
 
 
 class Scope:
@@ -114,6 +123,7 @@ class ProgramGenerator:
         self.policy = policy
         self.counts = GeneratorCounts()
         self._operators = list(operators)
+        self._without = frozenset(policy.without)
         self._fitting: dict[Type, tuple[list[Operator], list[float]]] = {}
         self._blocks = by_type(policy.blocks)
         self._block_types = list(self._blocks)
@@ -124,7 +134,12 @@ class ProgramGenerator:
         scope = Scope()
         with np.errstate(all="ignore"):
             result, kind = self.results(scope)
-        return self._whole(scope, result, kind)
+        made = self._whole(scope, result, kind)
+        if self.policy.ill_typed and self.random.random() < self.policy.ill_typed:
+            known = Generated(canonical(made.program), made.inputs)
+            tries = (self.spoil(known, seed + number) for number in range(_SPOILING_TRIES))
+            return next((each for each in tries if each is not None), made)
+        return made
 
     def mutate(self, given: Generated, seed: int) -> Generated | None:
         """*given* with another expression of the same type in place of one binding of `main`; the same for the same *seed*.
@@ -136,15 +151,8 @@ class ProgramGenerator:
         Returns:
             None if no program came out that is defined, and keeps the policy's limits.
         """
-        self._begin(seed)
+        scope = self._begin_with(given, seed)
         program = given.program
-        self._number = len(list(bindings(program))) + sum(len(each.parameters) + 1 for each in program.functions)
-        self._functions = list(program.functions[:-1])
-        scope = Scope()
-        for parameter, value in zip(program.main.parameters, given.inputs, strict=True):
-            self._parameters.append(parameter)
-            self._keep(parameter.name, parameter.type, value)
-            scope.add(parameter.name, parameter.type)
         body = program.main.body
         computed = [place for place, each in enumerate(body.bindings) if not isinstance(each.value, (Tuple, Constant))]
         if not computed:
@@ -167,6 +175,67 @@ class ProgramGenerator:
         made = self._whole(scope, rest.result, program.main.result)
         defined = not self.policy.finite or all(within(self._values[each.name], ANY) for each in made.program.main.body.bindings)
         return made if defined and made.program != program else None
+
+    def spoil(self, given: Generated, seed: int) -> Generated | None:
+        """*given* with an expression of another type in place of one argument of a call of `main`; the same for the same *seed*.
+
+        Args:
+            given: A program with canonical names that is defined on its inputs.
+            seed: Chooses the argument, and draws the expression.
+
+        Returns:
+            A program of which no types make that call well typed, and nothing comes after it: no value is computed from it. None if none
+            came out.
+        """
+        scope = self._begin_with(given, seed)
+        program, body = given.program, given.program.main.body
+        called = [place for place, each in enumerate(body.bindings) if isinstance(each.value, Call) and each.value.arguments]
+        if not called:
+            return None
+        chosen = self.random.choice(called)
+        evaluation = Evaluation(program, registry())
+        with np.errstate(all="ignore"):
+            for each in body.bindings[:chosen]:
+                self._read(each, evaluation.expression(each.value, self._values), scope)
+            old = body.bindings[chosen]
+            assert isinstance(old.value, Call)
+            place = self.random.randrange(len(old.value.arguments))
+            kind = self._other_type(type_of(self._values[old.value.arguments[place]]))
+            new = self.expression(kind, ANY, self.random.randint(0, 2), scope)
+        arguments = (*old.value.arguments[:place], new, *old.value.arguments[place + 1 :])
+        scope.bindings.append(Binding(old.name, old.type, Call(old.value.operator, arguments, old.value.attributes)))
+        made = replace(self._whole(scope, old.name, old.type), ill_typed=True)
+        try:
+            fault = type_fault(made.program, registry())
+        except (IllTyped, LookupError, ValueError):
+            return None
+        return None if fault is None or DTYPE_LIST in fault.why else made
+
+    def _other_type(self, kind: Type) -> Type:
+        """A type that differs from *kind* in its dtype, in one size, or in the number of dimensions."""
+        old = next(tensors_in(kind))
+        match self.random.randrange(3):
+            case 0:
+                return TensorType(old.shape, self.random.choice([each for each in DTYPES if each != old.dtype]))
+            case 1 if old.shape:
+                axis = self.random.randrange(len(old.shape))
+                return TensorType((*old.shape[:axis], old.shape[axis] + self.random.randint(1, 3), *old.shape[axis + 1 :]), old.dtype)
+            case _:
+                shape = old.shape[1:] if old.shape and self.random.random() < 0.5 else (2, *old.shape)
+                return TensorType(shape, old.dtype)
+
+    def _begin_with(self, given: Generated, seed: int) -> Scope:
+        """A scope that has the parameters and functions of *given*."""
+        self._begin(seed)
+        program = given.program
+        self._number = len(list(bindings(program))) + sum(len(each.parameters) + 1 for each in program.functions)
+        self._functions = list(program.functions[:-1])
+        scope = Scope()
+        for parameter, value in zip(program.main.parameters, given.inputs, strict=True):
+            self._parameters.append(parameter)
+            self._keep(parameter.name, parameter.type, value)
+            scope.add(parameter.name, parameter.type)
+        return scope
 
     def _begin(self, seed: int) -> None:
         self.random = Random(seed)
@@ -195,7 +264,7 @@ class ProgramGenerator:
         main = Function(MAIN, parameters, Block(body.bindings, body.result, dataflow=plain), kind)
         inputs = tuple(self._values[each.name] for each in parameters)
         program = Program(without_dead_functions((*self._functions, main)))
-        if self.policy.symbolic and self.random.random() < self.policy.symbolic:
+        if self.policy.symbolic and not self.policy.ill_typed and self.random.random() < self.policy.symbolic:
             program = with_symbols(program, registry())
         return Generated(program, inputs)
 
@@ -320,6 +389,9 @@ class ProgramGenerator:
             return None
         if any(elements(each.shape) > self.policy.most_elements for each in arguments):
             self.counts.too_large[operator.name] += 1
+            return None
+        if self._without and (call := call_feature(operator.name, arguments)) in self._without:
+            self.counts.known[call] += 1
             return None
         self._calls += 1
         shares = self.shares(fuel - 1, len(arguments))

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.programs.document import SCHEMA, BadProgram, decode_program, encode_program
 from opera.programs.generate import Generated
-from opera.programs.program import Binding, Call, If, Invoke, Program, Tuple, bindings, canonical, operators_of
-from opera.programs.types import Type, tensors_in
+from opera.programs.program import Binding, Call, If, Invoke, Program, Tuple, bindings, call_feature, canonical, operators_of
+from opera.programs.types import Type
 from opera.programs.values import to_tensor
 from opera.untrusted import Malformed, parsed_json
 
@@ -20,6 +20,8 @@ FACT = "program"
 FORMAT = f"opera.{SCHEMA}"
 API = "opera.program"
 """The API of all programs: a program has many operators, and no name."""
+ILL_TYPED = "opera.ill_typed"
+"""The API of programs that a compiler has to reject."""
 
 
 def instance_of(generated: Generated, language: str) -> Instance:
@@ -28,7 +30,7 @@ def instance_of(generated: Generated, language: str) -> Instance:
     Its identity covers the program up to names, and its inputs as that of other instances does.
 
     Args:
-        generated: A program that `opera.programs.check` accepts; the parameters of its `main` are tensors.
+        generated: A program that `opera.programs.check` accepts, or an ill-typed one; the parameters of its `main` are tensors.
         language: The language that it is printed in, which is the library of the instance.
 
     Raises:
@@ -40,7 +42,7 @@ def instance_of(generated: Generated, language: str) -> Instance:
         if isinstance(value, tuple):
             raise BadProgram(f"parameter {parameter.name!r} of 'main' is a tuple; instances take tensors")
         call.append(Argument(parameter.name, to_tensor(value)))
-    return with_program(Instance(language, API, Kind.PROGRAM, call=tuple(call)), program)
+    return with_program(Instance(language, ILL_TYPED if generated.ill_typed else API, Kind.PROGRAM, call=tuple(call)), program)
 
 
 def with_program(instance: Instance, program: Program) -> Instance:
@@ -107,5 +109,4 @@ def called_features(program: Program) -> Iterator[tuple[Binding, str]]:
     types.update((each.name, each.type) for each in bindings(program))
     for binding in bindings(program):
         if isinstance(binding.value, Call):
-            dtypes = (each.dtype for name in binding.value.arguments for each in tensors_in(types[name]))
-            yield binding, f"{binding.value.operator}({', '.join(dtypes)})"
+            yield binding, call_feature(binding.value.operator, (types[name] for name in binding.value.arguments))

@@ -355,8 +355,11 @@ class ElementGathering:
         count_of(arguments, 2)
         (shape, dtype), (places, kind) = tensor(arguments[0]), tensor(arguments[1])
         axis = axis_of(attributes, len(shape))
-        if kind != "int64" or (*shape[:axis], *shape[axis + 1 :]) != (*places[:axis], *places[axis + 1 :]) or len(shape) != len(places):
+        others = [(size, own) for place, (size, own) in enumerate(zip(shape, places, strict=False)) if place != axis]
+        if kind != "int64" or len(shape) != len(places) or any(own > size for size, own in others):
             raise IllTyped(f"indices {arguments[1]} do not fit {arguments[0]} along axis {axis}")
+        if any(own < size for size, own in others):
+            raise IllTyped(f"indices {arguments[1]} reach a part of {arguments[0]} only")
         return TensorType(places, dtype)
 
 

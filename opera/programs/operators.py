@@ -25,6 +25,8 @@ FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int8", "int32", "int64", "uint8")
 NUMBERS = (*FLOATS, *INTEGERS)
 DTYPES = (*NUMBERS, "bool")
+DTYPE_LIST = "does not take"
+"""Of an operator whose dtypes do not have that of an argument: these are the dtypes that are generated, a language may have more."""
 
 
 def _no_settings(target: Type, random: Random) -> Attributes:
@@ -81,7 +83,7 @@ class Operator:
         found = self.relation.infer(arguments, attributes)
         subject = tensor(arguments[1 if isinstance(self.relation, rel.Select) else 0])
         if subject.dtype not in self.dtypes:
-            raise IllTyped(f"{self.name} does not take {subject.dtype}")
+            raise IllTyped(f"{self.name} {DTYPE_LIST} {subject.dtype}")
         return found
 
     def compute(self, arguments: Sequence[Array], attributes: Attributes) -> ProgramValue:

@@ -31,10 +31,12 @@ class Policy:
         tuple: The probability that a value goes through a tuple.
         function: The probability that a value comes from a function of its own.
         symbolic: The probability that a program has symbolic dimensions: all that its operators allow.
+        ill_typed: The probability that an operand of a program is replaced by one of a type that its operator does not take.
         finite: Whether every value of the program is finite for the recorded inputs, and every operator defined on it.
         weights: How often an operator is drawn, beside 1 for the others; 0 leaves it out.
         implementations: Which implementation of an operator is drawn, where that is not `default`.
         only: The operators to draw from; all of the language when empty.
+        without: Calls that are not drawn, each an operator with the dtypes of its arguments: `equal(bool, bool)`.
         insert: A file with programs whose bodies are inserted as a whole.
         inserted: The probability that a value of a type that one of them gives comes from it, and that a result is of such a type.
         blocks: The programs in that file.
@@ -54,10 +56,12 @@ class Policy:
     tuple: float = 0.05
     function: float = 0.0
     symbolic: float = 0.0
+    ill_typed: float = 0.0
     finite: bool = True
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     implementations: Mapping[str, str] = field(default_factory=dict[str, str])
     only: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
     insert: str = ""
     inserted: float = 0.3
     blocks: tuple[Program, ...] = ()
@@ -104,8 +108,8 @@ _LARGEST = 10**15
 """Of a number: sums of them stay finite."""
 _LONGEST = 2**14
 """Of a dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
-_LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**34}
-_SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "inserted")
+_LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**28}
+_SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "ill_typed", "inserted")
 
 
 def policy_from(document: Mapping[str, object], operators: Sequence[str], languages: Sequence[str]) -> Policy:
@@ -175,6 +179,10 @@ def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -
         for name in getattr(policy, key):
             if name not in operators:
                 raise BadPolicy(f"{key!r} names {name!r}, which is no operator of {policy.language}{hint(name, operators)}")
+    for call in policy.without:
+        name = call.partition("(")[0]
+        if name not in operators or not call.endswith(")"):
+            raise BadPolicy(f"'without' names {call!r}, which is no call of {policy.language}, as 'add(int8, int8)'{hint(name, operators)}")
     for name in policy.dtypes:
         if name not in DTYPES:
             raise BadPolicy(f"'dtypes' names {name!r}, which no operator has{hint(name, DTYPES)}")

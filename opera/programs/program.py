@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Union
 
 from opera.instance import Tensor
-from opera.programs.types import Attributes, Type
+from opera.programs.types import Attributes, Type, tensors_in
 
 MAIN = "main"
 """The function that a compiler is asked for."""
@@ -168,6 +168,11 @@ def calls(program: Program) -> Iterator[Call]:
     for binding in bindings(program):
         if isinstance(binding.value, Call):
             yield binding.value
+
+
+def call_feature(operator: str, arguments: Iterable[Type]) -> str:
+    """An operator with the dtypes of its arguments: `add(float32, float32)`."""
+    return f"{operator}({', '.join(each.dtype for kind in arguments for each in tensors_in(kind))})"
 
 
 def operators_of(program: Program) -> tuple[str, ...]:

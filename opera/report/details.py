@@ -255,7 +255,9 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
         return ()
     if reduction.document is None:
         return (f"not reduced: {one_line(reduction.reason or '')}",)
-    return (*call_text(reduction.instance()).splitlines(), cost_of(reduction))
+    name = reduction.detail.get("first_pass")
+    blamed = () if name is None else (f"it does not fail without the pass {one_line(name, 80)}",)
+    return (*call_text(reduction.instance()).splitlines(), *blamed, cost_of(reduction))
 
 
 def cost_of(reduction: StoredReduction) -> str:

@@ -14,10 +14,12 @@ from opera.compilers.exporters import issue_form
 from opera.compilers.registry import known_adapter
 from opera.console import one_line
 from opera.corpus.stored_call import stored_call
+from opera.difftest.rejection import ACCEPTED
 from opera.errors import UserError
 from opera.instance import decode_instance
 from opera.oracles.fingerprint import ELEMENTS
 from opera.oracles.verdict import Stage, Verdict
+from opera.programs.instances import ILL_TYPED
 from opera.report import details
 from opera.report.details import NamedText
 from opera.report.reproducer import Attempt, ScriptCase
@@ -274,9 +276,13 @@ def _what(difference: Mapping[str, Any]) -> str:
 def _expected(facts: IssueFacts) -> str:
     result, difference = facts.result, _difference(facts.result)
     library = _FRAMEWORKS.get(result.frontend, inline(result.frontend))
+    if difference.get("kind") == ACCEPTED:
+        return f"{code(str(difference.get('expected')))}, because the model is ill-typed"
     if result.verdict is Verdict.INCONSISTENT:
         source = _SPECIFIED.get(str(facts.case.document.get("library")), f"{library} computes it")
         return f"{_what(difference)}{code(str(difference.get('expected')))}, as {source}"
+    if facts.case.document.get("api") == ILL_TYPED:
+        return "The model is rejected with a typed error, because it is ill-typed."
     if result.stage is Stage.RUN:
         return f"The model runs: {library} accepts the operator with these arguments and gives a result."
     return f"The model compiles: {library} accepts the operator with these arguments and gives a result."

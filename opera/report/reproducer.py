@@ -49,10 +49,11 @@ _SIGNS = {
     "shape": "expected shape ",
     "dtype": "expected dtype ",
     "structure": "expected <class",
+    "accepted": "accepted: there was no error",
     "values": "AssertionError",
 }
 """The assertion message for each kind of difference; the first one in the output counts."""
-_TELLING = ("AssertionError: expected", "Mismatched elements", "Max absolute difference")
+_TELLING = ("AssertionError: expected", "AssertionError: accepted", "Mismatched elements", "Max absolute difference")
 _HALVES = "\nexpected, actual = actual[: len(actual) // 2], actual[len(actual) // 2 :]  # of one side and of the other"
 _SIGN_OF = {"nan": "values", "inf": "values"}
 

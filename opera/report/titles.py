@@ -30,6 +30,7 @@ _WRONG = {
     "inf": "wrong infinity",
     "count": "wrong number of outputs",
     "structure": "wrong structure of outputs",
+    "accepted": "accepted",
 }
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?\Z")
 

@@ -41,6 +41,7 @@ class ReductionFacts(TypedDict, total=False):
         against: Number of recorded tests of the operator that have the trigger, and pass.
         untried: Number of aspects of the reduced instance that were not changed, because the budget ended.
         arbiters: What other compilers say of it: each subject, and which side it takes.
+        first_pass: The first pass of the compiler without which a program does not fail.
     """
 
     form: str
@@ -55,6 +56,7 @@ class ReductionFacts(TypedDict, total=False):
     against: int
     untried: int
     arbiters: Sequence[Sequence[str]]
+    first_pass: str
 
 
 @dataclass(frozen=True)

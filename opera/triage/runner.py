@@ -19,6 +19,7 @@ from opera.errors import EnvironmentBroken, OperaError
 from opera.instance import Instance, Kind, encode_instance
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Verdict
+from opera.programs.instances import ILL_TYPED
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
@@ -300,12 +301,20 @@ class Triage:
                 reason=None,
                 document=encode_instance(found.instance),
                 trigger=found.trigger.document(),
-                detail=_detail(found),
+                detail={**_detail(found), **self._first_pass(runner, task, found)},
             )
         except NotReduced as error:
             detail: ReductionFacts = {"probes": runner.count - probes, "seconds": time.monotonic() - began}
             stored = StoredReduction(fingerprint, test.test, fingerprint, str(error), detail=detail)
         return stored
+
+    def _first_pass(self, runner: TestRunner, task: _Task, found: Reduction) -> ReductionFacts:
+        """Which pass makes a program fail: one operator alone is converted, a combination is optimised."""
+        program = task.instance.kind is Kind.PROGRAM and task.instance.api != ILL_TYPED
+        if not program or task.test.verdict not in (Verdict.INCONSISTENT, Verdict.CRASH):
+            return {}
+        name = runner.first_pass(TestCase(found.instance, found.form, "reduced", 0))
+        return {} if name is None else {"first_pass": name}
 
     def _keep(self, stored: StoredReduction, api: str) -> None:
         self._store.keep(stored)
@@ -324,7 +333,7 @@ class Triage:
         for reduction in self._store.all():
             result = results.get(reduction.test)
             question = None if result is None else question_of(result, reduction, known.instance_of(result.instance))
-            if result is not None and question is not None:
+            if result is not None and question is not None and question.trial.instance.api != ILL_TYPED:
                 questions[scope_of(question.trial.instance.library, result)].append(question)
         doing(f"asking other compilers about {plural(sum(map(len, questions.values())), 'wrong result')}")
         arbitration = Arbitration(self._config, self._workspace.scratch)

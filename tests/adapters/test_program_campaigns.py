@@ -134,15 +134,22 @@ def test_mutants_of_a_model_are_programs_and_what_is_no_model_is_refused(tmp_pat
     assert (answer["schema"], answer["given"], answer["programs"], answer["new_instances"]) == ("fuzz-mutate/1", 1, 12, 12)
     again = opera("fuzz", "mutate", "mutants.jsonl", "more.jsonl", "-n", "5", "--json", cwd=tmp_path)
     assert (json.loads(again.stdout)["given"], json.loads(again.stdout)["programs"]) == (12, 5)
+    part = onnx.parser.parse_model(_BLOCK.replace("z = Div(a, y)", "b = ThresholdedRelu(a)  z = Div(b, y)"))
+    onnx.save(part, tmp_path / "part.onnx")
+    named = "left out: ThresholdedRelu: no operator of programs is written so"
+    assert named in opera("fuzz", "mutate", "part.onnx", "part.jsonl", "-n", "3", cwd=tmp_path).stderr
+    onnx.save(onnx.parser.parse_model(_BLOCK.replace("Sqrt", "ThresholdedRelu").replace("Div(a, y)", "Elu(a)")), tmp_path / "nothing.onnx")
     edited = (tmp_path / "mutants.jsonl").read_text().splitlines()[0]
     (tmp_path / "broken.onnx").write_bytes(b"no model")
     (tmp_path / "older.json").write_text(edited.replace("program/1", "program/0"))
+    (tmp_path / "huge.json").write_text(edited.replace('"shape":[2,3]', '"shape":[1000000,1000000]', 1))
     (tmp_path / "edited.json").write_text(edited.replace('"shape":[2', '"shape":[9', 1))
     for name, message in (
         ("broken.onnx", "broken.onnx: "),
         ("none.onnx", "none.onnx: there is no such file"),
         ("older.json", "older.json:1: expected schema 'program/1', found 'program/0'"),
         ("edited.json", "edited.json:1: "),
+        ("huge.json", "type.shape: a tensor of 1,000,000,000,000 elements"),
     ):
         refused = opera("fuzz", "mutate", name, "out.jsonl", cwd=tmp_path)
         assert (refused.returncode, message in refused.stderr, "Traceback" in refused.stderr) == (2, True, False), refused.stderr

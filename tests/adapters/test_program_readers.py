@@ -116,6 +116,22 @@ def test_what_no_program_can_hold_is_named_and_the_rest_is_read() -> None:
     )
 
 
+def test_what_opaque_nodes_take_is_the_result_where_no_output_can_be_read() -> None:
+    own = helper.make_node("Own", ["a"], ["b"], domain="own")
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), own, helper.make_node("Sin", ["b"], ["c"])]
+    reading = program_from_onnx.program_from(model(nodes, [2, 3], ["q"], "own"))
+    assert operators_of(reading.program) == ("relu",)
+    assert reading.opaque == ("Own: its domain is 'own'", "Sin: it depends on an opaque value")
+
+
+def test_an_input_of_an_open_shape_is_named_and_the_rest_is_read() -> None:
+    whole = model([helper.make_node("Relu", ["x"], ["y"]), helper.make_node("Tanh", ["n"], ["z"])], [2, 3], ["y", "z"])
+    whole.graph.input.append(helper.make_tensor_value_info("n", TensorProto.FLOAT, ["n", 3]))
+    reading = program_from_onnx.program_from(whole)
+    assert operators_of(reading.program)[0] == "relu"
+    assert reading.opaque == ("input: the shape of 'n' is open", "Tanh: it depends on an opaque value")
+
+
 @pytest.mark.parametrize(
     ("node", "reason"),
     [
@@ -134,12 +150,12 @@ def test_a_node_that_is_written_otherwise_is_opaque_with_the_reason(node: Any, r
 @pytest.mark.parametrize(
     ("made", "reason"),
     [
-        (lambda: model([helper.make_node("Relu", ["x"], ["y"])], ["n", 3], ["y"]), "the shape of 'x' is open"),
-        (lambda: model([helper.make_node("Own", ["x"], ["y"], domain="o")], [2], ["q"], "o"), "no output can be read"),
+        (lambda: model([helper.make_node("Relu", ["x"], ["y"])], ["n", 3], ["y"]), "input: the shape of 'x' is open; Relu: it depends on"),
+        (lambda: model([helper.make_node("Own", ["x"], ["y"], domain="o")], [2], ["q"], "o"), "nothing of it can be read .Own: its domain"),
         (lambda: onnx.ModelProto(), "opset 0 is older than 13"),
     ],
 )
-def test_a_model_that_is_open_or_empty_is_refused(made: Any, reason: str) -> None:
+def test_a_model_of_which_nothing_can_be_read_is_refused(made: Any, reason: str) -> None:
     with pytest.raises(Opaque, match=reason):
         program_from_onnx.program_from(made())
 

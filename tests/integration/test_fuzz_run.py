@@ -42,6 +42,15 @@ def test_builds_limits_the_oracles_that_compile(tmp_path: Path) -> None:
     }
 
 
+def test_all_levels_of_a_compiler_test_the_same_programs(tmp_path: Path) -> None:
+    (tmp_path / "policy.toml").write_text(POLICY.format(language="onnx"))
+    chosen = ("--subject", "onnxruntime", "--all-levels", "--no-triage", "--json")
+    run = opera("fuzz", "run", "--policy", "policy.toml", "-n", "6", "-j", "1", *chosen, cwd=tmp_path)
+    subjects = json.loads(run.stdout)["subjects"]
+    assert {name: each["executed"] for name, each in subjects.items()} == {"onnxruntime/onnx:onnx": 6, "onnxruntime/onnx:onnx at none": 6}
+    assert len({each["campaign"] for each in subjects.values()}) == 2
+
+
 def test_what_does_not_fit_is_refused_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY.format(language="relax"))
     (tmp_path / ".opera").mkdir()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
@@ -14,6 +15,7 @@ from opera.programs import languages
 from opera.programs.check import check
 from opera.programs.generate import INSERTED, ProgramGenerator
 from opera.programs.inserted import InsertedBlock
+from opera.programs.instances import called_features
 from opera.programs.languages import drawn_from, operators_in, own_printer, registry
 from opera.programs.operators import Operator
 from opera.programs.policy import SHIPPED, BadPolicy, Policy, policy_from
@@ -41,6 +43,27 @@ def block(*, branch: bool = False) -> Program:
     program = Program((Function("main", parameters, Block(steps, "d"), steps[-1].type),))
     check(program, registry())
     return program
+
+
+def test_calls_that_a_policy_leaves_out_are_not_drawn_and_are_counted() -> None:
+    only = ("equal", "add", "logical_not")
+    plain = ProgramGenerator(Policy(only=only, dtypes=("bool", "float32")), drawn_from(Policy(only=only)))
+    policy = Policy(only=only, dtypes=("bool", "float32"), without=("equal(bool, bool)", "add(float32, float32)"))
+    generator = ProgramGenerator(policy, drawn_from(policy))
+    before, after = Counter[str](), Counter[str]()
+    for seed in range(60):
+        before.update(feature for _, feature in called_features(plain.generate(seed).program))
+        after.update(feature for _, feature in called_features(generator.generate(seed).program))
+    assert before["equal(bool, bool)"] > 5
+    assert not after.keys() & set(policy.without)
+    assert after["equal(float32, float32)"] > 5
+    assert set(generator.counts.known) == set(policy.without)
+
+
+@pytest.mark.parametrize("call", ["equal", "eqal(bool, bool)", "equal(bool, bool"])
+def test_a_call_to_leave_out_that_is_none_is_refused_with_a_hint(call: str) -> None:
+    with pytest.raises(BadPolicy, match=r"'without' names .*, which is no call of onnx"):
+        policy_from({"without": [call]}, [each.name for each in operators_in("onnx")], ("onnx",))
 
 
 def test_a_program_is_inserted_as_a_whole_where_it_is_defined() -> None:

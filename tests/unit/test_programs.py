@@ -305,6 +305,26 @@ def test_a_spoilt_document_is_refused_or_ill_typed_and_never_ends_in_another_err
 
 
 @pytest.mark.parametrize(
+    ("shapes", "message"),
+    [
+        ([[2**14, 2**13]], r"the document.functions\[0\].body.bindings\[0\].type.shape: a tensor of 134,217,728 elements"),
+        ([[10**30, 10**30]], "bindings.0..type.shape: a tensor of 1,000,000,000,"),
+        ([[2**13, 2**12]] * 3, "the document: its values have 100,663,296 elements together, more than 67,108,864"),
+    ],
+)
+def test_a_document_of_absurd_sizes_is_refused_with_the_place(shapes: list[list[int]], message: str) -> None:
+    bindings = [
+        {"name": f"v{place}", "type": {"shape": shape, "dtype": "float32"}, "value": {"call": "broadcast_to", "arguments": ["x"]}}
+        for place, shape in enumerate(shapes)
+    ]
+    scalar = {"shape": [], "dtype": "float32"}
+    body = {"bindings": bindings, "result": "v0"}
+    main = {"name": "main", "parameters": [{"name": "x", "type": scalar}], "body": body, "result": scalar}
+    with pytest.raises(BadProgram, match=message):
+        decode({"schema": "program/1", "functions": [main], "inputs": []})
+
+
+@pytest.mark.parametrize(
     ("document", "message"),
     [
         ({"base": "generall"}, "unknown policy 'generall' \\(did you mean 'general'"),

@@ -11,6 +11,7 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Argument, DType, Instance, Kind, Tensor
 from opera.instance.values import Value, ends_of
+from opera.programs.instances import ILL_TYPED
 from opera.triage.reduction import programs, shapes
 from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, with_dtype, without
 
@@ -283,5 +284,5 @@ PROGRAM_STEPS: tuple[Candidates, ...] = (
 def steps_for(instance: Instance) -> tuple[Candidates, ...]:
     """The steps that make sense for *instance*: a graph fixes the types and shapes of its inputs; of a program, both change together."""
     if instance.kind is Kind.PROGRAM:
-        return PROGRAM_STEPS
+        return (programs.faulty_call_alone,) if instance.api == ILL_TYPED else PROGRAM_STEPS
     return (simpler_values,) if instance.kind is Kind.GRAPH else STEPS

@@ -16,6 +16,7 @@ from opera.arrays import Array
 from opera.instance import Argument, Instance, Tensor
 from opera.programs.check import Evaluation, check, evaluate
 from opera.programs.document import BadProgram
+from opera.programs.faults import faulty_call, type_fault
 from opera.programs.instances import called_features, program_of, with_program
 from opera.programs.languages import registry
 from opera.programs.program import (
@@ -153,6 +154,29 @@ def without_symbols(instance: Instance) -> Iterator[Instance]:
     opened = _opened(instance)
     if opened is not None and opened.program.main.symbols:
         yield from _closed(instance, opened.program.functions[:-1], opened.body, opened.values)
+
+
+def faulty_call_alone(instance: Instance) -> Iterator[Instance]:
+    """The call that makes a program ill-typed, of parameters with the values that its arguments had."""
+    try:
+        program = canonical(program_of(instance))
+        fault = type_fault(program, registry())
+        if fault is None:
+            return
+        alone = faulty_call(program)
+        given = [to_array(each.value) for each in instance.call if isinstance(each.value, Tensor)]
+        values: dict[str, ProgramValue] = {each.name: value for each, value in zip(program.main.parameters, given, strict=True)}
+        evaluation = Evaluation(program, registry())
+        with np.errstate(all="ignore"):
+            for binding in program.main.body.bindings[: fault.place]:
+                values[binding.name] = evaluation.expression(binding.value, values)
+    except ValueError:
+        return
+    inputs = [(each.name, value) for each in alone.main.parameters if not isinstance(value := values[each.name], tuple)]
+    if len(inputs) == len(alone.main.parameters):
+        named = canonical(alone).main.parameters
+        call = tuple(Argument(each.name, to_tensor(value)) for each, (_, value) in zip(named, inputs, strict=True))
+        yield with_program(replace(instance, call=call), canonical(alone))
 
 
 # Fewer bindings.

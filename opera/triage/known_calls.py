@@ -1,0 +1,26 @@
+"""Calls of operators that are known to fail on a compiler, whatever else a program is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from opera.store import Campaigns, Workspace
+from opera.store.reductions import Reductions
+from opera.triage.reduction.properties import parts_of
+from opera.triage.reduction.trigger import trigger_of
+
+
+def known_calls(workspace: Workspace, compilers: Collection[str], language: str) -> tuple[str, ...]:
+    """The calls that alone explain a failure of one of *compilers* on programs of *language*, e.g. `equal(bool, bool)`, sorted.
+
+    A failure that needs something else as well, such as a value or a second operator, names none.
+    """
+    results = Campaigns(workspace).results(failures=True)
+    failing = {each.test for each in results if each.compiler in compilers and each.frontend == language}
+    found: set[str] = set()
+    for each in Reductions(workspace).all():
+        trigger = None if each.trigger is None or each.test not in failing else trigger_of(each.trigger)
+        if trigger is not None and len(trigger.core()) == 1:
+            parts = parts_of(trigger.properties)
+            found |= parts if len(parts) == 1 else frozenset()
+    return tuple(sorted(each for each in found if each.endswith(")")))
