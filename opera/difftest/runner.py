@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -137,7 +138,7 @@ class TestRunner:
         if self.cancelled:
             raise Cancelled
         self.count += 1
-        document = encode_instance(trial.instance)
+        document = json.dumps(encode_instance(trial.instance))
         test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
         library, compiler = roles
 

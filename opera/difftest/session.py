@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -155,7 +156,7 @@ def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
         EnvironmentBroken: the library has no canary.
     """
     instance = canary(route.library)
-    document = encode_instance(instance)
+    document = json.dumps(encode_instance(instance))
     test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY, seed)
     return DiffTest(subject, route.artefact, (route.frontend, route.name), lambda _: document, confirm=False, reviewed=_never), test
 

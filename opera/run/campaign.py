@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import stat
@@ -327,7 +326,7 @@ class _Campaign:
         scheduler = Scheduler(
             todo,
             self._workers.pool,
-            self._workers.difftest(self._document),
+            self._workers.difftest(self._corpus.document),
             cache,
             slots=self._settings.jobs,
             on_result=self._result,
@@ -349,9 +348,6 @@ class _Campaign:
             self._writer.flush_if_due()
             self._watch.tick()
         self._complete = True
-
-    def _document(self, key: str) -> Any:
-        return json.loads(self._corpus.document(key))
 
     def _reason_to_stop(self) -> str | None:
         if self._settings.budget is not None and time.monotonic() - self._started >= self._settings.budget:
