@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -46,6 +47,7 @@ class CompilerWorker:
         chebyshev = self._options.get("chebyshev")
         self._policy = Policy(dict(self._factory.computes_as), chebyshev)
         remarks = torch_tables.keep() if self._options["decomposes"] else []
+        self._import_library()
         return {"versions": versions, "python": sys.version.split()[0], "remarks": remarks}
 
     def _at_level(self, level: str | None) -> dict[str, str]:
@@ -143,9 +145,20 @@ class CompilerWorker:
     def _instance(self, request: Compile) -> Instance:
         return decode_instance(json.loads(request.instance), self._blob)
 
-    def _module(self, instance: Instance, request: Compile) -> Any:
-        """The live module, rebuilt from the template in this process."""
+    def _import_library(self) -> None:
+        """Has what loads and builds models imported before this process is copied. Where this fails, the first test says why."""
+        with suppress(Exception):
+            if self._options["decomposes"]:
+                torch_tables.fill()
+            if self._options["builds"]:
+                self._template()
+
+    def _template(self) -> Any:
         module, _, attribute = str(self._options["template"]).partition(":")
         template = self._built.get(module) or getattr(importlib.import_module(module), attribute)()
         self._built[module] = template
-        return template.build(instance, request.key, request.seed)
+        return template
+
+    def _module(self, instance: Instance, request: Compile) -> Any:
+        """The live module, rebuilt from the template in this process."""
+        return self._template().build(instance, request.key, request.seed)
