@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Union, cast
 
 import numpy as np
@@ -35,6 +36,7 @@ def numpy_dtype(name: str) -> np.dtype[Any]:
         return np.dtype(getattr(ml_dtypes, plain))
 
 
+@lru_cache(256)
 def dtype_name(dtype: np.dtype[Any]) -> str:
     """The canonical name of *dtype*.
 

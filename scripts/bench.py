@@ -2,6 +2,7 @@
 
 python scripts/bench.py worker     warm worker on the ONNX node tests, and a bare loop over the same tests
 python scripts/bench.py cli        `opera --help`
+python scripts/bench.py messages   where the time of a test goes in a campaign with a filled cache, step by step
 python scripts/bench.py extract    extraction of every shipped source
 """
 
@@ -17,8 +18,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from opera import bundle
 from opera.cli.extract import command as extract_command
@@ -26,16 +30,19 @@ from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.messages import KeptModel, KeptReference, kept_of
+from opera.difftest.protocol import DiffTest
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.instance import Instance
 from opera.models.forms import InputForm
 from opera.prioritize.ranking import rank
-from opera.run.campaign import run_campaign
+from opera.run.campaign import _Campaign, _ResultWriter, run_campaign  # pyright: ignore[reportPrivateUsage]
 from opera.run.plan import make_plan
+from opera.run.scheduler import Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
-from opera.workers.process import PINNED_ENVIRONMENT
+from opera.workers.process import PINNED_ENVIRONMENT, Done, Event, Worker
+from opera.workers.protocol import Message
 
 COMPILERS = ("openvino", "tvm", "onnxruntime")
 HARNESS_STAGES = ("read", "compare", "reference", "export")
@@ -59,7 +66,7 @@ def main() -> None:
         bare_loop(*sys.argv[2:])
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", nargs="*", choices=["worker", "cli", "extract"])
+    parser.add_argument("what", nargs="*", choices=["worker", "messages", "cli", "extract"])
     parser.add_argument("--repeat", type=int, default=3, help="repetitions; medians are printed")
     parser.add_argument("--compiler", choices=COMPILERS, action="append")
     arguments = parser.parse_args()
@@ -70,6 +77,8 @@ def main() -> None:
         bench_extract()
     if "worker" in chosen:
         bench_worker(arguments.compiler or COMPILERS, arguments.repeat)
+    if "messages" in arguments.what:
+        bench_messages(arguments.compiler or ["onnxruntime"])
 
 
 def bench_cli(repeat: int) -> None:
@@ -113,6 +122,95 @@ def bench_worker(compilers: tuple[str, ...] | list[str], repeat: int) -> None:
                 f" ratio {one / other:.2f}; {statistics.median(shares):.0%} of the wall time inside the compiler"
                 f" (medians of {repeat})   [scripts/bench.py worker]"
             )
+
+
+def bench_messages(compilers: tuple[str, ...] | list[str]) -> None:
+    """Microseconds of each step of a test on the ONNX node tests: medians, which work beside the benchmark does not move much."""
+    with tempfile.TemporaryDirectory() as folder:
+        extract_command.main(["--lib", "onnx", "-q", "--workspace", folder], standalone_mode=False)
+        for compiler in compilers:
+            warm(folder, compiler)
+            with Course() as course:
+                campaign_rate(folder, compiler)
+            print(f"{compiler}: microseconds of a test, medians of {course.tests:,}   [scripts/bench.py messages --compiler {compiler}]")
+            for step, micros in course.table():
+                print(f"  {step:72}{micros:8.0f}")
+
+
+class Course:
+    """Notes when the compiler's worker is given each task and when its answer is there, and what the driver does meanwhile."""
+
+    PARTS = (
+        (Scheduler, "_take_cached", "driver, beside it: chooses a test, and finds its model"),
+        (Scheduler, "_prepare", "driver, beside it: makes the next request"),
+        (DiffTest, "answered", "driver, beside it: judges the answer"),
+        (_ResultWriter, "flush", "driver, beside it: writes to the database (mean)"),
+        (_Campaign, "_result", "driver, beside it: keeps result and journal"),
+    )
+
+    def __init__(self) -> None:
+        self._spent: dict[str, list[float]] = {name: [] for *_, name in self.PARTS}
+        self._turns: list[tuple[float, float, Mapping[str, float]]] = []
+        self._patches = contextlib.ExitStack()
+        self._sent = 0.0
+
+    def __enter__(self) -> Course:
+        for owner, name, step in self.PARTS:
+            self._patches.enter_context(mock.patch.object(owner, name, self._timed(getattr(owner, name), self._spent[step])))
+        submit, receive = Worker.submit, Worker.receive
+
+        def noting_submit(worker: Worker, task: Message, *, fork: bool = False) -> None:
+            submit(worker, task, fork=fork)
+            if worker.tasks > 1:
+                self._sent = time.perf_counter()
+
+        def noting_receive(worker: Worker) -> Iterator[Event]:
+            heard = time.perf_counter()
+            for event in receive(worker):
+                if isinstance(event, Done) and worker.tasks > 1:
+                    self._turns.append((self._sent, heard, event.seconds))
+                yield event
+
+        self._patches.enter_context(mock.patch.object(Worker, "submit", noting_submit))
+        self._patches.enter_context(mock.patch.object(Worker, "receive", noting_receive))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._patches.close()
+
+    @staticmethod
+    def _timed(function: Callable[..., Any], into: list[float]) -> Callable[..., Any]:
+        def timed(*arguments: Any) -> Any:
+            began = time.perf_counter()
+            try:
+                return function(*arguments)
+            finally:
+                into.append(time.perf_counter() - began)
+
+        return timed
+
+    @property
+    def tests(self) -> int:
+        """Number of tests."""
+        return len(self._turns)
+
+    def table(self) -> Iterator[tuple[str, float]]:
+        """Steps, and microseconds of each."""
+        stages: dict[str, list[float]] = {}
+        for *_, seconds in self._turns:
+            for stage, each in seconds.items():
+                stages.setdefault(stage, []).append(each)
+        whole = [after[1] - before[1] for before, after in pairwise(self._turns)]
+        yield "whole test", 1e6 * statistics.median(whole)
+        gaps = [after[0] - before[1] for before, after in pairwise(self._turns)]
+        yield "worker idle, while the driver reads its answer and sends the next task", 1e6 * statistics.median(gaps)
+        between = [heard - sent - sum(seconds.values()) for sent, heard, seconds in self._turns]
+        yield "both: pipe, JSON in the worker, wake-ups", 1e6 * statistics.median(between)
+        for stage, each in stages.items():
+            yield f"worker: {stage}", 1e6 * statistics.median(each)
+        for step, each in self._spent.items():
+            if each:
+                yield step, 1e6 * (statistics.fmean(each) * len(each) / self.tests if "mean" in step else statistics.median(each))
 
 
 def settings_for(compiler: str, *, confirm: bool) -> Settings:
@@ -203,7 +301,7 @@ def bare_loop(folder: str, compiler: str) -> None:
     for key, bundle_name, artefact in json.loads(Path(folder, "bare.json").read_text(encoding="utf-8")):
         tree = bundle.parse(bundle.fetch(space.cache, bundle_name))
         data = bundle.fetch(space.cache, artefact)
-        subjects.append(Subject(route, data, tree["inputs"], len(tree["outputs"]), corpus.get(key)))
+        subjects.append(Subject(route, data, tree["inputs"], len(tree["outputs"]), partial(corpus.get, key)))
     started = time.perf_counter()
     for subject in subjects:
         with contextlib.suppress(Exception):

@@ -28,7 +28,6 @@ from opera.difftest.model_worker import Materialiser
 from opera.difftest.protocol import Ask, DiffTest, Event, drive
 from opera.difftest.specs import compiler_spec, library_spec
 from opera.difftest.test import Test
-from opera.instance import encode_instance
 from opera.models import torch_tables
 from opera.models.forms import InputForm
 from opera.prioritize.ranking import rank
@@ -86,7 +85,7 @@ def main() -> None:
             f"{arguments.compiler}/pytorch",
             route.artefact,
             (route.frontend, route.name),
-            lambda key: encode_instance(corpus.get(key)),
+            corpus.document,
             confirm=False,
             reviewed=lambda judgement, test: False,
         )

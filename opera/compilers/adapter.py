@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -96,7 +97,7 @@ class Subject:
         data: The artefact; empty on a live route.
         inputs: Name to value, in the model's order: an array, a list of arrays, or None.
         outputs: Number of outputs that the library gives.
-        instance: What it was made from.
+        source: Gives the instance that it was made from.
         module: The live module on a live route.
     """
 
@@ -104,8 +105,13 @@ class Subject:
     data: bytes
     inputs: Mapping[str, Any]
     outputs: int
-    instance: Instance
+    source: Callable[[], Instance]
     module: Any = None
+
+    @cached_property
+    def instance(self) -> Instance:
+        """What it was made from; it is decoded when it is first asked for, because few tests need it."""
+        return self.source()
 
 
 @dataclass(frozen=True)

@@ -133,20 +133,20 @@ def _stored(space: Workspace, library: str, items: Iterator[Item], finished: _Fi
     corpus: Corpus | None = None
     for batch in _batched(items):
         corpus = corpus or Corpus(space, continues=finished.continued)
-        fresh: list[tuple[Instance, Occurrence]] = []
+        fresh: list[tuple[str, Instance, Occurrence]] = []
         again: list[tuple[str, Occurrence]] = []
         files: list[FileEnded] = []
         summaries: list[SourceSummary] = []
         for item in batch:
             if isinstance(item, Recorded):
-                fresh.append((item.instance, item.occurrence))
+                fresh.append((item.digest, item.instance, item.occurrence))
             elif isinstance(item, SourceSummary):
                 summaries.append(item)
             elif isinstance(item, FileEnded):
                 files.append(item)
             else:
                 again.append((item.digest, item.occurrence))
-        corpus.add(fresh)
+        corpus.add_identified(fresh)
         corpus.add_occurrences(again)
         with space.transaction():
             for file in files:

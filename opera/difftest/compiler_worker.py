@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,14 +15,14 @@ from typing import Any, cast
 from opera import bundle
 from opera.arrays import Outputs
 from opera.compilers import onnx_format
-from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Route, Subject, UnsupportedRule, declined
+from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Subject, UnsupportedRule, declined
 from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, FirstPass, NotCaptured, Timed, from_json, to_json
 from opera.difftest.rejection import accepted, fault_of
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
 from opera.models.forms import BESIDE
-from opera.oracles.compare import Policy, compare
+from opera.oracles.compare import Difference, Policy, compare
 from opera.oracles.filters import order_is_specified
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.metrics import metrics
@@ -53,6 +55,7 @@ class CompilerWorker:
         chebyshev = self._options.get("chebyshev")
         self._policy = Policy(dict(self._factory.computes_as), chebyshev)
         remarks = torch_tables.keep() if self._options["decomposes"] else []
+        self._import_library()
         return {"versions": versions, "python": sys.version.split()[0], "remarks": remarks}
 
     def _at_level(self, level: str | None) -> dict[str, str]:
@@ -77,8 +80,9 @@ class CompilerWorker:
         except bundle.DamagedArtefact as error:
             return Damaged(str(error))
         route = next(route for route in self._adapter.routes if [route.frontend, route.name] == list(request.route))
-        instance = decode_instance(request.instance, self._blob)
-        subject = Subject(route, data, tree["inputs"], len(tree["outputs"]), instance, self._module(route, instance, request))
+        subject = Subject(route, data, tree["inputs"], len(tree["outputs"]), lambda: self._instance(request))
+        if route.artefact is None:
+            subject = replace(subject, module=self._module(subject.instance, request))
         if request.blame:
             return FirstPass(self._first_pass(subject, tree, stages))
         try:
@@ -100,10 +104,10 @@ class CompilerWorker:
             return self._failed(describe(error), stages.current, subject)
         stages.enter("compare")
         inputs = list(tree["inputs"].values())
-        difference = compare(tree["outputs"], tree["precise"], outputs, self._policy, inputs, ordered=order_is_specified(instance))
-        if difference is None and instance.context_value(BESIDE) is not None:
+        difference = self._difference(tree["outputs"], tree["precise"], outputs, subject, inputs)
+        if difference is None and BESIDE in request.instance and subject.instance.context_value(BESIDE) is not None:
             half = len(outputs) // 2
-            difference = compare(outputs[:half], None, outputs[half:], self._policy, inputs, ordered=order_is_specified(instance))
+            difference = self._difference(outputs[:half], None, outputs[half:], subject, inputs)
         answer = Compared(None)
         if difference is not None:
             kept = self._kept(outputs) if difference.explained is None else None
@@ -137,6 +141,14 @@ class CompilerWorker:
                 if not fails():
                     return name
         return None
+
+    def _difference(
+        self, expected: Outputs, precise: Outputs | None, actual: Outputs, subject: Subject, inputs: Outputs
+    ) -> Difference | None:
+        found = compare(expected, precise, actual, self._policy, inputs)
+        if found is not None and order_is_specified(subject.instance):
+            return compare(expected, precise, actual, self._policy, inputs, ordered=True)
+        return found
 
     def _timed(self, compiled: Any, subject: Subject, repeats: int, stages: Stages) -> Timed:
         """Times warm calls; inputs are converted once before, where the adapter can."""
@@ -178,11 +190,23 @@ class CompilerWorker:
     def _blob(self, name: str) -> bytes:
         return bundle.fetch(self._cache.parent / "blobs", name)
 
-    def _module(self, route: Route, instance: Instance, request: Compile) -> Any:
-        """The live module, rebuilt from the template in this process, where the route needs it."""
-        if route.artefact is not None:
-            return None
+    def _instance(self, request: Compile) -> Instance:
+        return decode_instance(json.loads(request.instance), self._blob)
+
+    def _import_library(self) -> None:
+        """Has what loads and builds models imported before this process is copied. Where this fails, the first test says why."""
+        with suppress(Exception):
+            if self._options["decomposes"]:
+                torch_tables.fill()
+            if self._options["builds"]:
+                self._template()
+
+    def _template(self) -> Any:
         module, _, attribute = str(self._options["template"]).partition(":")
         template = self._built.get(module) or getattr(importlib.import_module(module), attribute)()
         self._built[module] = template
-        return template.build(instance, request.key, request.seed)
+        return template
+
+    def _module(self, instance: Instance, request: Compile) -> Any:
+        """The live module, rebuilt from the template in this process."""
+        return self._template().build(instance, request.key, request.seed)

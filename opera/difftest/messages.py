@@ -13,8 +13,8 @@ from typing import Any, Literal, cast
 
 from opera.oracles.verdict import DifferenceFacts, Failure, LostFacts, MeasuredFacts
 
-Document = Mapping[str, Any]
-"""An `instance/1` document."""
+Document = str
+"""An `instance/1` document as JSON text: the driver passes it on as the workspace has it."""
 
 _BLOB = re.compile(r"[0-9a-f]{64}", re.ASCII)
 

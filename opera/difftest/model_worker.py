@@ -116,12 +116,12 @@ class Materialiser:
             return InstanceRejected(str(error), REFERENCE, describe(error.__cause__ or error))
 
     def _model(self, request: Materialise | WriteSource | Review | TimeCalls) -> Model:
-        return self._template.build(decode_instance(request.instance, self._blob), request.key, request.seed)
+        return self._template.build(decode_instance(json.loads(request.instance), self._blob), request.key, request.seed)
 
     def _review(self, request: Review, stages: Stages) -> Reviewed:
         """Looks for what excuses a failing test, and for a fault of the artefact."""
         stages.enter(REVIEW)
-        instance = decode_instance(request.instance, self._blob)
+        instance = decode_instance(json.loads(request.instance), self._blob)
         model = self._model(request)
         tree = bundle.parse(bundle.fetch_made(self._cache, request.bundle))
         actual = None if request.outputs is None else bundle.parse(bundle.fetch_made(self._cache, request.outputs))

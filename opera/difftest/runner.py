@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -137,7 +138,7 @@ class TestRunner:
         if self.cancelled:
             raise Cancelled
         self.count += 1
-        document = encode_instance(trial.instance)
+        document = json.dumps(encode_instance(trial.instance))
         test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
         library, compiler = roles
 
@@ -162,7 +163,7 @@ class TestRunner:
 
     def first_pass(self, trial: TestCase) -> str | None:
         """The first pass of the compiler without which *trial* does not fail; None where none alone is to blame, or it does not tell."""
-        document = encode_instance(trial.instance)
+        document = json.dumps(encode_instance(trial.instance))
         test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
         difftest = replace(self._workers.difftest(lambda _: document), lowest=None, confirm=False, compiler=WorkerKind.COMPILER_FRESH)
         state = difftest.begin(test)

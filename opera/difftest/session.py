@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -53,6 +54,7 @@ class SubjectSession:
             WorkerKind.COMPILER_FRESH: WorkerConfig(compiler, forkable=self.adapter.fork is not Fork.NEVER),
             WorkerKind.COMPILER_SPAWNED: WorkerConfig(compiler, forkable=False),
         }
+        self.specs = {kind: post.spec for kind, post in posts.items()}
         limits = Limits(stage=settings.timeout, start=max(180.0, settings.timeout), memory=settings.memory)
         self.pool = _pool(posts, limits, settings, cache.parent, scratch, logs)
 
@@ -86,7 +88,7 @@ class SubjectSession:
             self.pool.never_copy(WorkerKind.LIBRARY_FRESH)
         if self.adapter.fork is Fork.WARM:
             self.pool.set_warmup(WorkerKind.COMPILER_FRESH, asked[WorkerKind.COMPILER])
-        return self._identity()
+        return self.identity()
 
     def ask(self, worker: WorkerKind, request: Request) -> Event:
         """What *worker* answers; a task that takes too long runs twice."""
@@ -109,7 +111,8 @@ class SubjectSession:
                 raise KeyboardInterrupt
         raise EnvironmentBroken(f"{role.value} does not answer; run `opera doctor`")
 
-    def _identity(self) -> Identity:
+    def identity(self) -> Identity:
+        """What the identities of tests are made of, as the workers said it."""
         library = self.pool.infos[WorkerKind.LIBRARY]
         measured = {} if self._settings.suite is None else {"measured": _MEASURED}
         return Identity(
@@ -155,7 +158,7 @@ def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
         EnvironmentBroken: the library has no canary.
     """
     instance = canary(route.library, ill_typed=route.rejects)
-    document = encode_instance(instance)
+    document = json.dumps(encode_instance(instance))
     test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY, seed)
     return DiffTest(subject, route.artefact, (route.frontend, route.name), lambda _: document, confirm=False, reviewed=_never), test
 

@@ -81,6 +81,7 @@ def compiler_spec(
         "template": template,
         "cache": str(cache),
         "decomposes": any(route.artefact == DECOMPOSED for route in own),
+        "builds": any(route.artefact is None for route in own),
         "chebyshev": chebyshev,
         **_trusted(config),
     }

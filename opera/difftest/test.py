@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from opera.compilers.adapter import Route
@@ -61,27 +62,34 @@ class Identity:
 
     def reference_key(self, instance: str, seed: int) -> str:
         """The key of the inputs and reference outputs."""
-        return _key(instance, seed, self.template, dict(self.library))
+        return _key(instance, seed, self._model)
 
     def artefact_key(self, instance: str, seed: int, form: InputForm) -> str:
         """The key of the model."""
-        return _key(instance, seed, self.template, dict(self.library), self.route.artefact, form.value)
+        return _key(instance, seed, self._model, json.dumps(self.route.artefact), json.dumps(form.value))
 
     def test(self, instance: str, seed: int, form: InputForm) -> str:
         """The identity of the test."""
-        return _key(
-            instance,
-            seed,
-            self.template,
-            dict(self.library),
-            self.compiler,
-            self.route.frontend,
-            self.route.name,
-            form.value,
-            dict(self.versions),
-            dict(self.policy),
-        )
+        return _key(instance, seed, self._model, self._subject, json.dumps(form.value), self._settings)
+
+    @cached_property
+    def _model(self) -> str:
+        return _text(self.template, dict(self.library))
+
+    @cached_property
+    def _subject(self) -> str:
+        return _text(self.compiler, self.route.frontend, self.route.name)
+
+    @cached_property
+    def _settings(self) -> str:
+        return _text(dict(self.versions), dict(self.policy))
 
 
-def _key(*parts: Any) -> str:
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+def _text(*parts: Any) -> str:
+    """*parts* as items of a JSON array, without its brackets."""
+    return json.dumps(parts, sort_keys=True)[1:-1]
+
+
+def _key(instance: str, seed: int, *texts: str) -> str:
+    """The hash of a JSON array: *instance*, *seed*, and the items that are texts already, since campaigns make keys by the million."""
+    return hashlib.sha256(f"[{', '.join((json.dumps(instance), str(seed), *texts))}]".encode()).hexdigest()

@@ -51,7 +51,7 @@ class VisitingWorker:
         frontend, name = task["route"]
         route = next(each for each in self.adapter.routes if (each.frontend, each.name) == (frontend, name))
         instance = decode_instance(task["document"], lambda blob: bundle.fetch(self._cache.parent / "blobs", blob))
-        return self.visit(Subject(route, data, tree["inputs"], len(tree["outputs"]), instance, None), stages)
+        return self.visit(Subject(route, data, tree["inputs"], len(tree["outputs"]), lambda: instance), stages)
 
     def visit(self, subject: Subject, stages: Stages) -> Message:
         """What is measured of one model."""

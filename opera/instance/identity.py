@@ -32,6 +32,9 @@ VERSION = 1
 EXACT_INTEGERS = 256
 _FLOAT_FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
 _DTYPE_ARGUMENT = "dtype"
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+_PLAIN = (type(None), bool, int, str)
+"""Types whose values have a form of their own: no value of another type has it."""
 
 _Form = Callable[[Value], wire.Json]
 
@@ -47,8 +50,7 @@ def shape_digest(instance: Instance) -> str:
 
 
 def _hash(form: dict[str, wire.Json]) -> str:
-    text = json.dumps(form, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return hashlib.sha256(_ENCODER.encode(form).encode("ascii")).hexdigest()
 
 
 def identity_form(instance: Instance) -> dict[str, wire.Json]:
@@ -64,7 +66,7 @@ def shape_form(instance: Instance) -> dict[str, wire.Json]:
 
 
 def _document(instance: Instance, form: _Form) -> dict[str, wire.Json]:
-    defaults = {name: json.dumps(_form(value), sort_keys=True) for name, value in instance.defaults}
+    defaults = dict(instance.defaults)
     return {
         "library": instance.library,
         "api": instance.api,
@@ -74,14 +76,21 @@ def _document(instance: Instance, form: _Form) -> dict[str, wire.Json]:
     }
 
 
-def _arguments(arguments: tuple[Argument, ...], defaults: dict[str, str], form: _Form) -> wire.Json:
+def _arguments(arguments: tuple[Argument, ...], defaults: dict[str, Value], form: _Form) -> wire.Json:
     """Name to value; a name that occurs twice (variadic parameters) keeps the order of its occurrences."""
     forms: dict[str, list[wire.Json]] = {}
     for argument in arguments:
-        if argument.name in defaults and defaults[argument.name] == json.dumps(_form(argument.value), sort_keys=True):
+        if argument.name in defaults and _is_same(defaults[argument.name], argument.value):
             continue
         forms.setdefault(argument.name, []).append(form(argument.value))
     return cast(wire.Json, forms)
+
+
+def _is_same(one: Value, other: Value) -> bool:
+    """Whether two values have the same form, as text: 1, 1.0 and true differ, and so do 0.0 and -0.0."""
+    if type(one) in _PLAIN or type(other) in _PLAIN:
+        return type(one) is type(other) and one == other
+    return _ENCODER.encode(_form(one)) == _ENCODER.encode(_form(other))
 
 
 def _form(value: Value) -> wire.Json:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import inspect
+import io
 import sys
 from collections.abc import Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -80,6 +81,15 @@ def keep() -> list[str]:
     for module, name in _REPLACED:
         setattr(importlib.import_module(module), name, overrider.overriding if name == _REPLACED[-1][1] else collector)
     return lost
+
+
+def fill() -> None:
+    """Loads and decomposes a program of one operator, so that copies of this process have the tables, and what torch imports for them."""
+    torch: Any = importlib.import_module("torch")
+    saved = io.BytesIO()
+    torch.export.save(torch.export.export(torch.nn.ReLU(), (torch.zeros(1),), strict=False), saved)
+    saved.seek(0)
+    torch.export.load(saved).run_decompositions()
 
 
 def keep_onnx_functions() -> None:

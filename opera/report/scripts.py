@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -77,7 +78,7 @@ class ModelSources:
         Raises:
             EnvironmentBroken: the library does not work here, or cannot build the model again.
         """
-        source = self._ask(case, route, WriteSource(case.document, case.key, case.result.seed, case.result.form))
+        source = self._ask(case, route, WriteSource(json.dumps(case.document), case.key, case.result.seed, case.result.form))
         if not isinstance(source, ModelSource):
             raise _not_rebuilt(case, route)
         return source
@@ -94,7 +95,7 @@ class ModelSources:
             EnvironmentBroken: as for a source.
         """
         result = case.result
-        request = Materialise(case.document, case.key, result.seed, kind, result.form, with_reference=True)
+        request = Materialise(json.dumps(case.document), case.key, result.seed, kind, result.form, with_reference=True)
         made = self._ask(case, route, request)
         kept = made.reference if isinstance(made, (Made, InstanceRejected, ExporterFailed)) else None
         if kept is None or (kind is not None and not isinstance(made, Made)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import signal
 import stat
@@ -31,6 +30,7 @@ from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, WorkspacePlace, check_room
 from opera.run.observers import ProgressListener, Watch
 from opera.run.plan import Plan, make_plan
+from opera.run.remembered import Remembered
 from opera.run.scheduler import AHEAD, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.workers import folders, supervision
@@ -243,8 +243,7 @@ class _Campaign:
         self._complete = False
 
     def run(self, *, make_order: Callable[[], Iterable[tuple[str, Instance]]], wanted: Callable[[str], bool]) -> Summary:
-        identity = self._workers.prove(lambda: self._stop.reason is not None)
-        plan = self._plan(make_order(), identity, wanted)
+        identity, plan = self._start(make_order, wanted)
         planned = len(plan) if self._draws is None else self._draws.planned
         if not planned:
             raise NothingSelected(f"no {self._workers.route.library} instance is selected; check -k, or extract more instances")
@@ -285,6 +284,19 @@ class _Campaign:
         if complete and stopped_by is None and self._settings.limit is not None and planned == self._settings.limit:
             stopped_by = "limit"
         return self._summary(campaign.id, planned, complete, stopped_by, versions)
+
+    def _start(self, make_order: Callable[[], Iterable[tuple[str, Instance]]], wanted: Predicate) -> tuple[Identity, Plan]:
+        """Identity and plan. Workers are started where a test is left, or where nothing says what their versions are."""
+        remembered = None if self._settings.cluster is not None else Remembered(self._campaigns, self._workers)
+        if remembered is not None and remembered.recall():
+            identity = self._workers.identity()
+            plan = self._plan(make_order(), identity, wanted)
+            if plan and all(self._campaigns.is_finished(test) for _, test in plan.identities()):
+                return identity, plan
+        identity = self._workers.prove(lambda: self._stop.reason is not None)
+        if remembered is not None:
+            remembered.keep()
+        return identity, self._plan(make_order(), identity, wanted)
 
     def _plan(self, order: Iterable[tuple[str, Instance]], identity: Identity, wanted: Predicate) -> Plan:
         """All tests of the campaign; makes `_draws` if an adaptive strategy chooses among them while the campaign runs."""
@@ -327,7 +339,7 @@ class _Campaign:
         scheduler = Scheduler(
             todo,
             self._workers.pool,
-            self._workers.difftest(self._document),
+            self._workers.difftest(self._corpus.document),
             cache,
             slots=self._settings.jobs,
             on_result=self._result,
@@ -349,9 +361,6 @@ class _Campaign:
             self._writer.flush_if_due()
             self._watch.tick()
         self._complete = True
-
-    def _document(self, key: str) -> Any:
-        return json.loads(self._corpus.document(key))
 
     def _reason_to_stop(self) -> str | None:
         if self._settings.budget is not None and time.monotonic() - self._started >= self._settings.budget:

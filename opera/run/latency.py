@@ -6,7 +6,6 @@ Feeding inputs is not timed where the adapter can feed them before.
 from __future__ import annotations
 
 import hashlib
-import json
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -80,7 +79,7 @@ def measure(workspace: Workspace, config: Config, settings: Settings, instances:
                         model = kept_of(campaigns.artefact(identity.artefact_key(key, settings.seed, InputForm.RUNTIME)))
                     if not isinstance(reference, KeptReference) or not isinstance(model, KeptModel):
                         continue
-                    what = json.loads(corpus.document(key)), key, settings.seed
+                    what = corpus.document(key), key, settings.seed
                     library = session.ask(WorkerKind.LIBRARY, TimeCalls(*what, repeats))
                     route = (identity.route.frontend, identity.route.name)
                     compiled = Compile(*what, route, reference.bundle, model.model, None, repeats=repeats)

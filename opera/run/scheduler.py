@@ -20,6 +20,7 @@ from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
 from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import PoolProtocol, WorkerKind
+from opera.workers.protocol import Message
 
 AHEAD = 64
 """Largest number of materialised tests before compilation, unless the campaign sets another; or twice the slots, if that is more."""
@@ -122,6 +123,7 @@ class Scheduler:
         self._slots = slots
         self._on_result = on_result
         self._in_progress = 0
+        self._prepared: tuple[TestState | None, Message] = None, {}
         self._lowered: Counter[str] = Counter(lowered or {})
         self._ahead = max(ahead, 2 * slots)
 
@@ -131,19 +133,37 @@ class Scheduler:
         return not (self._pending or self._again or self._ready or self._reviews or self._in_progress or any(self._fresh.values()))
 
     def step(self) -> None:
-        """Fills the free slots and handles what has happened since."""
+        """Fills the free slots and handles what has happened since.
+
+        Workers hardly wait for the driver: the next request is ready before an answer comes, and goes out before the result is kept.
+        """
+        self._take_cached()
         self._fill()
+        self._prepare()
         for _, state, event in self._pool.wait():
             self._in_progress -= 1
             after = self._difftest.answered(state, event)
             if state.phase is Phase.MODEL:
                 self._keep(state, answer_of(event), after)
-            self._go_on(after, state.test)
+            judgement = self._queue(after)
+            self._fill()
+            if judgement is not None:
+                self._on_result(state.test, judgement)
 
     def _fill(self) -> None:
-        self._take_cached()
         while self._pool.free_slots > 0 and self._next():
             pass
+
+    def _prepare(self) -> None:
+        """Makes the request for the next model to compile."""
+        if self._ready:
+            state = self._ready[0][1]
+            self._prepared = state, self._request(state)
+
+    def _request(self, state: TestState) -> Message:
+        """The request of the next step of *state*."""
+        known, request = self._prepared
+        return request if known is state else to_json(self._difftest.ask(state).request)
 
     def _take_cached(self) -> None:
         """Moves tests whose model the cache has to the compilers' queue, in order."""
@@ -152,28 +172,31 @@ class Scheduler:
             if isinstance(state, TestState) and state.phase is Phase.MODEL:
                 return
             test = self._pending.pop()
-            self._go_on(state, test)
+            judgement = self._queue(state)
+            if judgement is not None:
+                self._on_result(test, judgement)
 
     def _begin(self, test: Test) -> TestState | Judgement:
         """The first step of *test* with what the cache knows."""
         kind = self._difftest.kind
         return self._difftest.begin(test, self._cache.get(test.reference_key), None if kind is None else self._cache.get(test.artefact_key))
 
-    def _go_on(self, after: TestState | Judgement, test: Test) -> None:
-        """Reports the verdict, or queues the next step."""
+    def _queue(self, after: TestState | Judgement) -> Judgement | None:
+        """Queues the next step; returns the verdict where there is none."""
         if isinstance(after, TestState) and after.phase is Phase.LOWEST and not self._worth_lowering(after):
             assert after.confirmed is not None
             after = replace(after.confirmed, seconds={**after.seconds, **after.confirmed.seconds})
         if isinstance(after, Judgement):
-            self._on_result(test, after)
-        elif after.worker.is_fresh:
+            return after
+        if after.worker.is_fresh:
             self._fresh[after.worker].append(after)
         elif after.phase is Phase.REVIEW:
             self._reviews.append(after)
         elif after.phase is Phase.MODEL:
             self._again.append(after)
         else:
-            heapq.heappush(self._ready, (test.place, after))
+            heapq.heappush(self._ready, (after.test.place, after))
+        return None
 
     def _worth_lowering(self, state: TestState) -> bool:
         """Whether a confirmed failure is run at the lowest optimisation level: the first few of each kind are."""
@@ -187,8 +210,11 @@ class Scheduler:
 
         A task whose worker would have to leave its own core comes after all others, because that core is free again soon.
         """
-        for role, state, waiting, take in sorted(self._candidates(), key=self._may_wait):
-            if self._pool.free_slots > 0 and self._pool.assign(role, state, to_json(self._difftest.ask(state).request), waiting):
+        candidates = list(self._candidates())
+        if len(candidates) > 1:
+            candidates.sort(key=self._may_wait)
+        for role, state, waiting, take in candidates:
+            if self._pool.free_slots > 0 and self._pool.assign(role, state, self._request(state), waiting):
                 self._in_progress += 1
                 take()
                 return True

@@ -82,10 +82,13 @@ class Corpus:
 
     def add(self, items: Iterable[tuple[Instance, Occurrence]]) -> int:
         """Adds instances with their provenance in one transaction; returns how many were new."""
+        return self.add_identified((digest(instance), instance, occurrence) for instance, occurrence in items)
+
+    def add_identified(self, items: Iterable[tuple[str, Instance, Occurrence]]) -> int:
+        """Like `add`, where the identities of the instances are known."""
         new = 0
         with self._workspace.transaction() as database:
-            for instance, occurrence in items:
-                key = digest(instance)
+            for key, instance, occurrence in items:
                 document = zlib.compress(json.dumps(encode_instance(instance, self._workspace.put_blob)).encode(), 1)
                 cursor = database.execute(
                     "INSERT OR IGNORE INTO instances (id, library, api, operator, outcome, document, shapes) VALUES (?, ?, ?, ?, ?, ?, ?)",

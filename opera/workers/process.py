@@ -391,7 +391,7 @@ class Worker:
 
     def _trim_log(self) -> None:
         with contextlib.suppress(OSError):
-            if self._log.stat().st_size > LOG_LIMIT:
+            if os.stat(self._log).st_size > LOG_LIMIT:
                 os.truncate(self._log, 0)
 
     def resident(self) -> int:

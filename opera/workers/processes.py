@@ -15,6 +15,8 @@ from pathlib import Path
 from opera.workers.guardian import children, marked, stat, sweep
 
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_MOST_STATM = 256
+"""Bytes of a process' `statm`."""
 _PR_SET_CHILD_SUBREAPER = 36
 _KEPT: set[int] = set()
 """Children of this process that have nothing to do with its work."""
@@ -34,8 +36,11 @@ def resident(pid: int) -> int:
 def resident_alone(pid: int) -> int:
     """Resident bytes of *pid* without its descendants, which is much faster to ask; 0 when it is gone."""
     try:
-        with open(f"/proc/{pid}/statm", "rb") as file:
-            return int(file.read().split()[1]) * _PAGE
+        handle = os.open(f"/proc/{pid}/statm", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return int(os.read(handle, _MOST_STATM).split()[1]) * _PAGE
+        finally:
+            os.close(handle)
     except (OSError, IndexError, ValueError):
         return 0
 

@@ -32,7 +32,7 @@ def subject(operator: str, inputs: dict[str, Array], opset: int, **attributes: o
     graph = helper.make_graph([node], "one", entries, [onnx.ValueInfoProto(name="out")])
     model = onnx.shape_inference.infer_shapes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=10))
     route = next(each for each in IreeAdapter.routes if each.name == "onnx")
-    return Subject(route, model.SerializeToString(), inputs, 1, Instance("onnx", f"ai.onnx.{operator}", Kind.NODE))
+    return Subject(route, model.SerializeToString(), inputs, 1, lambda: Instance("onnx", f"ai.onnx.{operator}", Kind.NODE))
 
 
 def result(iree: IreeAdapter, case: Subject) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,7 +58,9 @@ class Backend:
 
     def make(self, instance: Instance, kind: str) -> tuple[Made, Any, bytes]:
         """The answer, the parts of the bundle, and the artefact."""
-        event = self._session.ask(to_json(Materialise(encode_instance(instance), "key", 0, kind, "runtime", with_reference=True)))
+        event = self._session.ask(
+            to_json(Materialise(json.dumps(encode_instance(instance)), "key", 0, kind, "runtime", with_reference=True))
+        )
         assert isinstance(event, Done), event
         made = from_json(event.result)
         assert isinstance(made, Made), made
@@ -70,7 +73,7 @@ class Backend:
         made, _, _ = self.make(instance, kind)
         assert made.reference is not None
         kept = bundle.store(self._cache, bundle.dump(outputs))
-        request = Review(encode_instance(instance), "key", 0, kind, kept, made.reference.bundle, made.artefact.model, {})
+        request = Review(json.dumps(encode_instance(instance)), "key", 0, kind, kept, made.reference.bundle, made.artefact.model, {})
         event = self._session.ask(to_json(request))
         assert isinstance(event, Done), event
         found = from_json(event.result)

@@ -137,7 +137,7 @@ def outputs(adapter: Adapter, instance: Instance, form: str) -> list[Array]:
     """What a compiler computes, in this process."""
     model = made(instance)
     route = next(each for each in adapter.routes if (each.frontend, each.name) == ("stablehlo", "text"))
-    subject = Subject(route, model.artefact("stablehlo", form).data, dict(model.inputs), 1, instance)
+    subject = Subject(route, model.artefact("stablehlo", form).data, dict(model.inputs), 1, lambda: instance)
     loaded = adapter.load(subject, str)
     return [np.asarray(each) for each in adapter.run(adapter.compile(loaded, subject, str), subject, str)]
 

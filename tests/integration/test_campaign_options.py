@@ -453,3 +453,19 @@ def test_a_new_finding_is_printed_with_a_command_that_works(lab: Lab) -> None:
     assert f"  show: opera show {finding['id']} --workspace {lab.workspace}\n" in said  # this adapter has no template for a script
     assert "opera reproduce" not in said
     assert lab.finish(lab.start("show", finding["id"], module="opera")).code == 0
+
+
+def test_a_complete_campaign_starts_no_worker_until_something_around_it_changes(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    lab.add(*many(5), instance("wrong", "lie-value"))
+    first = lab.run()
+    noted = len(lab.journal())
+    again = lab.run()
+    assert lab.journal()[noted:] == []
+    assert {**again.json, "seconds": 0} == {**first.json, "seconds": 0}
+    monkeypatch.setenv("OMP_PROC_BIND", "close")
+    lab.run()
+    assert {event.api for event in lab.journal()[noted:]} == {"fake.canary"}, "a variable of the workers has changed"
+    lab.add(instance("later"))
+    noted = len(lab.journal())
+    assert lab.run().json["executed"] == 7
+    assert {event.api for event in lab.journal()[noted:]} == {"fake.canary", "fake.later"}

@@ -51,7 +51,7 @@ JSON = st.recursive(
 DECODERS = pytest.mark.parametrize("decode", [json.loads, messages.parsed], ids=["trusting", "careful"])
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a busy machine is no failure
 @given(st.lists(st.dictionaries(st.text(st.characters()), JSON, max_size=4), max_size=4), st.integers(1, 50))
 def test_messages_arrive_as_they_were_sent_however_the_bytes_are_split(sent: list[dict[str, Any]], step: int) -> None:
     read, write = os.pipe()

@@ -103,7 +103,7 @@ def test_a_failure_is_confirmed_before_anything_else_begins() -> None:
 
 
 def test_a_confirmation_waits_while_something_works_where_its_process_was_started() -> None:
-    given, _ = run({0: {WorkerKind.COMPILER_FRESH}, 4: set()})
+    given, _ = run({0: {WorkerKind.COMPILER_FRESH}, 3: set()})
     assert given.index((WorkerKind.COMPILER_FRESH, "1")) == 4, "after 0, 1, 2 and 3"
 
 
