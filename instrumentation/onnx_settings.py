@@ -24,6 +24,7 @@ _DTYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
 _QUOTED = re.compile(r"['\"`](\w+)['\"`]")
 _FORBIDDEN = re.compile(r"simultaneously with (\w+)")
 _Shapes = Tuple[Optional[Tuple[int, ...]], ...]
+_OLDEST = 13
 _LARGEST = 100_000
 """Elements of an input: a larger call says no more, and takes longer."""
 _BORROWED = 2
@@ -62,6 +63,7 @@ class Setting:
         dtype: The dtype of all inputs in the slots of `cast`.
         cast: Slots of one type constraint.
         length: Size of the first dimension of the first input; None leaves it.
+        opset: Version of the operator's domain; None leaves it.
     """
 
     factor: str
@@ -71,6 +73,7 @@ class Setting:
     dtype: Any = None
     cast: Tuple[int, ...] = ()
     length: Optional[int] = None
+    opset: Optional[int] = None
 
     def of(self, call: Call) -> Optional[Call]:
         """*call* with this setting; None where it has no such value."""
@@ -98,7 +101,8 @@ class Setting:
             node.attribute.extend([*kept, *([] if value is None else [onnx.helper.make_attribute(name, value)])])
         while inputs and inputs[-1] is None:
             inputs.pop()
-        return replace(call, node=node, inputs=tuple(inputs))
+        opsets = call.opsets if self.opset is None else {**call.opsets, _domain(node): self.opset}
+        return replace(call, node=node, inputs=tuple(inputs), opsets=opsets)
 
 
 def call_of(model: Any, values: Sequence[Any]) -> Optional[Call]:
@@ -147,6 +151,7 @@ class Pool:
         found = [each for name in sorted(schema.attributes) for each in self._of_attribute(call, schema.attributes[name])]
         found += self._of_inputs(call, schema)
         found += _of_dtypes(call, schema)
+        found += [Setting("opset", opset=version) for version in _older(call, schema)]
         alone = sum(each is not None for each in call.inputs) == 1
         return found + [Setting("size", length=length) for length in ((1, 0) if alone else ())]
 
@@ -205,6 +210,20 @@ class Pool:
                 continue
             for value in self._slots.get((call.node.op_type, slot, _shapes(call, slot)), [])[:_BORROWED]:
                 yield Setting(f"input {formal.name}", slots={slot: value})
+
+
+def _older(call: Call, schema: Any) -> List[int]:
+    """The first opset of each older schema of the operator, no older than `_OLDEST`: converters differ by schema."""
+    found: Set[int] = set()
+    since = int(schema.since_version)
+    while since > _OLDEST and onnx.defs.has(call.node.op_type, since - 1, _domain(call.node)):
+        since = int(onnx.defs.get_schema(call.node.op_type, since - 1, _domain(call.node)).since_version)
+        found.add(max(since, _OLDEST))
+    return sorted(found, reverse=True)
+
+
+def _domain(node: Any) -> str:
+    return "" if node.domain == "ai.onnx" else str(node.domain)
 
 
 def _of_dtypes(call: Call, schema: Any) -> Iterator[Setting]:
@@ -268,7 +287,7 @@ def evaluated(call: Call) -> Optional[Tuple[Any, List[Any], List[Any]]]:
     del node.input[:]
     node.input.extend(names)
     feeds = {name: value for name, value in zip(names, call.inputs, strict=True) if name}
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    domain = _domain(node)
     imports = [onnx.helper.make_opsetid(domain, call.opsets.get(domain, 1))]
     inputs = [onnx.helper.make_tensor_value_info(name, _type(value), value.shape) for name, value in feeds.items()]
     outputs = [name for name in node.output if name]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,17 @@ def test_all_inputs_of_a_type_change_it_together() -> None:
     found = {str(each.dtype): each.of(add) for each in Pool([add]).settings(add) if each.factor == "type T"}
     assert {"float64", "int8", "uint64", "bfloat16"} <= found.keys()
     assert all(made is not None and len({value.dtype for value in made.inputs}) == 1 for made in found.values())
+
+
+def test_each_older_schema_from_opset_13_on_is_a_setting() -> None:
+    reduce = replace(call("ReduceMax", X, np.array([1])), opsets={"": 20})
+    found = [each.of(reduce) for each in Pool([reduce]).settings(reduce) if each.factor == "opset"]
+    assert [each.opsets[""] for each in found if each is not None] == [18, 13]
+    current, old = found[0], found[1]
+    assert current is not None
+    assert evaluated(current) is not None
+    assert old is not None
+    assert evaluated(old) is None, "its axes are an attribute"
 
 
 def test_attributes_that_exclude_each_other_never_stand_together() -> None:
