@@ -158,7 +158,7 @@ class OperaSession:
         self._most_pairs = max(_FEWEST_PAIRS, min(_MOST_PAIRS, _PAIR_ENTRIES // max(1, len(ids))))
         history = context.history.about(ranker.known.keys())
         failures = history.failures()
-        self._boosts = {place: count for place, position in enumerate(self._order) if (count := failures[ids[position]])}
+        self._boosts = {int(self._places[at]): failures[name] for at, name in enumerate(ids) if name in failures}
         self._familiarity = Familiarity(follow=len(ids) <= _FOLLOWED)
         self._queues: dict[int, OperatorQueue] = {}
         self._coverages: dict[int, Coverage] = {}
