@@ -154,7 +154,7 @@ def grid(count: int, columns: int, height: float, **options: Any) -> tuple[plt.F
 
 
 def trend(axes: Axes, found: Mapping[str, Sequence[Detection]], title: str, *, seconds: bool = False) -> None:
-    """Mean share of findings by share of tests, or of seconds, run; all strategies in one picture."""
+    """Mean share of findings by share of tests, or of seconds, run; a band holds the middle 80 % of the seeds."""
     least = None if title.startswith(LINEAR) else 0.1
     points = np.linspace(0, 100, 91) if least is None else np.logspace(np.log10(least), 2, 91)
     for number, (name, detections) in enumerate(found.items()):
@@ -164,6 +164,8 @@ def trend(axes: Axes, found: Mapping[str, Sequence[Detection]], title: str, *, s
             curves.append(np.searchsorted(100 * np.array(at), points, side="right") / len(at))
         front = 3 if name in ("opera", "opera-adaptive") else 2
         every = (3 * number % 17, 17)
+        low, high = 100 * np.quantile(curves, [0.1, 0.9], axis=0)
+        axes.fill_between(points, low, high, color=LOOKS[name].color, alpha=0.13, linewidth=0, zorder=1)
         axes.plot(points, 100 * np.mean(curves, axis=0), label=name, zorder=front, markevery=every, **LOOKS[name]._asdict())
     what = "time (% of the campaign)" if seconds else "tests run (% of the campaign)"
     share_axes(axes, title, what, "findings revealed (%)", least)

@@ -20,7 +20,7 @@ from opera.extract import ExtractOptions, SourceSummary
 from opera.extract import Progress as ExtractionProgress
 from opera.instance import Instance
 from opera.prioritize import Adaptive, Context, History, equipped_counts, get_strategy
-from opera.prioritize.ranking import DEFAULT_STRATEGY, current_ranking, rank
+from opera.prioritize.ranking import DEFAULT_STRATEGY, campaign_strategy, current_order, rank, unordered
 from opera.report.overview import findings_among
 from opera.run.adaptive import Adaptation, all_alike
 from opera.run.campaign import Summary, run_campaign
@@ -133,12 +133,15 @@ class Pipeline:
             corpus = Corpus(space)
             check_keyword(settings.keyword, corpus.runnable(route.library).values())
             earlier = gathered(history, space, settings.compiler, route)
-            ranking = current_ranking(corpus, settings.compiler, route, settings.strategy, settings.seed, earlier)
-            order = corpus.ranked(ranking.id)
+            name = settings.strategy or campaign_strategy(corpus, settings.compiler, route, settings.seed)
+            strategy, adaptation = get_strategy(name), None
+            if isinstance(strategy, Adaptive) and settings.cap is None:
+                order = unordered(corpus, route)
+            else:
+                order = current_order(corpus, settings.compiler, route, name, settings.seed, earlier)
             part = nightly_part(Campaigns(space), settings.compiler, settings.frontend) if nightly else None
             if part is not None:
                 order.sort(key=part)
-            strategy, adaptation = get_strategy(ranking.strategy), None
             if isinstance(strategy, Adaptive):
                 context = Context(equipped_counts(settings.compiler, route.frontend), settings.seed, earlier or History())
                 adaptation = Adaptation(strategy, context, part or all_alike)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -25,6 +26,8 @@ from opera.workers.cores import usable_cores
 
 SCHEMA = "evaluate/1"
 _AS_RUN = "(as it ran)"
+_SHARES = (0.5, 0.8)
+"""Shares of the findings for which the tests and seconds until then are printed."""
 
 
 @click.command("evaluate", cls=HeadedCommand)
@@ -174,15 +177,20 @@ def _document(figures: Figures) -> JsonObject:
 
 def _print(recorded: RecordedRun, found: Mapping[str, Figures], seeds: int) -> None:
     ranked = sorted(found.items(), key=lambda item: -item[1].apfd.mean)
-    half = (len(recorded.faults) + 1) // 2
-    headings = ["strategy", "APFD", "95 %", "sd", "APFDc", *(f"RAUC-{percent}" for percent in QUARTERS), f"to {half} findings"]
-    print_table(headings, [_row(name, each, half) for name, each in ranked])
+    marks = sorted({math.ceil(share * len(recorded.faults)) for share in _SHARES})
+    until = (f"to {plural(mark, 'finding')}" for mark in marks)
+    print_table(
+        ["strategy", "APFD", "95 %", "sd", "APFDc", *(f"RAUC-{percent}" for percent in QUARTERS), *until],
+        [_row(name, each, marks) for name, each in ranked],
+    )
     counts = f"{plural(len(recorded.tests), 'test')}, {plural(len(recorded.faults), 'finding')}, {plural(seeds, 'seed')}"
     echo(f"{recorded.subject}: {counts}")
 
 
-def _row(name: str, each: Figures, half: int) -> list[str]:
+def _row(name: str, each: Figures, marks: Sequence[int]) -> list[str]:
     interval = f"{each.apfd.low:.3f} to {each.apfd.high:.3f}"
     cost = "" if each.apfdc is None else f"{each.apfdc.mean:.3f}"
-    until = f"{each.tests[half - 1].mean:,.0f} tests" + (f", {each.seconds[half - 1].mean:,.0f} s" if each.seconds else "")
-    return [name, f"{each.apfd.mean:.3f}", interval, f"{each.apfd.sd:.3f}", cost, *(f"{each.rauc[p].mean:.3f}" for p in QUARTERS), until]
+    tests = (f"{each.tests[mark - 1].mean:,.0f} tests" for mark in marks)
+    seconds = [f", {each.seconds[mark - 1].mean:,.0f} s" if each.seconds else "" for mark in marks]
+    until = (f"{count}{time}" for count, time in zip(tests, seconds, strict=True))
+    return [name, f"{each.apfd.mean:.3f}", interval, f"{each.apfd.sd:.3f}", cost, *(f"{each.rauc[p].mean:.3f}" for p in QUARTERS), *until]

@@ -155,8 +155,9 @@ def command(
 ) -> int:
     """Run the extracted instances through a compiler, and report the tests that fail.
 
-    The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and makes
-    a ranking if the workspace has none or if the corpus has changed since. Exit with 1 when there are new findings.
+    The same command, typed again, continues an interrupted campaign. OPERA uses the newest ranking of the subject under --seed, and renews
+    it if the corpus has changed since; without a ranking, opera-adaptive orders the tests while they run. Exit with 1 when there are new
+    findings.
     """
     if nightly and limit is not None:
         raise UserError(

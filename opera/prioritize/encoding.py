@@ -24,7 +24,7 @@ A key is a parameter's name, or starts with one: `axis`, `axis:given`, `pads[0]`
 Features = tuple[Feature, ...]
 """Features that belong together, such as those of one argument."""
 
-_ABSENT = 1
+UNKNOWN, ABSENT = 0, 1
 _FIRST = 2
 
 
@@ -91,7 +91,7 @@ class Encoder:
                 values += found[2]
             lengths.append(len(places) - before)
         had = len(self._codes)
-        codes = np.full((had + len(lengths), len(self._columns)), _ABSENT, np.int32)
+        codes = np.full((had + len(lengths), len(self._columns)), ABSENT, np.int32)
         codes[:had, : self._codes.shape[1]] = self._codes
         codes[np.repeat(np.arange(had, len(codes)), lengths), places] = values
         self._codes = codes

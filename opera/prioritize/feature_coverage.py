@@ -81,7 +81,7 @@ class Ranker:
 
     def add(self, candidates: Sequence[Candidate]) -> None:
         """Adds candidates; what was read of the others is kept."""
-        with _uncollected():
+        with uncollected():
             for key, positions in by_operator(candidates).items():
                 self._operators.setdefault(key, OperatorFeatures()).add([candidates[position] for position in positions])
 
@@ -158,7 +158,7 @@ class OperaSession:
         self._most_pairs = max(_FEWEST_PAIRS, min(_MOST_PAIRS, _PAIR_ENTRIES // max(1, len(ids))))
         history = context.history.about(ranker.known.keys())
         failures = history.failures()
-        self._boosts = {place: count for place, position in enumerate(self._order) if (count := failures[ids[position]])}
+        self._boosts = {int(self._places[at]): failures[name] for at, name in enumerate(ids) if name in failures}
         self._familiarity = Familiarity(follow=len(ids) <= _FOLLOWED)
         self._queues: dict[int, OperatorQueue] = {}
         self._coverages: dict[int, Coverage] = {}
@@ -167,7 +167,7 @@ class OperaSession:
         self._observed: Counter[Hashable] = Counter()
         self._failures: Counter[Hashable] = Counter()
         self._under_way: dict[str, list[int]] = {}
-        with _uncollected():
+        with uncollected():
             for operator in operators:
                 operator.weigh()
         of_family: dict[Hashable, list[int]] = {}
@@ -257,7 +257,7 @@ class OperaSession:
 
     def _open(self, index: int) -> OperatorQueue:
         """Reads an operator, and makes its queue."""
-        with _uncollected():
+        with uncollected():
             table, copies = self._operators[index].table(self._vocabulary, self._most_pairs)
             self._familiarity.reach(len(self._vocabulary))
             positions = self._places[self._starts[index] : self._starts[index + 1]]
@@ -290,7 +290,7 @@ class OperaSession:
 
 
 @contextmanager
-def _uncollected() -> Generator[None]:
+def uncollected() -> Generator[None]:
     """Puts off the collection of cycles: reading makes many small objects and no cycles, and a large corpus is slow to look through."""
     was = gc.isenabled()
     gc.disable()

@@ -31,9 +31,14 @@ def rank_class(rank: int) -> str:
 
 def integer_data(tensor: Tensor) -> tuple[int, ...] | None:
     """The elements of a small one- or zero-dimensional integer tensor whose values are known."""
-    if tensor.data is None or len(tensor.shape) > 1 or tensor.size > _SMALL_TENSOR or not tensor.dtype.startswith(("int", "uint")):
+    if tensor.data is None or not _is_list(tensor):
         return None
     return tuple(int(number) for number in np.frombuffer(tensor.data, np.dtype(f"{'iu'['u' in tensor.dtype]}{tensor.itemsize}")))
+
+
+def _is_list(tensor: Tensor) -> bool:
+    """Whether the elements of *tensor* are few integers, in at most one dimension."""
+    return len(tensor.shape) <= 1 and tensor.dtype.startswith(("int", "uint")) and tensor.size <= _SMALL_TENSOR
 
 
 def pattern(values: Sequence[int]) -> str:
@@ -58,7 +63,7 @@ class FeatureReader:
 
     def __init__(self) -> None:
         self._known: dict[Hashable, tuple[Feature, ...]] = {}
-        self._given: dict[Hashable, tuple[Feature, ...]] = {}
+        self._summaries: dict[Hashable, tuple[Feature, ...]] = {}
 
     def arguments(self, instance: Instance) -> Iterator[tuple[Feature, ...]]:
         """Features of every argument, of the names and number of given arguments, of arguments at their defaults, and of the context."""
@@ -72,49 +77,40 @@ class FeatureReader:
             if value is not None:
                 given.add(name)
             if occurrence == 0:
-                yield self._whether(name, "default" if name in defaults and same_value(value, defaults[name]) else "set")
-                yield self.value(name, value)
+                yield self.value(name, value, "default" if name in defaults and same_value(value, defaults[name]) else "set")
             elif occurrence < _LISTED:
                 yield self.value(f"{name}[{occurrence}]", value)
         yield self._summary(seen, given, len(instance.call), len(instance.expected or ()))
         for name, value in instance.defaults:
             if name not in seen:
-                yield self._whether(name, "absent")
-                yield self.value(name, value)
+                yield self.value(name, value, "absent")
         for name, value in instance.context:
             yield ((f"context {name}", repr(value)[:_LITERAL_TEXT] if isinstance(value, (bool, int, str)) else subspace(value)),)
-
-    def _whether(self, name: str, given: str) -> tuple[Feature, ...]:
-        found = self._given.get((name, given))
-        if found is None:
-            found = self._given[name, given] = ((f"{name}:given", given),)
-        return found
 
     def _summary(self, seen: dict[str, int], given: set[str], inputs: int, outputs: int) -> tuple[Feature, ...]:
         """Which arguments are given, how many inputs and outputs there are, and how often variadic ones repeat."""
         key = (tuple(seen.items()), frozenset(given), inputs, outputs)
-        found = self._given.get(key)
+        found = self._summaries.get(key)
         if found is None:
             repeats = ((f"{name}:count", rank_class(count)) for name, count in seen.items() if count > 1)
             names, counts = ",".join(sorted(given)), f"{inputs} in, {outputs} out"
-            found = self._given[key] = (("arguments given", names), ("arguments counted", counts), *repeats)
+            found = self._summaries[key] = (("arguments given", names), ("arguments counted", counts), *repeats)
         return found
 
     def defaults(self, defaults: Iterable[tuple[str, Value]], given: str) -> Iterator[Feature]:
         """Features of parameters at their defaults, left out (*given* `absent`) or written (`default`)."""
         for name, value in defaults:
-            yield f"{name}:given", given
-            yield from self.value(name, value)
+            yield from self.value(name, value, given)
 
-    def value(self, name: str, value: Value) -> tuple[Feature, ...]:
-        """Features of *value* as the value of the parameter *name*."""
+    def value(self, name: str, value: Value, given: str = "") -> tuple[Feature, ...]:
+        """Features of *value* as the value of the parameter *name*, with how it is *given* if that is told."""
         identity = _identity(value)
-        if identity is None:
-            return tuple(_value_features(name, value))
-        key = (name, *identity)
-        features = self._known.get(key)
+        key = (name, given, *identity) if identity is not None else None
+        features = self._known.get(key) if key is not None else None
         if features is None:
-            features = self._known[key] = tuple(_value_features(name, value))
+            features = (*(((f"{name}:given", given),) if given else ()), *_value_features(name, value))
+            if key is not None:
+                self._known[key] = features
         return features
 
 
@@ -129,8 +125,9 @@ def same_value(value: Value, other: Value) -> bool:
 def _identity(value: Value) -> tuple[Hashable, ...] | None:
     """The cache key of the features of *value*; None if the features are not worth keeping."""
     if isinstance(value, Tensor):
-        small = value.data if value.size <= _SMALL_TENSOR else None
-        return ("tensor", value.shape, value.dtype, value.layout, value.strides, _values_class(value.constraint), small)
+        data = value.data if value.data is not None and _is_list(value) else None
+        size = len(value.shape), _dims_class(value.shape), _layout(value)
+        return ("tensor", size, value.dtype, None if value.constraint is None else _values_class(value.constraint), data)
     if value is None or isinstance(value, (bool, int, str)):
         return (type(value), value)
     if isinstance(value, float):
@@ -184,12 +181,16 @@ def _tensor_features(name: str, tensor: Tensor) -> Iterator[Feature]:
     yield f"{name}:dtype", tensor.dtype
     yield f"{name}:rank", rank_class(len(tensor.shape))
     yield f"{name}:dims", _dims_class(tensor.shape)
-    yield f"{name}:layout", tensor.layout if tensor.strides is None else "broadcast" if 0 in tensor.strides else "strides"
+    yield f"{name}:layout", _layout(tensor)
     data = integer_data(tensor)
     if data is not None:
         yield from _list_features(name, data)
     if tensor.constraint is not None:
         yield f"{name}:values", _values_class(tensor.constraint)
+
+
+def _layout(tensor: Tensor) -> str:
+    return tensor.layout if tensor.strides is None else "broadcast" if 0 in tensor.strides else "strides"
 
 
 def _values_class(limits: Constraint | None) -> str:

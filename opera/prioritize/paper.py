@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
+import numpy as np
+
 from opera.instance import Instance
 from opera.prioritize.coverage import Coverage, feature_table
-from opera.prioritize.encoding import Feature, encode, merge_rows
+from opera.prioritize.encoding import ABSENT, UNKNOWN, Features, encode, merge_rows
 from opera.prioritize.queues import Head, Merged, OperatorQueue
 from opera.prioritize.strategy import Candidate, Context, Ranked, StrategyName, by_operator, shuffled
 from opera.prioritize.subspaces import subspace
+
+_DIGITS = 14
+"""Of a share: beyond these, equal shares of different operators may differ."""
 
 
 class PaperStrategy:
     """Operator signature times parameter setting (section III-B of the paper).
 
     The score of an operator is its number of migrated tests divided by its number of equipped tests; an operator without equipped
-    tests is divided by one. The diversity of an instance is the share of its parameters and pairs of parameters whose value
-    subspaces are not covered by instances of the same operator ranked before; an operator without parameters has one setting, new
-    once. What ties, and what covers nothing new, follows in an order drawn from the seed.
+    tests is divided by one. The diversity of an instance is the share of its own parameters, given or with a known default, and pairs of
+    these, whose value subspaces are not covered by instances of the same operator ranked before; an instance without parameters has
+    one setting, new once. What ties, and what covers nothing new, follows in an order drawn from the seed.
     """
 
     name = StrategyName.OPERA_PAPER
@@ -63,34 +69,44 @@ def operator_score(instances: Sequence[Instance], context: Context) -> float:
 def _rank(candidates: Sequence[Candidate], context: Context, weight: Callable[[Sequence[Instance], Context], float]) -> Iterator[Ranked]:
     ordered = shuffled(candidates, context.seed)
     queues: list[OperatorQueue] = []
+    units: list[float] = []
     weights: list[float] = []
     for positions in by_operator(ordered).values():
         instances = [ordered[position].instance for position in positions]
-        queues.append(_queue(instances, positions))
+        queue, unit = _queue(instances, positions)
+        queues.append(queue)
+        units.append(unit)
         weights.append(weight(instances, context))
 
     def priority(index: int, head: Head) -> float:
-        return weights[index] * head.gain
+        return weights[index] * (1.0 if head.lap else round(head.gain / units[index], _DIGITS))
 
-    for position, score in Merged([[index] for index in range(len(queues))], queues.__getitem__, priority):
+    for position, score in Merged([[index] for index in range(len(queues))], queues.__getitem__, priority, best=units.__getitem__):
         yield Ranked(ordered[position].id, score)
 
 
-def _queue(instances: Sequence[Instance], positions: Sequence[int]) -> OperatorQueue:
-    names = list(dict.fromkeys(argument.name for instance in instances for argument in instance.arguments()))
-    encoded = encode((tuple(_settings(instance, names)),) for instance in instances)
+def _queue(instances: Sequence[Instance], positions: Sequence[int]) -> tuple[OperatorQueue, float]:
+    """The instances of an operator, and the gain of one whose parameters and pairs are all new.
+
+    Gains are whole numbers, so that equal shares of different numbers of parameters are equal.
+    """
+    encoded = encode((_settings(instance),) for instance in instances)
     rows, copies = merge_rows(encoded.codes)
+    codes = np.where(encoded.codes[rows] == ABSENT, UNKNOWN, encoded.codes[rows])
     pairs = list(combinations(range(len(encoded.keys)), 2))
-    coverage = Coverage(feature_table(encoded.codes[rows], encoded.covered, pairs), discount=False)
-    return OperatorQueue(coverage, [[positions[copy] for copy in group] for group in copies])
+    parts: list[int] = [own * (own + 1) // 2 for own in (codes != UNKNOWN).sum(axis=1).tolist()]
+    common = math.lcm(*set(parts))
+    shares = np.array([float(common // own) for own in parts])
+    coverage = Coverage(feature_table(codes, encoded.covered, pairs), discount=False, boosts=shares)
+    queue = OperatorQueue(coverage, [[positions[copy] for copy in group] for group in copies])
+    return queue, common / (len(encoded.keys) + len(pairs))
 
 
-def _settings(instance: Instance, names: Sequence[str]) -> list[Feature]:
+def _settings(instance: Instance) -> Features:
     """The subspace of every parameter; those of a parameter that is given several times (variadic) form one."""
     given: dict[str, str] = {name: subspace(value) for name, value in instance.defaults}
     found: dict[str, str] = {}
     for argument in instance.arguments():
         part = subspace(argument.value)
         found[argument.name] = f"{found[argument.name]},{part}" if argument.name in found else part
-    given.update(found)
-    return [(name, given.get(name, "absent")) for name in names] or [("", "")]
+    return tuple({**given, **found}.items()) or (("", ""),)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from opera.compilers.adapter import Route
 from opera.errors import NothingSelected, UserError
 from opera.prioritize import equipped_counts, get_strategy
-from opera.prioritize.feature_coverage import OperaSession, OperaStrategy, Ranker, Reasons
+from opera.prioritize.feature_coverage import OperaSession, OperaStrategy, Ranker, Reasons, uncollected
 from opera.prioritize.history import History, record
 from opera.prioritize.kept_features import keep, load
 from opera.prioritize.strategy import Candidate, Context, Observation, StrategyName
@@ -68,8 +68,9 @@ def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str
     file = corpus.features_file(library)
     known = {key: read for key, read in load(file).items() if by_api.get(key[1], set()).issuperset(read.ids)}
     unread = runnable.keys() - {name for read in known.values() for name in read.ids}
-    ranker = Ranker([Candidate(key, corpus.get(key)) for key in sorted(unread)], known)
-    order = [(each.id, each.score) for each in ranker.rank(context)]
+    with uncollected():
+        ranker = Ranker([Candidate(key, corpus.get(key)) for key in sorted(unread)], known)
+        order = [(each.id, each.score) for each in ranker.rank(context)]
     if unread:
         keep(file, ranker.known)
     return order
@@ -94,23 +95,38 @@ def rank(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, 
     return Ranking(number, route.frontend, compiler, strategy, seed, seconds)
 
 
-def current_ranking(
-    corpus: Corpus, compiler: str, route: Route, strategy: str | None, seed: int, history: History | None = None
-) -> Ranking:
-    """The newest ranking for a subject, or a new ranking if the corpus has changed or was never ranked for it, or with *history*.
+def campaign_strategy(corpus: Corpus, compiler: str, route: Route, seed: int) -> str:
+    """The strategy of a campaign for which none is named: that of the subject's newest ranking, else the default of campaigns."""
+    found = corpus.newest_ranking(route.frontend, compiler, seed)
+    return CAMPAIGN_STRATEGY if found is None else found.strategy
+
+
+def current_order(corpus: Corpus, compiler: str, route: Route, strategy: str, seed: int, history: History | None = None) -> list[str]:
+    """The instances as *strategy* ranks them: by its newest ranking, or by a new one if the corpus has changed, or with *history*.
 
     Args:
         corpus: Of a workspace that is open for writing.
         compiler: The compiler to test.
         route: Its route.
-        strategy: None means that of the newest ranking, else the default of campaigns.
+        strategy: The name of a strategy.
         seed: Of the ranking.
         history: What earlier campaigns showed; None where that does not count.
+
+    Raises:
+        NothingSelected: the workspace has none.
     """
     found = corpus.newest_ranking(route.frontend, compiler, seed, strategy)
-    if history is None and found is not None and corpus.is_current(found.id, route.library):
-        return found
-    return rank(corpus, compiler, route, strategy or (found.strategy if found is not None else CAMPAIGN_STRATEGY), seed, history)
+    if found is None or history is not None or not corpus.is_current(found.id, route.library):
+        found = rank(corpus, compiler, route, strategy, seed, history)
+    return corpus.ranked(found.id)
+
+
+def unordered(corpus: Corpus, route: Route) -> list[str]:
+    """The instances for *route*, for a strategy that orders them while the campaign runs; raises NothingSelected if there are none."""
+    found = list(corpus.runnable(route.library))
+    if not found:
+        raise _nothing(route.library)
+    return found
 
 
 @dataclass(frozen=True)

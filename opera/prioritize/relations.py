@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from typing import cast
+from typing import NamedTuple, cast
 
 from opera.instance import Instance, Tensor
 from opera.prioritize.encoding import Feature
@@ -16,8 +15,7 @@ _INTEGERS = 8
 _LISTS = 4
 
 
-@dataclass(frozen=True)
-class _Profile:
+class _Profile(NamedTuple):
     """The sizes in an instance: shapes and dtypes of its tensors, its integers, its lists of integers."""
 
     tensors: tuple[tuple[str, tuple[int, ...], str], ...]
@@ -35,10 +33,9 @@ class RelationReader:
     def relations(self, instance: Instance) -> tuple[Feature, ...]:
         """Features that hold between several arguments, or between inputs and the outputs that the source declares."""
         profile = _profile(instance)
-        key = (profile.tensors, profile.integers, profile.lists, profile.outputs)
-        features = self._known.get(key)
+        features = self._known.get(profile)
         if features is None:
-            features = self._known[key] = tuple(_relations(profile))
+            features = self._known[profile] = tuple(_relations(profile))
         return features
 
 

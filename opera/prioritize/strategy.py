@@ -147,8 +147,8 @@ def draw_order(ids: Sequence[str], seed: int) -> list[int]:
     Every id draws its place on its own, so that one that joins or leaves the corpus moves no other.
     """
     start = f"{seed}:".encode()
-    draws = [hashlib.blake2b(start + each.encode(), digest_size=8).digest() for each in ids]
-    return sorted(range(len(ids)), key=lambda position: (draws[position], ids[position]))
+    draws = [(hashlib.blake2b(start + each.encode(), digest_size=8).digest(), each, place) for place, each in enumerate(ids)]
+    return [place for _, _, place in sorted(draws)]
 
 
 def shuffled(candidates: Sequence[Candidate], seed: int) -> list[Candidate]:

@@ -19,7 +19,7 @@ from opera.oracles.verdict import Verdict
 from opera.prioritize import Adaptive, Context, get_strategy
 from opera.run.adaptive import Adaptation, Draws
 from opera.run.plan import Plan, make_plan
-from opera.store import Step, StoredResult
+from opera.store import Corpus, Step, StoredResult
 from opera.store.database import open_workspace
 
 ADAPTIVE = ("--strategy", "opera-adaptive")
@@ -90,6 +90,16 @@ def test_a_ranking_made_beforehand_by_the_adaptive_strategy_is_asked_again_while
     assert ranked.code == 0
     outcome = lab.run(jobs=1)
     assert until_all_faults(lab, outcome) < TOTAL * 0.5
+
+
+def test_a_campaign_that_orders_its_tests_itself_makes_no_ranking_first(tmp_path: Path) -> None:
+    lab = filled(tmp_path)
+    lab.run("--limit", "3")
+    with open_workspace(lab.workspace, write=False) as space:
+        assert Corpus(space).newest_ranking("fake", "fake", 0) is None
+    lab.run("--limit", "3", "--cap", "1")
+    with open_workspace(lab.workspace, write=False) as space:
+        assert Corpus(space).newest_ranking("fake", "fake", 0) is not None
 
 
 def test_a_campaign_that_was_stopped_goes_on_with_what_it_knew(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import statistics
 from functools import cache
 from pathlib import Path
@@ -149,6 +150,14 @@ def test_a_campaign_is_recorded_and_evaluated_alike_without_its_workspace(lab: L
     assert set(figures["apfd"]) == {"mean", "sd", "low", "high"}
     assert 0 < figures["apfdc"]["mean"] < 1
     assert len(figures["tests_to_fault"]) == len(figures["seconds_to_fault"]) == 2
+
+
+def test_the_table_says_when_half_and_when_four_fifths_of_the_findings_are_there(paper: RecordedRun) -> None:
+    printed = run("--artifact", str(PUBLISHED), "--subject", "tvm-onnx", "--strategy", "random", "--seeds", "2", "-j", "1").stdout
+    counts = [figure.mean for figure in evaluate(paper, ["random"], 2)["random"].tests]
+    assert "to 7 findings" in printed
+    assert "to 12 findings" in printed  # of 14
+    assert [f"{counts[6]:,.0f} tests", f"{counts[11]:,.0f} tests"] == re.findall(r"[\d,]+ tests", printed.splitlines()[2])
 
 
 def test_a_recorded_campaign_ranks_as_its_workspace_does(lab: Lab) -> None:

@@ -206,6 +206,15 @@ def test_the_paper_scores_share_of_new_subspaces_times_ratio_of_counts() -> None
     assert [place.score for place in ranking] == pytest.approx([1.5 * 3 / 3, 1.5 * 2 / 3, 0.0])
 
 
+def test_the_paper_divides_by_the_parameters_that_an_instance_has_itself() -> None:
+    corpus = [instance("torch.f", a=5, b="u", c=True), instance("torch.f", a=5, b="v"), instance("torch.f", a=5, c=False)]
+    ranking = list(get_strategy("opera-paper").rank(candidates(corpus[:2]), Context()))
+    # Two tests against none. One with three parameters, then of two and their pair one and the pair; or the other way round.
+    assert [place.score for place in ranking] in (pytest.approx([2, 2 * 2 / 3]), pytest.approx([2, 2 * 5 / 6]))
+    firsts = {order("opera-paper", corpus, seed)[0] for seed in range(20)}
+    assert firsts == set(corpus)  # of different numbers of parameters all are new: chance decides
+
+
 def test_rankings_stream() -> None:
     ranking = get_strategy("opera").rank(candidates(SMALL), Context())
     assert next(ranking).id in {digest(item) for item in SMALL}

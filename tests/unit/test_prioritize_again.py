@@ -11,7 +11,7 @@ from fake.corpora import Run, fill, runner, tensor, torch_call
 from opera.compilers.registry import choose_route, plugin
 from opera.instance import Instance
 from opera.prioritize import kept_features
-from opera.prioritize.ranking import current_ranking
+from opera.prioritize.ranking import campaign_strategy, current_order
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -122,18 +122,30 @@ def test_what_left_the_corpus_is_not_ranked(run: Run) -> None:
     assert ranked(run, "ws") == ranked(run, "new")
 
 
-def strategy_of(folder: str, *, strategy: str | None) -> str:
-    """The strategy of the ranking that a campaign in the workspace *folder* takes."""
+def strategy_of(folder: str) -> str:
+    """The strategy of a campaign in the workspace *folder* that names none."""
     with open_workspace(Path(folder), write=True) as space:
-        route = choose_route(plugin("tvm").load(), "pytorch", None)
-        return current_ranking(Corpus(space), "tvm", route, strategy, 0).strategy
+        return campaign_strategy(Corpus(space), "tvm", choose_route(plugin("tvm").load(), "pytorch", None), 0)
 
 
 def test_a_campaign_learns_unless_a_ranking_was_made_beforehand(run: Run) -> None:
     fill("ws", *FIRST)
-    assert strategy_of("ws", strategy=None) == "opera-adaptive"
+    assert strategy_of("ws") == "opera-adaptive"
     ranked(run, "ws")
-    assert strategy_of("ws", strategy=None) == "opera"
+    assert strategy_of("ws") == "opera"
     fill("ws", *LATER)
-    assert strategy_of("ws", strategy=None) == "opera"
-    assert strategy_of("ws", strategy="opera-adaptive") == "opera-adaptive"
+    assert strategy_of("ws") == "opera"
+
+
+def test_a_campaign_ranks_again_when_the_corpus_has_grown(run: Run) -> None:
+    fill("ws", *FIRST)
+    first = ranked(run, "ws")
+    with open_workspace(Path("ws"), write=True) as space:
+        corpus, route = Corpus(space), choose_route(plugin("tvm").load(), "pytorch", None)
+        before = corpus.newest_ranking("pytorch", "tvm", 0)
+        assert current_order(corpus, "tvm", route, "opera", 0) == [key for key, _, _ in first]
+        assert corpus.newest_ranking("pytorch", "tvm", 0) == before
+    fill("ws", *LATER)
+    with open_workspace(Path("ws"), write=True) as space:
+        corpus = Corpus(space)
+        assert sorted(current_order(corpus, "tvm", route, "opera", 0)) == sorted(corpus.runnable("pytorch"))
