@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from packaging.requirements import Requirement
 
-from opera.compilers.adapter import Adapter, Route
+from opera.compilers.adapter import ILL_TYPED, Adapter, Route
 from opera.compilers.registry import Plugin
 from opera.config import Config
 from opera.difftest.judge import headline
@@ -284,7 +284,7 @@ class Checkup:
 
     def _make(self, worker: WorkerSession, name: str, kind: str | None) -> TestState | str:
         try:
-            difftest, test = canary_test(Route(name, "", kind), name, _SEED)
+            difftest, test = canary_test(Route(name, "", kind, rejects=kind == ILL_TYPED), name, _SEED)
         except OperaError as error:
             return str(error)
         difftest = replace(difftest, library=WorkerKind.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
