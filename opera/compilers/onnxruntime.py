@@ -16,10 +16,13 @@ from opera.compilers import onnx_format, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.instance import Kind
 from opera.models import onnx_inputs
+from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Failure
 
 _STATE = "onnxruntime.capi.onnxruntime_pybind11_state"
 _DECLINES = r"\b(is|are) not supported\b|\bonly supports?\b|\bdoes not support \w+ yet\b"
+_UNKNOWN_ATTRIBUTE = r"Error Unrecognized attribute: \w+ for operator"
+"""ONNX adds attributes to opsets that were not final when ONNX Runtime was built."""
 _NO_LOCALE = r"Failed to construct locale with name"
 _WRONG_TYPE = r"Type '\w[\w()]*' of input parameter \(.*\) of operator \(.*\) in node \(.*\) is invalid"
 _TYPED = ("Fail", "InvalidArgument", "InvalidGraph", "NotImplemented")
@@ -55,6 +58,7 @@ class OnnxRuntimeAdapter(Adapter):
     unsupported = (
         UnsupportedRule((f"{_STATE}.NotImplemented",), "no-kernel", stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), "no-operator", pattern=r"is not a registered function/op"),
+        UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.InvalidGraph"), NEWER_OPSET, _UNKNOWN_ATTRIBUTE),
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.RuntimeException"), "declined", _DECLINES, stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail",), "locale-not-installed", _NO_LOCALE),
         UnsupportedRule((f"{_STATE}.InvalidGraph",), "dtype", pattern=_WRONG_TYPE),
