@@ -18,6 +18,14 @@ _USUAL = frozenset({"float32", "int64", "bool"})
 _VIEWED = {"bfloat16": "float32", "float8_e4m3fn": "float32", "float8_e5m2": "float32"}
 
 
+_INFIX = {
+    "__add__": "+", "__sub__": "-", "__mul__": "*", "__truediv__": "/", "__floordiv__": "//", "__mod__": "%", "__pow__": "**",
+    "__matmul__": "@", "__and__": "&", "__or__": "|", "__xor__": "^", "__lshift__": "<<", "__rshift__": ">>", "__lt__": "<",
+    "__le__": "<=", "__gt__": ">", "__ge__": ">=", "__eq__": "==", "__ne__": "!=",
+}  # fmt: skip
+"""Operators of Python by the methods of their left operand."""
+
+
 def module_source(
     instance: Instance,
     inputs: Sequence[Array],
@@ -44,13 +52,21 @@ def module_source(
     writer = _Writer(in_place, packed)
     api = writer.path(instance.api)
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
-    call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
+    given = [writer.argument(argument, inputs=True) for argument in instance.call]
+    call = ", ".join(given)
     names = "".join(f", x{place}" for place in range(len(inputs)))
     lines = ["class Model(torch.nn.Module):"]
     if instance.kind is Kind.MODULE:
         lines += ["    def __init__(self):", "        super().__init__()", *_made(f"{api}({init})", instance, writer, seed), ""]
     target = "self.operator" if instance.kind is Kind.MODULE else api
-    result = f"{target}({call})" if instance.context_value(BESIDE) is None else f"(self.beside({call}), {target}({call}))"
+    infix = _infix(instance, given)
+    result = (
+        infix
+        if infix is not None
+        else f"{target}({call})"
+        if instance.context_value(BESIDE) is None
+        else f"(self.beside({call}), {target}({call}))"
+    )
     if not plain:
         result = f"tuple(leaf for leaf in tree_leaves({result}) if isinstance(leaf, torch.Tensor))"
     if instance.operator == "__setitem__":
@@ -63,12 +79,26 @@ def module_source(
     dtype = instance.context_value("parameters")
     moved = f".to(torch.{dotted(dtype.name)})" if isinstance(dtype, DType) else ""
     tensors = [_tensor_text(array, each) for array, each in zip(inputs, strides, strict=True)]
-    lines += ["", "", f"torch.manual_seed({seed})", f"model = Model(){moved}{mode}", listed("inputs", tensors, "()")]
+    seeded = [f"torch.manual_seed({seed})"] if instance.kind is Kind.MODULE else []
+    lines += ["", "", *seeded, f"model = Model(){moved}{mode}", listed("inputs", tensors, "()")]
     if lazy:
         lines.append("model(*inputs)  # gives the lazy parameters their shapes")
     if any(each is not None for each in strides):
         lines[:0] = [*_STRIDED.strip().splitlines(), "", ""]
     return "\n".join(lines)
+
+
+def _infix(instance: Instance, given: Sequence[str]) -> str | None:
+    """A method of an operator as a person writes it: `x0 @ x1`, `x0[x1]`; None for other calls."""
+    if len(given) != 2 or not instance.api.startswith("torch.Tensor.__") or any(each.keyword for each in instance.call):
+        return None
+    if instance.operator == "__getitem__":
+        return f"{given[0]}[{given[1]}]"
+    first, second = (f"({each})" if each.startswith("-") else each for each in given)
+    if instance.operator in _INFIX:
+        return f"{first} {_INFIX[instance.operator]} {second}"
+    plain = instance.operator.replace("__r", "__", 1)
+    return f"{second} {_INFIX[plain]} {first}" if plain in _INFIX else None
 
 
 def _made(operator: str, instance: Instance, writer: _Writer, seed: int) -> list[str]:

@@ -163,6 +163,33 @@ def test_a_keyword_that_is_no_name_reproduces() -> None:
     assert "**{'odd name': 1}" in text
 
 
+@pytest.mark.parametrize(
+    ("api", "second", "text"),
+    [
+        ("torch.Tensor.__sub__", X, "x0 - x1"),
+        ("torch.Tensor.__rsub__", 2.5, "2.5 - x0"),
+        ("torch.Tensor.__rsub__", -2.5, "(-2.5) - x0"),
+        ("torch.Tensor.__rpow__", -2, "(-2) ** x0"),
+        ("torch.Tensor.__rmatmul__", X, "x1 @ x0"),
+        ("torch.Tensor.__rshift__", 1, "x0 >> 1"),
+        ("torch.Tensor.__rrshift__", 9, "9 >> x0"),
+        ("torch.Tensor.__getitem__", -1, "x0[-1]"),
+        ("torch.Tensor.__getitem__", (..., slice(0, 1)), "x0[(Ellipsis, slice(0, 1, None))]"),
+        ("torch.Tensor.__eq__", X, "x0 == x1"),
+    ],
+)
+def test_a_script_writes_operators_as_a_person_does(api: str, second: Any, text: str) -> None:
+    numbers = Tensor((2,), "int64", np.array([1, 2]).tobytes()) if "shift" in api else X
+    model = PyTorchTemplate().build(call(api, Argument("self", numbers), Argument("other", second)), "key", 0)
+    source = model.source("runtime")
+    assert f"return {text}" in source.text
+    names: dict[str, Any] = {}
+    exec("\n".join(source.imports) + "\n" + source.text + "\n" + source.expected, names)
+    for expected, outputs in zip(names["expected"], model.reference().outputs, strict=True):
+        np.testing.assert_array_equal(expected, outputs)
+    assert "manual_seed" not in source.text, "a call of a function draws no parameters"
+
+
 @pytest.mark.parametrize("attribute", ["name", "domain", "class", 'a"); b("', "op_type"])
 def test_an_attribute_that_a_call_cannot_give_is_written_in_another_way(attribute: str) -> None:
     made = onnx.helper.make_node("Relu", ["x"], ["y"])
