@@ -86,7 +86,7 @@ def record(workspace: Path, told: Path, arguments: argparse.Namespace, source: l
         passed = [row[0] for row in database.execute("SELECT instance FROM results WHERE verdict = ?", (Verdict.PASS.value,))]
     registered = plugin(arguments.compiler)
     route = choose_route(registered.load(), arguments.frontend, None)
-    spec = compiler_spec(Config({}), registered, route.library, workspace / "cache", dict(route.environment))
+    spec = compiler_spec(Config({}), registered, [route.library], workspace / "cache", dict(route.environment))
     options = dict(spec.options)
     told.write_text(json.dumps({"options": options, "messages": [messages[key] for key in passed if key in messages]}))
     return len(passed)

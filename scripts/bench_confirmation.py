@@ -75,7 +75,7 @@ def prepared(compiler: str, frontend: str, name: str | None, folder: Path) -> tu
         assert isinstance(ready, Ready), ready
         after = difftest.answered(state, library.ask(to_json(difftest.ask(state).request)))
     assert isinstance(after, TestState), after
-    return compiler_spec(Config({}), registered, route.library, cache, environment), to_json(difftest.ask(after).request)
+    return compiler_spec(Config({}), registered, [route.library], cache, environment), to_json(difftest.ask(after).request)
 
 
 def measure(worker: Worker, task: Message, fork: Fork, figures: dict[str, list[float]]) -> None:

@@ -70,7 +70,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, open_workspace(arguments.workspace, write=True) as space:
         cache = Path(folder, "cache")
         Path(folder, "blobs").symlink_to((arguments.workspace / "blobs").resolve())
-        spec = compiler_spec(config, chosen, "pytorch", cache, {})
+        spec = compiler_spec(config, chosen, ["pytorch"], cache, {})
         os.environ.update({**PINNED_ENVIRONMENT, **spec.environment})
         workers: dict[WorkerKind, Handler] = {
             WorkerKind.LIBRARY: Materialiser(dict(library_spec(config, "pytorch", cache).options)),

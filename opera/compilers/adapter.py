@@ -74,15 +74,13 @@ class Route:
             object.__setattr__(self, "library", self.frontend)
 
 
-ILL_TYPED = "ill-typed"
-"""The artefact of routes that take ill-typed models only."""
 REJECTS = "rejects"
 """Name of the routes on which models are ill-typed."""
 
 
 def rejecting(frontend: str) -> Route:
     """The route on which a compiler has to reject ill-typed models of *frontend*."""
-    return Route(frontend, REJECTS, ILL_TYPED, rejects=True)
+    return Route(frontend, REJECTS, "ill-typed", rejects=True)
 
 
 def on_backend(backend: str) -> tuple[tuple[str, str], ...]:

@@ -198,15 +198,15 @@ class CompilerWorker:
         with suppress(Exception):
             if self._options["decomposes"]:
                 torch_tables.fill()
-            if self._options["builds"]:
-                self._template()
+            for library in self._options["builds"]:
+                self._template(library)
 
-    def _template(self) -> Any:
-        module, _, attribute = str(self._options["template"]).partition(":")
+    def _template(self, library: str) -> Any:
+        module, _, attribute = str(self._options["templates"][library]).partition(":")
         template = self._built.get(module) or getattr(importlib.import_module(module), attribute)()
         self._built[module] = template
         return template
 
     def _module(self, instance: Instance, request: Compile) -> Any:
         """The live module, rebuilt from the template in this process."""
-        return self._template().build(instance, request.key, request.seed)
+        return self._template(instance.library).build(instance, request.key, request.seed)

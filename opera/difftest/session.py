@@ -44,7 +44,7 @@ class SubjectSession:
         environment = dict(self.route.environment)
         library = library_spec(config, self.route.library, cache, environment)
         compiler = compiler_spec(
-            config, registered, self.route.library, cache, environment, chebyshev=settings.chebyshev, level=settings.level
+            config, registered, [self.route.library], cache, environment, chebyshev=settings.chebyshev, level=settings.level
         )
         posts = {
             WorkerKind.LIBRARY: WorkerConfig(library),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,32 +56,32 @@ def library_spec(config: Config, library: str, cache: Path, environment: Mapping
 def compiler_spec(
     config: Config,
     plugin: Plugin,
-    library: str,
+    libraries: Sequence[str],
     cache: Path,
     environment: Mapping[str, str],
     *,
     chebyshev: float | None = None,
     level: str | None = None,
 ) -> WorkerSpec:
-    """The worker of the compiler *plugin* for models of *library*.
+    """The worker of the compiler *plugin* for models of *libraries*: of one in a campaign.
 
     Args:
         config: Says which interpreter, search path and variables to use.
         plugin: The compiler.
-        library: The library of the route.
+        libraries: The libraries of its routes.
         cache: Where models lie.
-        environment: Of the route.
+        environment: Of its routes.
         chebyshev: The paper's single threshold instead of dtype-aware tolerances.
         level: The optimisation level; None for the default.
     """
-    template = template_of(library)
-    own = [route for route in plugin.load().routes if route.library == library and dict(route.environment) == dict(environment)]
+    templates = {library: template_of(library) for library in libraries}
+    own = [route for route in plugin.load().routes if route.library in templates and dict(route.environment) == dict(environment)]
     options: dict[str, Any] = {
         "adapter": plugin.target,
-        "template": template,
+        "templates": templates,
         "cache": str(cache),
         "decomposes": any(route.artefact == DECOMPOSED for route in own),
-        "builds": any(route.artefact is None for route in own),
+        "builds": sorted({route.library for route in own if route.artefact is None}),
         "chebyshev": chebyshev,
         **_trusted(config),
     }
@@ -92,7 +92,7 @@ def compiler_spec(
         setup=_COMPILER,
         options=options,
         python=config.python("compiler", plugin.name),
-        path=(*plugin.search_path(), *search_path(template)),
+        path=tuple(dict.fromkeys((*plugin.search_path(), *(folder for each in templates.values() for folder in search_path(each))))),
         environment={**environment, **plugin.load().worker_environment(cache), **config.environment(plugin.name)},
         search_first=config.search_first(plugin.name),
     )

@@ -5,15 +5,14 @@ from __future__ import annotations
 import enum
 import shlex
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
 
 from packaging.requirements import Requirement
 
-from opera.compilers.adapter import ILL_TYPED, Adapter, Route
+from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import Plugin
 from opera.config import Config
 from opera.difftest.judge import headline
@@ -115,8 +114,12 @@ _SEED = 0
 _NAME = "canary"
 _LIMITS = Limits(stage=120.0, start=180.0)
 
-T = TypeVar("T")
 Environment = tuple[tuple[str, str], ...]
+_LibraryKey = tuple[str, Environment]
+_CompilerKey = tuple[Plugin, type[Adapter], Environment]
+_Artefact = tuple[str | None, bool]
+"""A kind of artefact, and whether its model is ill-typed."""
+_PLAIN: _Artefact = (None, False)
 
 
 class State(enum.Enum):
@@ -173,8 +176,8 @@ class _Library:
     python: str
     trouble: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
-    made: Mapping[str | None, TestState | str] = field(default_factory=dict[str | None, TestState | str])
-    """By kind of artefact: the canary's test after its model was made, or the reason for failure."""
+    made: Mapping[_Artefact, TestState | str] = field(default_factory=dict[_Artefact, TestState | str])
+    """By artefact: the canary's test after its model was made, or the reason for failure."""
     remarks: tuple[tuple[str, str], ...] = ()
     """What its worker says of itself, each with its name."""
 
@@ -204,11 +207,11 @@ class Checkup:
 
     def libraries(self, names: Sequence[str]) -> list[Check]:
         """One check per library, in the order of *names*: is it there, and does it get the canary right?"""
-        found = self._each([(name, ()) for name in names], lambda key: self._materialise(key, {None}))
+        found, _ = self._all({(name, ()): {_PLAIN} for name in names}, {})
         return [self._library_check(name, library) for (name, _), library in found.items()]
 
     def _library_check(self, name: str, library: _Library) -> Check:
-        made = library.made.get(None, "")
+        made = library.made.get(_PLAIN, "")
         reason = library.trouble or (made if isinstance(made, str) else "")
         version, rest = _split(library.versions)
         state = State.BROKEN if reason else State.PASS
@@ -219,8 +222,8 @@ class Checkup:
         checks = {(check.name, check.route): check for check in self.installed(chosen) if check.state is not State.INSTALLED}
         for check in checks.values():
             self._found(check)
-        groups: dict[tuple[Plugin, type[Adapter], str, Environment], list[Route]] = {}
-        kinds: dict[tuple[str, Environment], set[str | None]] = {}
+        groups: dict[_CompilerKey, list[Route]] = {}
+        kinds: dict[_LibraryKey, set[_Artefact]] = {}
         for each in chosen:
             if (each.name, None) in checks:
                 continue
@@ -228,11 +231,10 @@ class Checkup:
             for route in adapter.routes:
                 if (each.name, route) in checks:
                     continue
-                groups.setdefault((each, adapter, route.library, route.environment), []).append(route)
-                kinds.setdefault((route.library, route.environment), set()).add(route.artefact)
-        libraries = self._each(kinds, lambda key: self._materialise(key, kinds[key]))
-        found = self._each(groups, lambda key: self._compile(key[0], key[1], groups[key], libraries[key[2], key[3]]))
-        checks.update({(check.name, check.route): check for group in found.values() for check in group})
+                groups.setdefault((each, adapter, route.environment), []).append(route)
+                kinds.setdefault((route.library, route.environment), set()).add((route.artefact, route.rejects))
+        _, found = self._all(kinds, groups)
+        checks.update({(check.name, check.route): check for check in found})
         order = {each.name: place for place, each in enumerate(chosen)}
         return sorted(checks.values(), key=lambda check: order[check.name])
 
@@ -252,12 +254,26 @@ class Checkup:
         version = main.version if main and not found else ""
         return [Check(each.name, route, State(trouble.state), trouble.reason, version, python=held.python) for route in adapter.routes]
 
-    def _each(self, keys: Iterable[Any], work: Callable[[Any], T]) -> dict[Any, T]:
-        """Does *work* on every key, `jobs` at a time."""
+    def _all(
+        self, kinds: Mapping[_LibraryKey, Collection[_Artefact]], groups: Mapping[_CompilerKey, Sequence[Route]]
+    ) -> tuple[dict[_LibraryKey, _Library], list[Check]]:
+        """What becomes of the libraries, and the checks of each group of routes, which begin once its own libraries are done."""
         with supervised(), ThreadPoolExecutor(self._jobs) as pool:
-            futures: dict[Any, Future[T]] = {key: pool.submit(work, key) for key in keys}
             try:
-                return {key: future.result() for key, future in futures.items()}
+                made = {key: pool.submit(self._materialise, key, kinds[key]) for key in kinds}
+                found = list[Future[list[Check]]]()
+                waiting = dict(groups)
+                while True:
+                    done = {key: future.result() for key, future in made.items() if future.done()}
+                    for key, routes in list(waiting.items()):
+                        each, adapter, environment = key
+                        if all((route.library, environment) in done for route in routes):
+                            libraries = {route.library: done[route.library, environment] for route in routes}
+                            found.append(pool.submit(self._compile, each, adapter, routes, libraries))
+                            del waiting[key]
+                    if len(done) == len(made):
+                        return done, [check for future in found for check in future.result()]
+                    wait([future for key, future in made.items() if key not in done], return_when=FIRST_COMPLETED)
             except BaseException:
                 self._stop.set()
                 pool.shutdown(wait=True, cancel_futures=True)
@@ -266,7 +282,7 @@ class Checkup:
     def _held(self, each: Plugin) -> Inventory:
         return inventory(self._config.python("compiler", each.name), (*self._config.search_first(each.name), *each.search_path()))
 
-    def _materialise(self, key: tuple[str, Environment], kinds: Iterable[str | None]) -> _Library:
+    def _materialise(self, key: _LibraryKey, kinds: Collection[_Artefact]) -> _Library:
         name, environment = key
         python = self._config.setting("library", name, "python").value
         try:
@@ -282,9 +298,10 @@ class Checkup:
             made = {kind: self._make(worker, name, kind) for kind in sorted(kinds, key=str)}
             return _Library(python, "", event.info["versions"], made, _remarks(name, event))
 
-    def _make(self, worker: WorkerSession, name: str, kind: str | None) -> TestState | str:
+    def _make(self, worker: WorkerSession, name: str, wanted: _Artefact) -> TestState | str:
+        kind, rejects = wanted
         try:
-            difftest, test = canary_test(Route(name, "", kind, rejects=kind == ILL_TYPED), name, _SEED)
+            difftest, test = canary_test(Route(name, "", kind, rejects=rejects), name, _SEED)
         except OperaError as error:
             return str(error)
         difftest = replace(difftest, library=WorkerKind.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
@@ -295,44 +312,66 @@ class Checkup:
             return after
         return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {headline(after.verdict, after.detail, name)}"
 
-    def _compile(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], library: _Library) -> list[Check]:
-        """The checks of routes that share a worker; a worker that dies is started again for the routes after it."""
+    def _compile(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], libraries: Mapping[str, _Library]) -> list[Check]:
+        """The checks of routes with the same environment."""
         checks = list[Check]()
-        for check in self._each_check(each, adapter, routes, library):
+        for check in self._each_check(each, adapter, routes, libraries):
             self._found(check)
             checks.append(check)
         return checks
 
-    def _each_check(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], library: _Library) -> Iterator[Check]:
+    def _each_check(
+        self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], libraries: Mapping[str, _Library]
+    ) -> Iterator[Check]:
         held = self._held(each)
-        ready = [route for route in routes if not library.trouble and not isinstance(library.made[route.artefact], str)]
+        ready = list[Route]()
         for route in routes:
-            if route not in ready:
-                reason = library.trouble or str(library.made[route.artefact])
+            library = libraries[route.library]
+            reason = library.trouble or library.made[route.artefact, route.rejects]
+            if isinstance(reason, str):
                 yield Check(each.name, route, State.BROKEN, reason, python=held.python, library_at_fault=True)
+            else:
+                ready.append(route)
+        yield from self._in_one_worker(each, adapter, ready, libraries, held)
+
+    def _in_one_worker(
+        self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], libraries: Mapping[str, _Library], held: Inventory
+    ) -> Iterator[Check]:
+        """The checks of routes that share a worker, which is started again for the others when it dies.
+
+        A route that fails beside those of another library is checked again without them, as in a campaign: what counts is that check.
+        """
+        ready, again = list(routes), list[Route]()
+        shared = len({route.library for route in routes}) > 1
         while ready:
-            with session(
-                compiler_spec(self._config, each, ready[0].library, self._cache, dict(ready[0].environment)),
-                _LIMITS,
-                self._scratch,
-                self._stop,
-            ) as worker:
-                self._tell(f"{each.name} on {_called(ready[0].library, ready[0].environment)}: importing ...")
+            names = list(dict.fromkeys(route.library for route in ready))
+            spec = compiler_spec(self._config, each, names, self._cache, dict(ready[0].environment))
+            with session(spec, _LIMITS, self._scratch, self._stop) as worker:
+                self._tell(f"{each.name} on {_called(', '.join(names), ready[0].environment)}: importing ...")
                 event = worker.start()
                 if not isinstance(event, Ready):
+                    if shared:
+                        again += ready
+                        break
                     reason = of_broken(each.name, adapter.packages, held, event)
                     yield from (Check(each.name, route, State.BROKEN, reason, python=held.python) for route in ready)
                     return
                 alive = True
                 while ready and alive:
-                    check, alive = self._try(worker, each.name, adapter, ready.pop(0), event, library, held)
-                    yield check
+                    route = ready.pop(0)
+                    check, alive = self._try(worker, each.name, adapter, route, event, libraries[route.library], held)
+                    if shared and not check.ok:
+                        again.append(route)
+                    else:
+                        yield check
+        for name in dict.fromkeys(route.library for route in again):
+            yield from self._in_one_worker(each, adapter, [route for route in again if route.library == name], libraries, held)
 
     def _try(
         self, worker: WorkerSession, name: str, adapter: type[Adapter], route: Route, ready: Ready, library: _Library, held: Inventory
     ) -> tuple[Check, bool]:
         self._tell(f"{name}/{route.frontend} by {route.name}: canary ...")
-        made = library.made[route.artefact]
+        made = library.made[route.artefact, route.rejects]
         assert not isinstance(made, str)
         difftest, _ = canary_test(route, f"{name}/{route.frontend}", _SEED)
         event = worker.ask(to_json(difftest.ask(made).request))

@@ -58,6 +58,26 @@ def test_a_worker_is_started_once_for_all_routes_from_a_library(lab: Lab) -> Non
     assert len({event.pid for event in compiled}) == 1
 
 
+def test_libraries_with_the_same_environment_share_the_worker_of_a_compiler(lab: Lab) -> None:
+    entries = examine(lab, "fake-paired").json["adapters"]
+    assert [(entry["frontend"], entry["route"], entry["library"], entry["state"]) for entry in entries] == [
+        ("fake", "text", "fake", "pass"),
+        ("fake", "live", "fake", "pass"),
+        ("second", "text", "fake-second", "pass"),
+        ("second", "live", "fake-second", "pass"),
+    ]
+    compiled = [event.pid for event in lab.journal() if (event.what, event.edge) == ("compile", "begin")]
+    assert len(compiled) == 4
+    assert len(set(compiled)) == 1
+
+
+def test_a_route_that_fails_only_beside_another_library_passes_alone(lab: Lab) -> None:
+    outcome = examine(lab, "fake-estranged")
+    assert outcome.code == 0
+    assert {entry["state"] for entry in outcome.json["adapters"]} == {"pass"}
+    assert len({event.pid for event in lab.journal() if event.what == "compile"}) == 2
+
+
 def test_quick_starts_no_worker_and_names_what_is_not_installed(lab: Lab) -> None:
     outcome = examine(lab, "fake", "fake-wrong", "fake-old", "fake-uninstalled", "fake-missing", more=("--quick", "--json"))
     assert outcome.code == 3

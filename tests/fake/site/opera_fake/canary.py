@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 
 from opera.instance import Argument, Instance, Kind, Tensor
 
@@ -17,3 +18,4 @@ def instance(
 
 
 CANARY = instance("canary")
+SECOND_CANARY = replace(CANARY, library="fake-second")

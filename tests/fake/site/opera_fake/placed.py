@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Any
 
-from opera.compilers.adapter import Route
+from opera.compilers.adapter import Route, Stage, Subject
 from opera_fake.adapter import FakeAdapter
 
 _LOADED = "OPERA_FAKE_LOADED"
@@ -52,3 +53,28 @@ class ClashingAdapter(FakeAdapter):
 
     def start(self) -> Mapping[str, str]:
         raise ImportError("undefined symbol: fake_symbol_of_another_version")
+
+
+class PairedAdapter(FakeAdapter):
+    """Takes models of two libraries."""
+
+    name = "fake-paired"
+    routes = (
+        Route("fake", "text", "text"),
+        Route("fake", "live", None),
+        Route("second", "text", "text", library="fake-second"),
+        Route("second", "live", None, library="fake-second"),
+    )
+
+
+class EstrangedAdapter(PairedAdapter):
+    """Fails on models of a library in a process that has had models of the other one."""
+
+    name = "fake-estranged"
+    _had = ""
+
+    def load(self, subject: Subject, stage: Stage) -> Any:
+        self._had = self._had or subject.route.library
+        if subject.route.library != self._had:
+            raise RuntimeError(f"{self._had} was here")
+        return super().load(subject, stage)

@@ -39,6 +39,12 @@ class FakeTemplate:
         return FakeModel(instance, key, seed)
 
 
+class SecondTemplate(FakeTemplate):
+    """Another library, which does the same."""
+
+    library = "fake-second"
+
+
 class FakeModel:
     """One instance as a document that says how to behave."""
 
