@@ -219,7 +219,8 @@ class Checkup:
 
     def adapters(self, chosen: Sequence[Plugin]) -> list[Check]:
         """One check per route of each adapter, in their order; one for an adapter that cannot be imported."""
-        checks = {(check.name, check.route): check for check in self.installed(chosen) if check.state is not State.INSTALLED}
+        installed = self.installed(chosen)
+        checks = {(check.name, check.route): check for check in installed if check.state is not State.INSTALLED}
         for check in checks.values():
             self._found(check)
         groups: dict[_CompilerKey, list[Route]] = {}
@@ -235,8 +236,7 @@ class Checkup:
                 kinds.setdefault((route.library, route.environment), set()).add((route.artefact, route.rejects))
         _, found = self._all(kinds, groups)
         checks.update({(check.name, check.route): check for check in found})
-        order = {each.name: place for place, each in enumerate(chosen)}
-        return sorted(checks.values(), key=lambda check: order[check.name])
+        return [checks[check.name, check.route] for check in installed]
 
     def installed(self, chosen: Sequence[Plugin]) -> list[Check]:
         """What `adapters` finds out without a worker: which packages are there, and their versions."""
