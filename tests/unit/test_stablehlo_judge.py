@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from opera.difftest.runner import TestCase
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.models.forms import InputForm, forms_of
 from opera.oracles.filters import filters
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
-from opera.triage.arbitration import COMPILER, LIBRARY, NEITHER, Opinion, arbiters_of, scope_of, stands_alone
+from opera.triage.arbitration import COMPILER, LIBRARY, NEITHER, Opinion, arbiters_of, gave_reference, scope_of, stands_alone
 
 JUDGE, SECOND = "stablehlo-reference", "stablehlo-readable"
 
@@ -55,6 +58,15 @@ def test_the_interpreter_stands_alone_where_a_compiler_gives_the_librarys_result
     found = stands_alone(JUDGE, opinions(xla=LIBRARY))
     assert found is not None
     assert found.value == "interpreter"
+
+
+def test_the_interpreter_that_gave_the_reference_is_no_witness() -> None:
+    """A program without declared results, or with drawn inputs, has the results of jaxlib's interpreter."""
+    declared = Instance("stablehlo", "stablehlo.add", Kind.GRAPH, expected=(Tensor((), "float32"),))
+    cases = [(declared, 0), (declared, 1), (replace(declared, expected=None), 0)]
+    trials = [TestCase(instance, "runtime", "key", seed) for instance, seed in cases]
+    assert [gave_reference(f"{JUDGE}/stablehlo", each) for each in trials] == [False, True, True]
+    assert not any(gave_reference(f"{subject}/stablehlo", each) for subject in (SECOND, "xla") for each in trials)
 
 
 @pytest.mark.parametrize("compiler", [JUDGE, SECOND])
