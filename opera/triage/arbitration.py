@@ -221,12 +221,13 @@ def question_of(result: StoredResult, reduction: StoredReduction, original: Inst
     return Question(result.compiler, reduction, trial, result.detail.get("difference"))
 
 
-def gave_reference(subject: str, trial: TestCase) -> bool:
-    """Whether the reference of *trial* is what *subject* computed, so that its opinion says nothing.
+def is_other_side(subject: str, question: Question) -> bool:
+    """Whether *subject* is the interpreter that the other interpreter contradicts in *question*, so that its opinion says nothing.
 
-    A program of StableHLO that declares no results, or whose inputs were drawn, has those of jaxlib's interpreter.
+    A program of StableHLO that declares no results, or that has another seed, has those of jaxlib's interpreter.
     """
-    return subject == _INTERPRETER and (trial.seed != 0 or trial.instance.expected is None)
+    trial = question.trial
+    return subject == _INTERPRETER and question.compiler in JUDGES and (trial.seed != 0 or trial.instance.expected is None)
 
 
 class Arbitration:
@@ -258,7 +259,7 @@ class Arbitration:
                 each
                 for each in left
                 if subject in arbiters_of(scope, each.compiler).subjects
-                and not gave_reference(subject, each.trial)
+                and not is_other_side(subject, each)
                 and sum(bool(opinion.side) for opinion in known[each.reduction.test]) < arbiters.most
             ]
             for question, opinion in self._opinions(subject, wanted):
