@@ -135,7 +135,7 @@ class Program:
             for operation in _within(self.functions[waiting.pop()].body):
                 yield operation
                 called = operation.called
-                if called in self.functions and called not in seen:
+                if called is not None and called in self.functions and called not in seen:
                     seen.add(called)
                     waiting.append(called)
 
