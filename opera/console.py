@@ -19,8 +19,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import click
-
 from opera.atomic import replacing
 from opera.errors import UserError
 
@@ -309,6 +307,8 @@ def _put(text: str, *, err: bool) -> None:
 
 
 def _write(text: str, *, err: bool) -> None:
+    import click  # the processes of compilers and libraries, which print nothing, need not have it
+
     encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
     click.echo(text.encode(encoding, "replace").decode(encoding), nl=False, err=err)
 

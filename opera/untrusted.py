@@ -9,18 +9,20 @@ from __future__ import annotations
 import errno
 import gzip
 import io
-import json
-import math
 import os
 import stat
 import tomllib
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO, Annotated, Any, NoReturn, TypeVar, Union, cast
+from typing import IO, Annotated, Any, TypeVar, cast
 
 import msgspec
+
+from opera.bounded_json import JsonObject as JsonObject
+from opera.bounded_json import JsonValue as JsonValue
+from opera.bounded_json import Malformed, parsed_json
 
 T = TypeVar("T")
 
@@ -28,8 +30,6 @@ MOST_BYTES = 256 * 2**20
 """Largest size of a file that is read whole, and of an unpacked value."""
 MAX_LINE = 64 * 2**20
 """Bytes of a line: a longer one is nothing that can be used."""
-MOST_VALUES = 2_000_000
-"""In one JSON document."""
 _GZIP = b"\x1f\x8b"
 MOST_NUMBER = 2**53
 """Counts are smaller: JSON's readers agree on integers up to here."""
@@ -46,14 +46,6 @@ Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 """A SHA-256 in hexadecimal digits: the name of a file with that content."""
 Document = dict[str, object]
 """A JSON object whose content the caller looks at part by part."""
-JsonValue = Union[None, bool, int, float, str, "Sequence[JsonValue]", "Mapping[str, JsonValue]"]
-"""What JSON can say."""
-JsonObject = dict[str, JsonValue]
-"""A document that is written."""
-
-
-class Malformed(ValueError):
-    """Foreign data that are not of the specified form. The message says what is wrong, without the place."""
 
 
 def open_file(path: Path) -> IO[bytes]:
@@ -125,23 +117,6 @@ def inflated(data: bytes, most: int = MOST_BYTES) -> bytes:
     return content
 
 
-def parsed_json(text: str | bytes) -> object:
-    """The JSON value that *text* is. NaN and infinite numbers are no JSON.
-
-    Raises:
-        Malformed: it is not JSON, is nested too deep, or has more than `MOST_VALUES` values (a value takes up to 75 bytes of memory).
-    """
-    signs = ("[", "{", ",") if isinstance(text, str) else (b"[", b"{", b",")
-    if len(text) > MOST_VALUES and sum(text.count(cast(Any, sign)) for sign in signs) > MOST_VALUES:
-        raise Malformed(f"more than {MOST_VALUES:,} values")
-    try:
-        return cast(object, json.loads(text, parse_constant=_no_constant, parse_float=_finite))
-    except RecursionError as error:
-        raise Malformed("nested too deep") from error
-    except ValueError as error:
-        raise Malformed(f"not JSON: {error}") from error
-
-
 def parsed_toml(data: bytes) -> Document:
     """The TOML document that *data* is.
 
@@ -194,14 +169,3 @@ def _written(tree: object) -> object:
 def from_json(text: str | bytes, kind: type[T]) -> T:
     """The JSON value that *text* is, as *kind*; raises Malformed."""
     return typed(parsed_json(text), kind)
-
-
-def _no_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"the number {text[:40]} is out of range")
-    return number

@@ -73,6 +73,8 @@ def read_check(operation: Any) -> Compared:
     if len(operands) != wanted:
         raise Rejected(f"{name} takes {wanted} operand{'s' * (wanted > 1)}, not {len(operands)}", line)
     check = _called(name, operands, line) if called else _declared(name, operation, line)
+    if check.closeness is not Closeness.BITWISE and _is_exact(operands[0]):
+        raise Rejected(f"{name} compares floating-point and complex numbers, not {operands[0].type}; write check.expect_eq", line)
     if name == _SERIALIZED:
         probe = _string(operation, "probe_id", line)
         return Compared(check, line, operands[0], None, probe, int(_number(operation, "iteration", 0, line)))
@@ -99,8 +101,7 @@ def _string(operation: Any, name: str, line: int) -> str:
 def _called(name: str, operands: Sequence[Any], line: int) -> Check:
     """The limits of a `custom_call`, which are others than those of the dialect."""
     if name == "check.eq":
-        is_exact = isinstance(getattr(operands[1].type, "element_type", None), ir.IntegerType)
-        return Check(name, Closeness.BITWISE) if is_exact else Check(name, Closeness.ABSOLUTE, TOLERANCE)
+        return Check(name, Closeness.BITWISE) if _is_exact(operands[1]) else Check(name, Closeness.ABSOLUTE, TOLERANCE)
     if name == "check.expect_eq":
         return Check(name, Closeness.BITWISE)
     if name == "check.expect_almost_eq":
@@ -108,6 +109,11 @@ def _called(name: str, operands: Sequence[Any], line: int) -> Check:
     if name == "check.expect_close":
         return Check(name, Closeness.ULPS, most=CALL_ULPS)
     raise Rejected(f"there is no check {name[:60]!r} to call", line)
+
+
+def _is_exact(value: Any) -> bool:
+    """Whether *value* is a tensor of integers or booleans."""
+    return isinstance(getattr(value.type, "element_type", None), ir.IntegerType)
 
 
 def _declared(name: str, operation: Any, line: int) -> Check:

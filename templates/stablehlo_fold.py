@@ -9,6 +9,7 @@ from typing import Any
 
 from opera.stablehlo import interpreter
 from opera.stablehlo.folding import MOST_ELEMENTS, reason_to_keep
+from opera.stablehlo.interpreter import PastLimit
 from opera.stablehlo.literals import Constant, read_constant
 from opera.stablehlo.messages import Which
 from opera.stablehlo.printing import printed_dense
@@ -25,7 +26,7 @@ from opera.templates.stablehlo_plan import (
     results_of,
 )
 from opera.templates.stablehlo_probes import NoProbe, Written
-from opera.templates.stablehlo_program import plain_operation
+from opera.templates.stablehlo_program import constant_text, plain_operation
 from opera.templates.stablehlo_readable import evaluate_readably
 
 _CONSTANT = "stablehlo.constant"
@@ -73,10 +74,11 @@ def _fold_block(block: Any, values: dict[Any, Value], found: Folding, which: Whi
 
 
 def _note_constant(constant: Any, values: dict[Any, Value]) -> None:
-    text = constant.get_asm(large_elements_limit=None)
     try:
-        values[constant.results[0]] = read_constant(text[text.index("dense") :].strip())
-    except (TextError, ValueError):  # quantised, or a resource: what takes it stays
+        text = constant_text(constant)
+        if text is not None:
+            values[constant.results[0]] = read_constant(text)
+    except (TextError, PastLimit):  # quantised, a resource, or too large: what takes it stays
         return
 
 

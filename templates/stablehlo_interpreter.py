@@ -27,10 +27,12 @@ from opera.stablehlo.messages import (
 )
 from opera.stablehlo.statements import pretty
 from opera.stablehlo.types import Value
+from opera.templates.stablehlo_checks import is_check, read_check
 from opera.templates.stablehlo_fold import fold
 from opera.templates.stablehlo_inputs import inputs_of
 from opera.templates.stablehlo_module import (
     Function,
+    Parts,
     Rejected,
     entries_of,
     functions_of,
@@ -40,6 +42,7 @@ from opera.templates.stablehlo_module import (
     parse,
     programs_in,
     stablehlo,
+    walk,
 )
 from opera.templates.stablehlo_parallel import most_parallel
 from opera.templates.stablehlo_plan import InterpreterFailed, Plan, Site, evaluate, instrument, results_of
@@ -94,7 +97,7 @@ class Interpreter:
         found: list[Evaluated] = []
         programs = programs_in(parse(request.text))
         for program in programs:
-            text = program.operation.get_asm(enable_debug_info=True)
+            parts, processes = Parts(program), most_parallel(program)
             entries = entries_of(program) if request.function is None else functions_of(program)
             for function in entries:
                 if request.function not in (None, function.name):
@@ -103,8 +106,8 @@ class Interpreter:
                 if place in request.without:
                     found.append(_plain(function, "it ended the process", "left-out"))
                     continue
-                stages.enter(f"{place}/{most_parallel(program)}")
-                found.append(evaluated(text, function, request))
+                stages.enter(f"{place}/{processes}")
+                found.append(evaluated(parts, function, request))
         return Interpreted(found, [each.name for program in programs for each in functions_of(program)])
 
 
@@ -113,6 +116,8 @@ def _folded(request: Fold, stages: Stages) -> dict[str, Any]:
     with new_context(), ir.Location.unknown():
         try:
             module = parse(request.text)
+            for operation in filter(is_check, walk(module.operation)):
+                read_check(operation)
             found = fold(module, request.interpreter, request.most)
         except Rejected as error:
             return to_answer(Refused(str(error), error.line, error.unknown))
@@ -135,14 +140,14 @@ def _plain(function: Function, failure: str, kind: Any) -> Evaluated:
     return Evaluated(function.name, function.line, [str(each) for each in function.inputs], [], [], [], failure, kind)
 
 
-def evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
+def evaluated(parts: Parts, function: Function, request: Interpret) -> Evaluated:
     """Evaluates one function in a module of its own."""
     try:
         inputs = inputs_of(function, request.arguments, request.arrays)
     except Rejected as error:
         return _plain(function, str(error), "inputs")
     try:
-        plan, written = _run(parse(text), function, inputs, request)
+        plan, written = _run(parts.alone(function.name), function, inputs, request)
         checks = [_checked(site, plan.probes, written) for site in plan.sites]
         printed = [Printed(plan.printed[number], _raw(value)) for number, value in written if number in plan.printed]
         results = [RawTensor(type, None) if value is None else _raw(value) for type, value in results_of(plan, written)]
@@ -154,6 +159,8 @@ def evaluated(text: str, function: Function, request: Interpret) -> Evaluated:
         return _plain(function, str(error), "type")
     except (Unsupported, PastLimit) as error:
         return _plain(function, str(error), "unknown")
+    except RecursionError:
+        return _plain(function, f"@{function.name} nests too deep", "unknown")
     except (InterpreterFailed, NotDefined, Stopped, ir.MLIRError, RuntimeError, ValueError) as error:
         return _plain(function, message_of(error), "raised")
     return Evaluated(function.name, function.line, [str(each) for each in function.inputs], checks, results, printed)

@@ -145,17 +145,43 @@ def _symbols(operation: Any) -> set[str]:
 
 def keep_only(module: Any, name: str) -> None:
     """Removes the functions that the function called *name* does not reach."""
-    functions = {each.name: each for each in functions_of(module)}
-    reached: set[str] = set()
-    waiting = [name]
-    while waiting:
-        each = waiting.pop()
-        if each in functions and each not in reached:
-            reached.add(each)
-            waiting.extend(_symbols(functions[each].operation))
-    for other, function in functions.items():
-        if other not in reached:
-            function.operation.erase()
+    reached = Parts(module).reached(name)
+    for each in functions_of(module):
+        if each.name not in reached:
+            each.operation.erase()
+
+
+class Parts:
+    """The functions of a module, each of which can be taken out with all that it reaches."""
+
+    def __init__(self, module: Any) -> None:
+        self._module = module
+        operations = [each.operation for each in module.body.operations]
+        self._named = {ir.StringAttr(each.attributes["sym_name"]).value: each for each in operations if "sym_name" in each.attributes}
+        self._places = {name: place for place, name in enumerate(self._named)}
+        self._used: dict[str, set[str]] = {}
+
+    def reached(self, name: str) -> set[str]:
+        """The names of the functions that the function called *name* reaches, with its own."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            each = waiting.pop()
+            if each in self._named and each not in found:
+                found.add(each)
+                if each not in self._used:
+                    self._used[each] = _symbols(self._named[each])
+                waiting.extend(self._used[each])
+        return found
+
+    def alone(self, name: str) -> Any:
+        """A new module with copies of the functions that the function called *name* reaches, in the order of the text."""
+        module = ir.Module.create()
+        for key in self._module.operation.attributes:
+            module.operation.attributes[key] = self._module.operation.attributes[key]
+        for each in sorted(self.reached(name), key=self._places.__getitem__):
+            module.body.append(self._named[each].clone())
+        return module
 
 
 def _names(attribute: Any) -> Iterator[str]:

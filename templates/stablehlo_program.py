@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from opera.stablehlo.interpreter import SITE
+from opera.stablehlo.interpreter import ELEMENTS, SITE, PastLimit
 from opera.stablehlo.program import Attribute, Block, Function, Operation, Program, read_attribute
 from opera.stablehlo.scanner import TextError
 from opera.stablehlo.types import Value
 from opera.templates.stablehlo_checks import Compared, is_check, read_check
-from opera.templates.stablehlo_module import functions_of, ir, line_of
+from opera.templates.stablehlo_module import functions_of, ir, line_of, tensor_of
 from opera.templates.stablehlo_plan import lower, name_prints
 
 
@@ -30,6 +31,7 @@ def plain_program(module: Any) -> Plain:
         MLIRError: one of CHLO cannot be written with others.
         Rejected: a check has other operands or attributes than it takes.
         TextError: a constant is of a type that is not known, e.g. quantised.
+        PastLimit: a constant has more elements than the interpreter takes.
     """
     name_prints(module)
     lower(module)
@@ -78,10 +80,24 @@ class _Reader:
 
 
 def _attributes(operation: Any) -> dict[str, Attribute]:
-    if str(operation.name) == "stablehlo.constant":  # jaxlib cannot read complex constants, but it prints them
-        text = operation.get_asm(large_elements_limit=None)
-        return {"value": read_attribute(text[text.index("dense") :].strip())} if "dense" in text else {}
+    if str(operation.name) == "stablehlo.constant":
+        text = constant_text(operation)
+        return {} if text is None else {"value": read_attribute(text)}
     return {name: _read(operation.attributes[name]) for name in operation.attributes}
+
+
+def constant_text(constant: Any) -> str | None:
+    """The value of a constant as MLIR prints it, since jaxlib cannot read complex ones; None where it is no dense constant.
+
+    Raises:
+        PastLimit: it has more elements than the interpreter takes.
+    """
+    type = tensor_of(constant.results[0].type)
+    size = 0 if type is None else math.prod(type.shape)
+    if size > ELEMENTS:
+        raise PastLimit(f"{type} has {size:,} elements, and at most {ELEMENTS:,} are allowed")
+    text = constant.get_asm(large_elements_limit=None)
+    return text[text.index("dense") :].strip() if "dense" in text else None
 
 
 def _read(attribute: Any) -> Attribute:

@@ -6,9 +6,9 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
+from opera.bounded_json import parsed_json
 from opera.compilers.adapter import Route, Subject, rejecting
 from opera.programs.document import decode_program
-from opera.untrusted import parsed_json
 
 FRONTEND = "relax"
 LEGALIZED = "legalized"

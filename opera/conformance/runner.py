@@ -179,7 +179,7 @@ class Conformance:
             return self._lost(job, event)
         if isinstance(event, Raised):
             text = one_line(f"{event.failure['type']}: {event.failure['message']}")
-            state = State.OOM if event.failure["type"] == "MemoryError" else State.ABORTED
+            state = State.OOM if event.failure["type"].endswith("MemoryError") else State.ABORTED
             return [Outcome(job.file, job.program.line, first_function(job.program.text), state, job.number, text)]
         answer = answer_of(event)
         if isinstance(answer, Refused):

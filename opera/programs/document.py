@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
+from opera.bounded_json import JsonObject, JsonValue
 from opera.instance import Tensor, decode_value, encode_value
 from opera.programs.generate import Generated
 from opera.programs.program import (
@@ -26,7 +27,6 @@ from opera.programs.program import (
 )
 from opera.programs.types import Attribute, TensorType, TupleType, Type, elements, tensors_in
 from opera.programs.values import ProgramValue, to_array, to_tensor
-from opera.untrusted import JsonObject, JsonValue
 
 SCHEMA = "program/1"
 _DEEPEST = 64

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from opera.bounded_json import Malformed, parsed_json
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.programs.document import SCHEMA, BadProgram, decode_program, encode_program
 from opera.programs.generate import Generated
 from opera.programs.program import Binding, Call, If, Invoke, Program, Tuple, bindings, call_feature, canonical, operators_of
 from opera.programs.types import Type
 from opera.programs.values import to_tensor
-from opera.untrusted import Malformed, parsed_json
 
 SOURCE = "typed"
 """The source of programs that OPERA generates, as provenance names it."""

@@ -67,6 +67,12 @@ class Operation:
         found = self.attributes.get(name, {})
         return Dimensions(found if isinstance(found, dict) else self._refuse(name, "numbers of dimensions"))
 
+    @property
+    def called(self) -> str | None:
+        """The function that it calls, if it calls one."""
+        found = self.attributes.get("callee") or self.attributes.get("decomposition")
+        return found if isinstance(found, str) else None
+
     def value(self, name: str) -> Value:
         """An attribute that is a constant."""
         found = self.attributes.get(name)
@@ -128,8 +134,8 @@ class Program:
         while waiting:
             for operation in _within(self.functions[waiting.pop()].body):
                 yield operation
-                called = operation.attributes.get("callee") or operation.attributes.get("decomposition")
-                if isinstance(called, str) and called in self.functions and called not in seen:
+                called = operation.called
+                if called is not None and called in self.functions and called not in seen:
                     seen.add(called)
                     waiting.append(called)
 

@@ -18,7 +18,7 @@ from opera.compilers.stablehlo_format import input_types
 from opera.compilers.stablehlo_reference import StableHloReference
 from opera.compilers.tvm_stablehlo import TvmStableHloAdapter
 from opera.compilers.xla import XlaAdapter
-from opera.instance import Instance, decode_instance
+from opera.instance import Argument, Graph, Instance, Kind, Tensor, decode_instance
 from opera.instrumentation.filters import Filters
 from opera.models.template import Invalid
 from opera.oracles.verdict import Failure
@@ -127,6 +127,29 @@ def test_where_a_program_allows_a_tolerance_the_interpreters_digits_are_kept(ins
     [output] = model.reference().outputs
     assert np.array_equal(output, np.sin([0.5, 2.0])) or np.allclose(output, np.sin([0.5, 2.0]), rtol=1e-15)
     assert model.reference().origin == "declared"
+
+
+def test_the_readable_interpreter_computes_without_rounding_and_with_changed_inputs() -> None:
+    program = """func.func @main(%a: tensor<1xf32>, %b: tensor<1xi8>) -> (tensor<1xf32>, tensor<1xi8>) {
+  %0 = stablehlo.multiply %a, %a : tensor<1xf32>
+  %1 = stablehlo.add %b, %b : tensor<1xi8>
+  return %0, %1 : tensor<1xf32>, tensor<1xi8>
+}
+"""
+    inputs = (Tensor((1,), "float32", np.float32(0.1).tobytes()), Tensor((1,), "int8", np.int8(100).tobytes()))
+    call = tuple(Argument(f"arg{place}", each) for place, each in enumerate(inputs))
+    graph = Graph("mlir.stablehlo", program.encode())
+    model = made(Instance("stablehlo", "stablehlo.add", Kind.GRAPH, call=call, context=(("graph", graph),)))
+    assert [each.tolist() for each in model.run_once()] == [[np.float32(0.1) * np.float32(0.1)], [-56]]
+    wide, whole = model.exact("float64"), model.exact("int64")
+    assert wide is not None
+    assert wide[0].tolist() == [float(np.float32(0.1)) ** 2]
+    assert whole is not None
+    assert whole[1].tolist() == [200]
+    near = model.nearby(1e-3, 1)
+    assert near is not None
+    assert near[0].dtype == np.float64
+    assert 1e-4 < abs(near[0][0] / float(np.float32(0.1)) ** 2 - 1) < 3e-3
 
 
 def made(instance: Instance) -> StableHloModel:

@@ -85,6 +85,8 @@ def test_wrong_inputs_are_the_users_mistake(arguments: tuple[str, ...], message:
         ("// -----\nfunc.func @a(%0: tensor<2xf32>) {\n  %1 = stablehlo.add %0, %0 : tensor<3xf32>\n  return\n}", 3, 2),
         (f"{CONSTANT}  check.expect_eq_const %0, [1] : tensor<i8>\n  return\n}}", 3, 2),
         (f"{CONSTANT}  check.expect_eq_const %0, dense<1> : tensor<i4>\n  return\n}}", 3, 2),
+        (f"{CONSTANT}  check.expect_almost_eq_const %0, dense<1> : tensor<i8>\n  return\n}}", 3, 2),
+        (f"{CONSTANT}  check.expect_close %0, %0 : tensor<i8>, tensor<i8>\n  return\n}}", 3, 2),
         ("func.func @a() {\n  return\n}", 0, 4),
         ("", 0, 4),
     ],

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import opera
@@ -52,6 +54,27 @@ def test_the_childs_half_of_a_worker_needs_the_standard_library_only() -> None:
     before = imported_by("")
     added = imported_by("import opera.workers.child, opera.workers.guardian") - before
     assert {name for name in added if name not in sys.stdlib_module_names} == {"opera"}
+
+
+IN_AN_ENVIRONMENT_OF_ITS_OWN = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in {present} and top not in sys.stdlib_module_names:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+"""
+
+
+def test_the_process_of_a_compiler_needs_what_a_separate_environment_has() -> None:
+    present = {"opera", *tomllib.loads((ROOT / "environments/environments.toml").read_text(encoding="utf-8"))["worker"]}
+    adapters = sorted(each.value.partition(":")[0] for each in entry_points(group="opera.compilers") if each.value.startswith("opera."))
+    assert "opera.compilers.tvm_stablehlo" in adapters
+    names = ["opera.workers.child", "opera.difftest.model_worker", "opera.difftest.compiler_worker", *adapters]
+    assert "numpy" in imported_by(IN_AN_ENVIRONMENT_OF_ITS_OWN.format(present=present) + "import " + ", ".join(names))
 
 
 def test_this_check_would_notice() -> None:

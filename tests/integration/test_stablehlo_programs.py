@@ -73,7 +73,19 @@ def test_large_results_are_not_folded(tmp_path: Path, capfd: Capture) -> None:
     assert "1 left: a result has more than 100 elements" in err
 
 
-@pytest.mark.parametrize("text", ["junk", "", "func.func @a() {\n  check.expect_eq_const 3\n}"])
+CONSTANT = "func.func @a() {\n  %0 = stablehlo.constant dense<1> : tensor<i32>\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "junk",
+        "",
+        "func.func @a() {\n  check.expect_eq_const 3\n}",
+        CONSTANT + "  check.expect_eq_const %0, dense<1.5> : tensor<i32>\n  return\n}",
+        CONSTANT + "  check.expect_almost_eq %0, %0 : tensor<i32>\n  return\n}",
+    ],
+)
 def test_no_program_is_refused_with_its_place(text: str, tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "a.mlir").write_text(text)
     code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"))
@@ -106,6 +118,69 @@ func.func @unknown() -> tensor<i1> {
     assert found["loop"][0] == "unsupported"
     assert "more than 500,000 operations" in found["loop"][1]
     assert found["unknown"] == ("unsupported", "the interpreter does not know stablehlo.custom_call @foreign")
+
+
+def nested(depth: int) -> str:
+    """A function whose branches nest."""
+    start = '%r{0} = "stablehlo.if"(%p) ({{\n'
+    end = "  stablehlo.return {1} : tensor<i1>\n}}, {{\n  stablehlo.return %p : tensor<i1>\n}}) : (tensor<i1>) -> tensor<i1>\n"
+    starts = "".join(start.format(place) for place in range(depth))
+    ends = "".join(end.format(place, f"%r{place + 1}" if place + 1 < depth else "%p") for place in reversed(range(depth)))
+    return (
+        "func.func @main() -> tensor<i1> {\n  %p = stablehlo.constant dense<true> : tensor<i1>\n"
+        f"{starts}{ends}  return %r0 : tensor<i1>\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (
+            "func.func private @g() -> tensor<i32>\n"
+            "func.func @main() -> tensor<i32> {\n  %0 = call @g() : () -> tensor<i32>\n  return %0 : tensor<i32>\n}\n",
+            "the interpreter does not know @g, which has no body",
+        ),
+        (
+            "func.func @main() -> tensor<9000x9000xf32> {\n"
+            "  %0 = stablehlo.constant dense<1.0> : tensor<9000x9000xf32>\n  return %0 : tensor<9000x9000xf32>\n}\n",
+            "tensor<9000x9000xf32> has 81,000,000 elements, and at most 4,000,000 are allowed",
+        ),
+        (nested(1_000), "@main nests too deep"),
+    ],
+    ids=["no-body", "large-constant", "nested"],
+)
+def test_what_the_readable_interpreter_declines_is_named(text: str, reason: str, tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "a.mlir").write_text(text)
+    code, out, _ = run(capfd, "stablehlo", "interpret", str(tmp_path / "a.mlir"), "--interpreter", "readable", "--json")
+    (found,) = json.loads(out)["functions"]
+    assert (code, found["state"], found["reason"]) == (4, "unsupported", reason)
+
+
+def test_a_large_constant_is_not_folded(tmp_path: Path, capfd: Capture) -> None:
+    """Nor is it read: a constant of one value may have more elements than fit into memory."""
+    (tmp_path / "a.mlir").write_text(
+        "func.func @main() -> tensor<1000000x1000000xf32> {\n  %0 = stablehlo.constant dense<1.0> : tensor<1000000x1000000xf32>\n"
+        "  %1 = stablehlo.negate %0 : tensor<1000000x1000000xf32>\n  return %1 : tensor<1000000x1000000xf32>\n}\n"
+    )
+    code, out, _ = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"))
+    assert (code, "stablehlo.negate" in out) == (0, True)
+
+
+MANY = "".join(
+    f"func.func @f{place}() {{\n  call @g{place}() : () -> ()\n  return\n}}\nfunc.func private @g{place}() {{\n  return\n}}\n"
+    for place in range(3)
+)
+
+
+def test_each_function_is_evaluated_with_what_it_reaches_alone() -> None:
+    """So a file of many functions takes time in proportion to their number."""
+    from opera.templates.stablehlo_module import Parts, functions_of, ir, new_context, parse
+
+    with new_context(), ir.Location.unknown():
+        parts = Parts(parse(MANY))
+        alone = parts.alone("f1")
+        assert [(each.name, each.line) for each in functions_of(alone)] == [("f1", 8), ("g1", 12)]
+        assert [each.name for each in functions_of(parts.alone("g2"))] == ["g2"]
 
 
 def test_an_instance_is_exported_as_a_program_that_checks_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:

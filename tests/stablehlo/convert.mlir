@@ -303,3 +303,12 @@ func.func @convert_i64_to_bf16() {
   check.expect_eq_const %result, dense<[1.677720e+07, 0.000000e+00, -1.000000e+00, 4.503600e+15, 1.152920e+18]> : tensor<5xbf16>
   func.return
 }
+
+// -----
+
+func.func @convert_large_i64_to_complex() {
+  %operand = stablehlo.constant dense<18014399583223809> : tensor<i64>
+  %result = stablehlo.convert %operand : (tensor<i64>) -> tensor<complex<f32>>
+  check.expect_eq_const %result, dense<(1.80144007E+16,0.0)> : tensor<complex<f32>>
+  func.return
+}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from opera.compilers.registry import plugin
+from opera.difftest.runner import TestCase
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.models.forms import InputForm, forms_of
 from opera.oracles.filters import filters
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
-from opera.triage.arbitration import COMPILER, LIBRARY, NEITHER, Opinion, arbiters_of, scope_of, stands_alone
+from opera.store.reductions import StoredReduction
+from opera.triage.arbitration import COMPILER, LIBRARY, NEITHER, Opinion, Question, arbiters_of, is_other_side, scope_of, stands_alone
 
 JUDGE, SECOND = "stablehlo-reference", "stablehlo-readable"
 
@@ -55,6 +60,20 @@ def test_the_interpreter_stands_alone_where_a_compiler_gives_the_librarys_result
     found = stands_alone(JUDGE, opinions(xla=LIBRARY))
     assert found is not None
     assert found.value == "interpreter"
+
+
+def test_an_interpreter_is_no_witness_against_the_one_that_contradicts_it() -> None:
+    """A program without declared results, or with another seed, has the results of jaxlib's interpreter."""
+    declared = Instance("stablehlo", "stablehlo.add", Kind.GRAPH, expected=(Tensor((), "float32"),))
+    cases = [(declared, 0), (declared, 1), (replace(declared, expected=None), 0)]
+    reduction = StoredReduction("fingerprint", "test", "finding")
+
+    def excluded(subject: str, compiler: str) -> list[bool]:
+        trials = [TestCase(instance, "runtime", "key", seed) for instance, seed in cases]
+        return [is_other_side(f"{subject}/stablehlo", Question(compiler, reduction, each, None)) for each in trials]
+
+    assert excluded(JUDGE, SECOND) == [False, True, True]
+    assert not any(excluded(SECOND, JUDGE) + excluded("xla", SECOND) + excluded(JUDGE, "iree"))
 
 
 @pytest.mark.parametrize("compiler", [JUDGE, SECOND])
@@ -110,3 +129,11 @@ def test_excuses_by_the_name_of_an_operator_are_not_for_a_library_with_a_specifi
     assert "subnormal-input" in reasons
     other = Instance("pytorch", "torch.scatter", Kind.FUNCTION)
     assert "index-out-of-range" in {each.reason for each in filters() if each.scope.applies(other)}
+
+
+@pytest.mark.parametrize("compiler", ["iree", "xla", "tvm-stablehlo", JUDGE, SECOND])
+def test_each_frontend_that_takes_stablehlo_has_a_script_for_issues(compiler: str) -> None:
+    adapter = plugin(compiler).load()
+    frontends = {each.frontend for each in adapter.routes if each.artefact == "stablehlo"}
+    assert frontends
+    assert {each for each in frontends if adapter.script_template(each) is None} == set()

@@ -3,6 +3,7 @@
 from opera.stablehlo.interpreter import contraction, control, elementwise, indexing, normalisation, reductions, shapes
 from opera.stablehlo.interpreter.element import NotDefined
 from opera.stablehlo.interpreter.machine import (
+    ELEMENTS,
     RULES,
     SITE,
     Observer,
@@ -22,6 +23,7 @@ FAILURES = (NotDefined, Stopped, Unsupported)
 """Why a program has no results."""
 
 __all__ = [
+    "ELEMENTS",
     "FAILURES",
     "MODULES",
     "RULES",

@@ -319,7 +319,7 @@ def element(type: ElementType, number: Any) -> Element:
         return _float(type, number)
     if type.is_complex:
         with np.errstate(all="ignore"):
-            return Complex(type, type.numpy.type(number))
+            return Complex(type, type.numpy.type(_float(type.part, number).stored if isinstance(number, int) else number))
     low = int(number) & ((1 << type.bits) - 1)
     is_negative = not type.name.startswith("u") and low >> (type.bits - 1)
     return Integer(type, type.numpy.type(low - (1 << type.bits) if is_negative else low))

@@ -223,9 +223,11 @@ def _true() -> Tensor:
 
 
 def unknown_operations(program: Program, function: str) -> list[str]:
-    """The operations that an evaluation may come to and that have no rule, sorted."""
+    """The operations that an evaluation may come to and that have no rule, and functions without a body, sorted."""
     known = {*RULES, *_ENDINGS, *_OBSERVED}
-    return sorted({_named(each) for each in program.reached(function) if each.name not in known})
+    reached = list(program.reached(function))
+    bodiless = {f"@{each.called}, which has no body" for each in reached if each.called and each.called not in program.functions}
+    return sorted({_named(each) for each in reached if each.name not in known} | bodiless)
 
 
 def _named(operation: Operation) -> str:

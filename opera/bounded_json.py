@@ -1,0 +1,47 @@
+"""Reads JSON that is bounded in size and depth. The standard library is enough, because processes of compilers have little more."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn, Union, cast
+
+MOST_VALUES = 2_000_000
+"""In one JSON document."""
+JsonValue = Union[None, bool, int, float, str, "Sequence[JsonValue]", "Mapping[str, JsonValue]"]
+"""What JSON can say."""
+JsonObject = dict[str, JsonValue]
+"""A document that is written."""
+
+
+class Malformed(ValueError):
+    """Foreign data that are not of the specified form. The message says what is wrong, without the place."""
+
+
+def parsed_json(text: str | bytes) -> object:
+    """The JSON value that *text* is. NaN and infinite numbers are no JSON.
+
+    Raises:
+        Malformed: it is not JSON, is nested too deep, or has more than `MOST_VALUES` values (a value takes up to 75 bytes of memory).
+    """
+    signs = ("[", "{", ",") if isinstance(text, str) else (b"[", b"{", b",")
+    if len(text) > MOST_VALUES and sum(text.count(cast(Any, sign)) for sign in signs) > MOST_VALUES:
+        raise Malformed(f"more than {MOST_VALUES:,} values")
+    try:
+        return cast(object, json.loads(text, parse_constant=_no_constant, parse_float=_finite))
+    except RecursionError as error:
+        raise Malformed("nested too deep") from error
+    except ValueError as error:
+        raise Malformed(f"not JSON: {error}") from error
+
+
+def _no_constant(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"the number {text[:40]} is out of range")
+    return number
