@@ -71,7 +71,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
         raise UserError(f"{one_line(str(file))} cannot be written: {error.strerror or error}") from error
     seconds = time.monotonic() - began
     if counts.programs and not counts.operators:
-        raise NothingSelected("no program has an operator: none gives the types of 'dtypes' and 'rank'; change these or 'only'")
+        raise NothingSelected(
+            "no program has an operator: none gives the types of 'dtypes' and 'rank' within the limits; change these or 'only'"
+        )
     added = recorded(file, chosen.language, workspace) if record else None
     if as_json:
         print_json(_document(file, count, seconds, counts, added))
@@ -80,7 +82,10 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
     say(f"{plural(count, 'program')} in {one_line(str(file))}; {counts.programs:,} of them generated now, in {seconds:.1f} s{rate}")
     if counts.programs:
         calls, retried = counts.operators.total(), counts.retried.total()
-        say(f"{plural(len(counts.operators), 'operator')}, {len(counts.pairs):,} pairs, {calls / counts.programs:.1f} calls a program")
+        found = (
+            f"{plural(len(counts.operators), 'operator')}, {len(counts.parameters):,} with their parameters, {len(counts.pairs):,} pairs"
+        )
+        say(f"{found}, {calls / counts.programs:.1f} calls a program")
         inserted = counts.asked[INSERTED] - counts.retried[INSERTED]
         if inserted:
             say(f"{inserted:,} values come from inserted programs, {inserted / counts.programs:.1f} a program")
@@ -178,8 +183,9 @@ def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added
         "generated": counts.programs,
         "seconds": round(seconds, 3),
         "operators": dict(counts.operators.most_common()),
+        "parameters": len(counts.parameters),
         "pairs": len(counts.pairs),
-        "asked": counts.asked.total(),
+        "asked": dict(counts.asked.most_common()),
         "inserted": counts.asked[INSERTED] - counts.retried[INSERTED],
         "retried": dict(counts.retried.most_common()),
         "known": dict(counts.known.most_common()),

@@ -68,7 +68,7 @@ def policy_named(name: str) -> Policy:
         raise UserError(f"unknown policy {one_line(repr(name))}{hint(name, list(SHIPPED))}; a file of a policy ends in .toml or .json")
     try:
         data = read_file(path, 2**20)
-        document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data)
+        document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data, unique=True)
         if not isinstance(document, Mapping):
             raise BadPolicy("expected a table")
         table = cast("Mapping[str, object]", document)
