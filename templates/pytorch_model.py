@@ -305,7 +305,7 @@ def _give_state(source: Any, target: Any) -> None:
 
 def _state(module: Any) -> dict[str, Any]:
     """The parameters and buffers that have a shape; lazy ones get it from the first call."""
-    state = module.state_dict() if isinstance(module, torch.nn.Module) else {}
+    state: dict[str, Any] = dict(module.state_dict()) if isinstance(module, torch.nn.Module) else {}
     return {name: value for name, value in state.items() if isinstance(value, torch.Tensor) and not torch.nn.parameter.is_lazy(value)}
 
 
