@@ -19,8 +19,12 @@ class Malformed(ValueError):
     """Foreign data that are not of the specified form. The message says what is wrong, without the place."""
 
 
-def parsed_json(text: str | bytes) -> object:
+def parsed_json(text: str | bytes, *, unique: bool = False) -> object:
     """The JSON value that *text* is. NaN and infinite numbers are no JSON.
+
+    Args:
+        text: Of a file.
+        unique: Whether a key that stands twice in one object is refused, as in files that people write; else the last one holds.
 
     Raises:
         Malformed: it is not JSON, is nested too deep, or has more than `MOST_VALUES` values (a value takes up to 75 bytes of memory).
@@ -29,11 +33,21 @@ def parsed_json(text: str | bytes) -> object:
     if len(text) > MOST_VALUES and sum(text.count(cast(Any, sign)) for sign in signs) > MOST_VALUES:
         raise Malformed(f"more than {MOST_VALUES:,} values")
     try:
-        return cast(object, json.loads(text, parse_constant=_no_constant, parse_float=_finite))
+        hook = _unique if unique else None
+        return cast(object, json.loads(text, parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=hook))
     except RecursionError as error:
         raise Malformed("nested too deep") from error
     except ValueError as error:
         raise Malformed(f"not JSON: {error}") from error
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found
 
 
 def _no_constant(text: str) -> NoReturn:

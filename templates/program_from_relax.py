@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from opera.arrays import Array
+from opera.programs.document import encode_program
 from opera.programs.languages import registry
 from opera.programs.operators import DTYPES
 from opera.programs.program import MAIN, Block, Function, If, Invoke, Parameter, Program, Projection, Tuple, canonical
@@ -440,3 +444,16 @@ def _type(kind: Any) -> Type:
     if not all(isinstance(each, tvm.tirx.IntImm) for each in kind.shape.values):
         raise Opaque("its shape is open")
     return TensorType(_integers(kind.shape.values), str(kind.dtype))
+
+
+def main() -> None:
+    """Prints the `program/1` document of a module that `tvm.ir.save_json` wrote and what stays opaque, or what is wrong, as JSON."""
+    try:
+        reading = program_from(tvm.ir.load_json(Path(sys.argv[1]).read_text(encoding="utf-8")))
+        print(json.dumps({"program": {**encode_program(reading.program), "inputs": []}, "opaque": reading.opaque}))
+    except Exception as error:  # a file that is no module fails in many ways
+        print(json.dumps({"error": f"{type(error).__name__}: {error}"[:300]}))
+
+
+if __name__ == "__main__":
+    main()

@@ -33,7 +33,6 @@ from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 torch: Any = importlib.import_module("torch")
 
 _HEADS = ("torch", "builtins", "math", "operator")
-STATES_DIFFER = "states-differ"
 SIDES_DIFFER = "sides-differ"
 _DISPATCHED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 _SIGNED = (torch.int8, torch.int16, torch.int32)
@@ -297,21 +296,17 @@ def foreign_paths(instance: Instance) -> list[str]:
 
 
 def _give_state(source: Any, target: Any) -> None:
-    """Copies parameters and buffers of side a of a pair to side b; raises `Invalid` where they have others."""
-    given = _state(source)
-    own = _state(target)
-    different = sorted(given.keys() ^ own.keys()) or [name for name in given if given[name].shape != own[name].shape]
-    if different:
-        name = different[0]
-        shapes = [str(list(each[name].shape)) if name in each else "nothing of that name" for each in (given, own)]
-        why = f"the sides have other parameters, so they cannot have the same weights: for {name!r}, a has {shapes[0]} and b {shapes[1]}"
-        raise Invalid(STATES_DIFFER) from ValueError(why)
-    if given:
-        target.load_state_dict(given)
+    """Copies parameters and buffers of side a of a pair to side b where name and shape agree; the others stay as side b makes them."""
+    given, own = _state(source), _state(target)
+    shared = {name: value for name, value in given.items() if name in own and own[name].shape == value.shape}
+    if shared:
+        target.load_state_dict(shared, strict=False)
 
 
 def _state(module: Any) -> dict[str, Any]:
-    return dict(module.state_dict()) if isinstance(module, torch.nn.Module) else {}
+    """The parameters and buffers that have a shape; lazy ones get it from the first call."""
+    state: dict[str, Any] = dict(module.state_dict()) if isinstance(module, torch.nn.Module) else {}
+    return {name: value for name, value in state.items() if isinstance(value, torch.Tensor) and not torch.nn.parameter.is_lazy(value)}
 
 
 def _sides_differ(arrays: list[Array], precise: list[Array] | None) -> str | None:

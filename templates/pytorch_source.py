@@ -101,15 +101,22 @@ def _infix(instance: Instance, given: Sequence[str]) -> str | None:
     return f"{second} {_INFIX[plain]} {first}" if plain in _INFIX else None
 
 
+_SHARED = """
+        own = self.operator.state_dict()
+        given = {name: value for name, value in other.state_dict().items() if name in own and own[name].shape == value.shape}
+        self.operator.load_state_dict(given, strict=False)
+""".strip("\n")
+
+
 def _made(operator: str, instance: Instance, writer: _Writer, seed: int) -> list[str]:
-    """The lines that make the operator, and side a of a pair, whose weights it takes."""
+    """The lines that make the operator, and side a of a pair, whose weights of the same name and shape it takes."""
     lines = [f"        self.operator = {operator}"]
     for fact in (STATE, BESIDE):
         side = instance.context_value(fact)
         if isinstance(side, Call):
             name = "self.beside" if fact == BESIDE else "other"
             made = f"        {name} = {writer.scalar_call(side)}"
-            lines += [f"        torch.manual_seed({seed})", made, f"        self.operator.load_state_dict({name}.state_dict())"]
+            lines += [f"        torch.manual_seed({seed})", made, *_SHARED.replace("other", name).splitlines()]
     return lines
 
 

@@ -15,6 +15,7 @@ from opera.cli.fuzz_run import command as run_command
 from opera.cli.help import HeadedGroup
 from opera.cli.options import JOBS, Count, common
 from opera.cli.policies import ONNX, policy_named, programs_in, read_by, recorded
+from opera.config import load_config
 from opera.console import doing, one_line, plural, print_json, say
 from opera.corpus.files import export
 from opera.corpus.selection import Selection
@@ -71,7 +72,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
         raise UserError(f"{one_line(str(file))} cannot be written: {error.strerror or error}") from error
     seconds = time.monotonic() - began
     if counts.programs and not counts.operators:
-        raise NothingSelected("no program has an operator: none gives the types of 'dtypes' and 'rank'; change these or 'only'")
+        raise NothingSelected(
+            "no program has an operator: none gives the types of 'dtypes' and 'rank' within the limits; change these or 'only'"
+        )
     added = recorded(file, chosen.language, workspace) if record else None
     if as_json:
         print_json(_document(file, count, seconds, counts, added))
@@ -80,7 +83,10 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
     say(f"{plural(count, 'program')} in {one_line(str(file))}; {counts.programs:,} of them generated now, in {seconds:.1f} s{rate}")
     if counts.programs:
         calls, retried = counts.operators.total(), counts.retried.total()
-        say(f"{plural(len(counts.operators), 'operator')}, {len(counts.pairs):,} pairs, {calls / counts.programs:.1f} calls a program")
+        found = (
+            f"{plural(len(counts.operators), 'operator')}, {len(counts.parameters):,} with their parameters, {len(counts.pairs):,} pairs"
+        )
+        say(f"{found}, {calls / counts.programs:.1f} calls a program")
         inserted = counts.asked[INSERTED] - counts.retried[INSERTED]
         if inserted:
             say(f"{inserted:,} values come from inserted programs, {inserted / counts.programs:.1f} a program")
@@ -107,8 +113,9 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
 def mutate(model: Path, file: Path, policy: str, count: int, record: bool, workspace: Path, seed: int, as_json: bool) -> int:
     """Write programs to FILE that differ from MODEL in one expression.
 
-    MODEL is an ONNX model, or a file of `program/1` documents. Another expression of the same type takes the place of one; the types and
-    the limits of the policy hold. Nodes that no program can hold are named and left out, and their results become inputs.
+    MODEL is an ONNX model, a Relax module that `tvm.ir.save_json` wrote, or a file of `program/1` documents. Another expression of the same
+    type takes the place of one; the types and the limits of the policy hold. Nodes that no program can hold are named and left out, and
+    their results become inputs.
     """
     chosen = policy_named(policy)
     found_in = programs_in(model, chosen.language)
@@ -154,7 +161,7 @@ def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
     with open_workspace(workspace, write=False) as space, working_folder("seeds", space.scratch) as scratch:
         given, made = scratch / "instances.jsonl", scratch / "programs.jsonl"
         export(space, Selection(ONNX, outcome=None), seed, str(given))
-        counted = cast("dict[str, int]", read_by("program_seeds", [str(given), str(made)], scratch))
+        counted = cast("dict[str, int]", read_by("program_seeds", [str(given), str(made)], scratch, load_config().python("library", ONNX)))
         if not counted.get("programs"):
             instances = plural(counted.get("instances", 0), "recorded instance")
             raise NothingSelected(f"none of {instances} of onnx can be read as a program; record more: opera extract --lib onnx")
@@ -178,8 +185,9 @@ def _document(file: Path, count: int, seconds: float, counts: BatchCounts, added
         "generated": counts.programs,
         "seconds": round(seconds, 3),
         "operators": dict(counts.operators.most_common()),
+        "parameters": len(counts.parameters),
         "pairs": len(counts.pairs),
-        "asked": counts.asked.total(),
+        "asked": dict(counts.asked.most_common()),
         "inserted": counts.asked[INSERTED] - counts.retried[INSERTED],
         "retried": dict(counts.retried.most_common()),
         "known": dict(counts.known.most_common()),

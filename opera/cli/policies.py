@@ -68,7 +68,7 @@ def policy_named(name: str) -> Policy:
         raise UserError(f"unknown policy {one_line(repr(name))}{hint(name, list(SHIPPED))}; a file of a policy ends in .toml or .json")
     try:
         data = read_file(path, 2**20)
-        document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data)
+        document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data, unique=True)
         if not isinstance(document, Mapping):
             raise BadPolicy("expected a table")
         table = cast("Mapping[str, object]", document)
@@ -93,7 +93,7 @@ def _with_block(policy: Policy, folder: Path) -> Policy:
     path = folder / policy.insert
     place = f"'insert': {policy.insert}"
     try:
-        documents = [_model(path)[0]] if path.suffix == ".onnx" else _documents_in(path)
+        documents = _documents_in(path)[0]
         blocks: list[Program] = []
         for number, document in enumerate(documents, 1):
             place = f"'insert': {policy.insert}:{number}"
@@ -129,7 +129,7 @@ def programs_in(path: Path, language: str) -> GivenPrograms:
     """The programs of a file.
 
     Args:
-        path: An ONNX model, a `program/1` document (`.json`), or one document a line.
+        path: An ONNX model, a `program/1` document or a module that `tvm.ir.save_json` wrote (`.json`), or one document a line.
         language: That has to hold them.
 
     Raises:
@@ -139,11 +139,7 @@ def programs_in(path: Path, language: str) -> GivenPrograms:
     found: list[Generated] = []
     opaque: tuple[str, ...] = ()
     try:
-        if path.suffix == ".onnx":
-            document, opaque = _model(path)
-            documents = [document]
-        else:
-            documents = _documents_in(path)
+        documents, opaque = _documents_in(path)
         for number, document in enumerate(documents, 1):
             place = f"{one_line(str(path))}:{number}"
             generated = decode(document)
@@ -176,31 +172,39 @@ def _inputs(generated: Generated) -> tuple[ProgramValue, ...]:
     raise BadProgram("the program is defined on none of the inputs that were tried; give a program/1 document with inputs")
 
 
-def _documents_in(path: Path) -> list[object]:
-    """The document in a file, or those on its lines."""
+def _documents_in(path: Path) -> tuple[list[object], tuple[str, ...]]:
+    """The documents of a file's programs, and what of a model is opaque.
+
+    The library's or the compiler's own interpreter reads ONNX models, and modules that `tvm.ir.save_json` wrote.
+    """
+    if path.suffix == ".onnx":
+        if not path.is_file():
+            raise BadPolicy("there is no such file")
+        return _model(path, "program_from_onnx", load_config().python("library", ONNX))
     data = read_file(path, _LARGEST)
-    return [parsed_json(each) for each in ([data] if path.suffix == ".json" else data.splitlines())]
+    if path.suffix != ".json":
+        return [parsed_json(each) for each in data.splitlines()], ()
+    document = parsed_json(data)
+    if isinstance(document, Mapping) and {"root_index", "nodes"} <= set(cast("Mapping[str, object]", document)):
+        return _model(path, "program_from_relax", load_config().python("compiler", "tvm"))
+    return [document], ()
 
 
-def _model(path: Path) -> tuple[object, tuple[str, ...]]:
-    """The document of an ONNX model's program, and what of the model is opaque; a process of the library's own interpreter reads it."""
-    if not path.is_file():
-        raise BadPolicy("there is no such file")
+def _model(path: Path, reader: str, python: str) -> tuple[list[object], tuple[str, ...]]:
     with tempfile.TemporaryDirectory(prefix="opera-") as scratch:
-        found = read_by("program_from_onnx", [str(path.resolve())], Path(scratch))
+        found = read_by(reader, [str(path.resolve())], Path(scratch), python)
     if "error" in found:
         raise BadPolicy(str(found["error"]))
     opaque = found.get("opaque")
-    return found.get("program"), tuple(str(each) for each in cast("list[object]", opaque)) if isinstance(opaque, list) else ()
+    return [found.get("program")], tuple(str(each) for each in cast("list[object]", opaque)) if isinstance(opaque, list) else ()
 
 
-def read_by(module: str, arguments: list[str], scratch: Path) -> Mapping[str, object]:
-    """What a reader of ONNX prints, in a process of the library's own interpreter.
+def read_by(module: str, arguments: list[str], scratch: Path, python: str) -> Mapping[str, object]:
+    """What a reader of models prints, in a process of an interpreter that has their library.
 
     Raises:
         EnvironmentBroken: it does not run there.
     """
-    python = load_config().python("library", ONNX)
     text = answer([python, "-m", f"opera.templates.{module}", *arguments], scratch)
     try:
         found = parsed_json(text.rpartition("\n")[2].encode())
@@ -208,4 +212,4 @@ def read_by(module: str, arguments: list[str], scratch: Path) -> Mapping[str, ob
             return cast("Mapping[str, object]", found)
     except Malformed:
         pass
-    raise EnvironmentBroken(f"{python} cannot read ONNX models ({one_line(text[-200:])}); install OPERA and onnx there")
+    raise EnvironmentBroken(f"{python} cannot read such models ({one_line(text[-200:])}); install OPERA and their library there")

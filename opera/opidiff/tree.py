@@ -166,8 +166,11 @@ def read_tree(path: Path, shown: str, file: int, budget: Budget, repeated: Calla
         return _Builder(text, file, budget, fail, repeated).document()
     except yaml.MarkedYAMLError as error:
         mark = cast(Any, error.problem_mark or error.context_mark)
+        line, column = getattr(mark, "line", 0), getattr(mark, "column", 0)
         what = one_line(str(error.problem or error.context or "not YAML"))
-        raise fail(f"not valid YAML: {what}", getattr(mark, "line", 0), getattr(mark, "column", 0)) from error
+        if text.split("\n")[line : line + 1] and text.split("\n")[line][column : column + 1] == "\t":
+            what = "a tab cannot indent; use spaces"
+        raise fail(f"not valid YAML: {what}", line, column) from error
     except yaml.YAMLError as error:
         raise fail(f"not valid YAML: {one_line(str(error))}") from error
 

@@ -32,6 +32,7 @@ class BatchCounts:
     Attributes:
         programs: Their number.
         operators: Calls, by operator.
+        parameters: Operators with different parameters.
         pairs: Operators whose result another operator takes, by both names.
         asked: How often an operator was chosen.
         retried: How often it was chosen in vain.
@@ -41,6 +42,7 @@ class BatchCounts:
 
     programs: int = 0
     operators: Counter[str] = field(default_factory=Counter[str])
+    parameters: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     pairs: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     asked: Counter[str] = field(default_factory=Counter[str])
     retried: Counter[str] = field(default_factory=Counter[str])
@@ -52,6 +54,7 @@ class BatchCounts:
         self.programs += other.programs
         for mine, more in ((self.operators, other.operators), (self.asked, other.asked), (self.retried, other.retried)):
             mine.update(more)
+        self.parameters |= other.parameters
         self.pairs.update(other.pairs)
         self.known.update(other.known)
         self.broken.update(other.broken)
@@ -146,7 +149,9 @@ def _chunk(task: tuple[Policy, int, int]) -> tuple[bytes, BatchCounts]:
     for seed in range(first, first + number):
         made = generator.generate(seed)
         lines.append(_line(made))
-        counts.operators.update(call.operator for call in calls(made.program))
+        for call in calls(made.program):
+            counts.operators[call.operator] += 1
+            counts.parameters.add((call.operator, repr(sorted(call.attributes.items()))))
         counts.pairs.update(pairs_in(made.program))
     found = generator.counts
     counts.asked = found.asked

@@ -92,6 +92,11 @@ class Generated:
     ill_typed: bool = False
 
 
+def _bytes(kind: Type) -> int:
+    """Memory of a value, estimated."""
+    return sum(8 * elements(each.shape) for each in tensors_in(kind))
+
+
 class Scope:
     """The variables that an expression may use, by type; an inner scope sees those of the outer one."""
 
@@ -383,29 +388,43 @@ class ProgramGenerator:
             arguments, attributes = operator.solve(kind, self.random)
             if operator.infer(arguments, attributes) != kind:
                 raise ValueError(f"its call has the type {operator.infer(arguments, attributes)}")
+            needs = [operator.need(place, arguments, attributes, finite=self.policy.finite) for place in range(len(arguments))]
+            work = operator.cost(arguments, kind, attributes)
         except Exception as error:
-            self._off.add(operator.name)
-            self.counts.broken[operator.name] = f"solving {kind} with seed {self._seed}: {type(error).__name__}: {error}"
-            return None
-        if any(elements(each.shape) > self.policy.most_elements for each in arguments):
+            return self._switched_off(operator, f"solving {kind}", error)
+        memory = [_bytes(each) for each in (*arguments, kind)]
+        large = any(elements(each.shape) > self.policy.most_elements for each in arguments)
+        if large or self._work + work > self.policy.most_work or self._memory + sum(memory) > self.policy.most_memory:
             self.counts.too_large[operator.name] += 1
             return None
         if self._without and (call := call_feature(operator.name, arguments)) in self._without:
             self.counts.known[call] += 1
             return None
         self._calls += 1
-        shares = self.shares(fuel - 1, len(arguments))
+        self._work += work
+        self._memory += sum(memory)  # kept free for the arguments and the result, until they are there
         names: list[str] = []
-        for place, (each, share) in enumerate(zip(arguments, shares, strict=True)):
-            need = operator.need(place, arguments, attributes, finite=self.policy.finite)
+        for each, share, need, size in zip(arguments, self.shares(fuel - 1, len(arguments)), needs, memory, strict=False):
+            self._memory -= size
             names.append(self.expression(each, need, share, scope))
-        value = operator.compute([self.array(name) for name in names], attributes)
+        self._memory -= memory[-1]
+        try:
+            value = operator.compute([self.array(name) for name in names], attributes)
+            if type_of(value) != kind:
+                raise ValueError(f"it gives a value of the type {type_of(value)}")
+        except Exception as error:
+            self._calls -= 1
+            return self._switched_off(operator, f"computing {kind}", error)
         if not self._fits(value, bounds):
             self._calls -= 1
             self.counts.undefined[operator.name] += 1
             return None
-        self._work += operator.cost(arguments, kind, attributes)
         return self.bind(Call(operator.name, tuple(names), attributes), kind, value, scope)
+
+    def _switched_off(self, operator: Operator, what: str, error: Exception) -> None:
+        """Leaves *operator* out of the rest of the program, and keeps what it did wrong."""
+        self._off.add(operator.name)
+        self.counts.broken[operator.name] = f"{what} with seed {self._seed}: {type(error).__name__}: {error}"
 
     def recognising(self, kind: Type) -> tuple[list[Operator], list[float]]:
         """The operators whose calls can have type *kind*, and their weights."""
@@ -505,7 +524,7 @@ class ProgramGenerator:
 
     def _keep(self, name: str, kind: Type, value: ProgramValue) -> None:
         self._values[name] = value
-        self._memory += sum(8 * elements(each.shape) for each in tensors_in(kind))
+        self._memory += _bytes(kind)
 
     def array(self, name: str) -> np.ndarray:
         """The value of a variable that holds a tensor."""

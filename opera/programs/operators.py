@@ -326,6 +326,11 @@ _REDUCTIONS: Mapping[str, tuple[Meaning, tuple[str, ...], Bounds]] = {
 }
 
 
+def _unless_empty(meaning: Meaning) -> Meaning:
+    """*meaning*, which numpy refuses for a tensor without elements: such a tensor stays as it is."""
+    return lambda arguments, attributes: meaning(arguments, attributes) if arguments[0].size else arguments[0]
+
+
 def _softmax(arguments: Sequence[Array], attributes: Attributes) -> Array:
     x, axis = arguments[0], rel.integer(attributes, "axis")
     raised = np.exp(x - x.max(axis=axis, keepdims=True))
@@ -463,9 +468,9 @@ def builtin() -> Iterable[Operator]:
         "gather_elements", layouts.ElementGathering(), DTYPES, lambda a, k: np.take_along_axis(a[0], a[1], rel.integer(k, "axis"))
     )
     yield Operator("flip", rel.AlongAxis(), DTYPES, lambda a, k: np.flip(a[0], rel.integer(k, "axis")))
-    yield Operator("softmax", rel.AlongAxis(), FLOATS, _softmax, (Bounds(-64, 64),), work=4.0)
-    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _log_softmax, (SMALL,), work=5.0)
-    yield Operator("hardmax", rel.AlongAxis(), FLOATS, _hardmax, ordered=True)
+    yield Operator("softmax", rel.AlongAxis(), FLOATS, _unless_empty(_softmax), (Bounds(-64, 64),), work=4.0)
+    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _unless_empty(_log_softmax), (SMALL,), work=5.0)
+    yield Operator("hardmax", rel.AlongAxis(), FLOATS, _unless_empty(_hardmax), ordered=True)
     yield Operator("cumsum", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumsum))
     yield Operator("cumprod", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumprod), (SMALL,))
     yield Operator("sort", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _ordered, settings=_order, work=8.0, ordered=True)
@@ -473,8 +478,8 @@ def builtin() -> Iterable[Operator]:
     yield Operator("triu", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.triu))
     yield Operator("tril", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.tril))
     yield Operator("matmul", rel.Product(), ("float32", "float64"), lambda a, _: np.matmul(a[0], a[1]))
-    yield Operator("layer_norm", rel.Normalisation(), ("float32",), _layer_norm, settings=_epsilon, work=8.0)
-    yield Operator("rms_norm", rel.Normalisation(offset=False), ("float32",), _rms_norm, settings=_epsilon, work=6.0)
+    yield Operator("layer_norm", rel.Normalisation(), ("float32",), _unless_empty(_layer_norm), settings=_epsilon, work=8.0)
+    yield Operator("rms_norm", rel.Normalisation(offset=False), ("float32",), _unless_empty(_rms_norm), settings=_epsilon, work=6.0)
     for spatial in (1, 2):
         yield Operator(f"conv{spatial}d", windows.Convolution(spatial), ("float32",), windows.convolution)
         yield Operator(f"max_pool{spatial}d", windows.Pooling(spatial, pad=True), ("float32",), windows.max_pool, ordered=True)

@@ -182,7 +182,8 @@ def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -
     for call in policy.without:
         name = call.partition("(")[0]
         if name not in operators or not call.endswith(")"):
-            raise BadPolicy(f"'without' names {call!r}, which is no call of {policy.language}, as 'add(int8, int8)'{hint(name, operators)}")
+            nearest = "" if name in operators else hint(name, operators)
+            raise BadPolicy(f"'without' names {call!r}, which is no call of {policy.language}; write it as 'add(int8, int8)'{nearest}")
     for name in policy.dtypes:
         if name not in DTYPES:
             raise BadPolicy(f"'dtypes' names {name!r}, which no operator has{hint(name, DTYPES)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import statistics
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from opera.config import Config
@@ -21,23 +21,24 @@ from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done
 from opera.workers.supervision import working_folder
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
 class Seconds:
-    """Warm calls: the median, and the distance from the first to the third quartile."""
+    """Warm calls: the median, the distance from the first to the third quartile, and the first quartile."""
 
     median: float
     spread: float
+    first: float
 
     @staticmethod
     def of(calls: list[float]) -> Seconds:
         """The figures of *calls*, at least one."""
         if len(calls) < 2:
-            return Seconds(calls[0], 0.0)
+            return Seconds(calls[0], 0.0, calls[0])
         first, median, third = statistics.quantiles(calls, n=4, method="inclusive")
-        return Seconds(median, third - first)
+        return Seconds(median, third - first, first)
 
 
 @dataclass(frozen=True)
@@ -56,8 +57,8 @@ class Latency:
 
     @property
     def ratio(self) -> float:
-        """The backend's median in units of the baseline's."""
-        return self.backend.median / max(self.baseline.median, 1e-9)
+        """The backend's first quartile in units of the baseline's: other work on the machine changes it less than the median."""
+        return self.backend.first / max(self.baseline.first, 1e-9)
 
 
 def measure(workspace: Workspace, config: Config, settings: Settings, instances: Iterable[str], repeats: int) -> dict[str, Latency]:
@@ -100,8 +101,8 @@ def _document(library: object, backend: object) -> dict[str, Any] | None:
     one, two = times
     if not isinstance(one, Timed) or not isinstance(two, Timed) or not one.seconds or not two.seconds:
         return None
-    figures = [Seconds.of(one.seconds), Seconds.of(two.seconds)]
-    return {"baseline": [figures[0].median, figures[0].spread], "backend": [figures[1].median, figures[1].spread], "fed": two.with_feeding}
+    baseline, backend = (astuple(Seconds.of(each.seconds)) for each in (one, two))
+    return {"baseline": list(baseline), "backend": list(backend), "fed": two.with_feeding}
 
 
 def _latency(document: Mapping[str, Any]) -> Latency:

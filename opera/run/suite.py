@@ -349,7 +349,8 @@ class SuiteRunner:
         own = compare(library[0]["outputs"], library[0]["precise"], library[1]["outputs"], Policy({}))
         facts = metrics(left, right)
         if own is not None and own.explained is None:
-            summary = f"{own.kind}: in {LIBRARY} too, side a gives {own.expected}, side b {own.actual}"
+            gives = f"side a gives {own.expected}, side b {own.actual}"
+            summary = f"{own.kind}: in {LIBRARY} too, {gives}; they share only parameters of the same name and shape"
             return replace(row, verdict=Verdict.UNDEFINED, reason="sides-differ", summary=summary, metrics=facts)
         difference = compare(left, None, right, Policy(dict(backend.adapter.computes_as)))
         if difference is None or difference.explained is not None:

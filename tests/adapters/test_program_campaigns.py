@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import tvm
+from tvm import relax
 
 from opera.instance import Graph
 from opera.models.template import Invalid
@@ -125,6 +127,25 @@ def test_a_model_is_inserted_and_one_that_cannot_be_read_is_refused_with_the_pla
         refused = opera("fuzz", "generate", "out.jsonl", "-n", "3", "--policy", "policy.toml", cwd=tmp_path)
         assert (refused.returncode, message in refused.stderr) == (2, True), refused.stderr
         assert "Traceback" not in refused.stderr
+
+
+def test_a_relax_module_is_inserted_and_mutated(tmp_path: Path) -> None:
+    builder = relax.BlockBuilder()
+    x = relax.Var("x", relax.TensorType((2, 3, 4), "float32"))
+    with builder.function("main", [x]):
+        with builder.dataflow():
+            once = builder.emit(relax.op.permute_dims(x, [2, 1, 0]))
+            out = builder.emit_output(relax.op.permute_dims(once, [2, 1, 0]))
+        builder.emit_func_output(out)
+    (tmp_path / "block.json").write_text(tvm.ir.save_json(builder.get()))
+    (tmp_path / "policy.toml").write_text('insert = "block.json"\ninserted = 0.5\nlanguage = "relax"')
+    run = json.loads(opera("fuzz", "generate", "out.jsonl", "-n", "40", "--policy", "policy.toml", "--json", cwd=tmp_path).stdout)
+    assert run["inserted"] > 5
+    made = json.loads(opera("fuzz", "mutate", "block.json", "m.jsonl", "--policy", "policy.toml", "-n", "5", "--json", cwd=tmp_path).stdout)
+    assert (made["given"], made["programs"]) == (1, 5)
+    (tmp_path / "block.json").write_text('{"root_index": 0, "nodes": []}')
+    refused = opera("fuzz", "mutate", "block.json", "m.jsonl", cwd=tmp_path)
+    assert (refused.returncode, "block.json: " in refused.stderr, "Traceback" in refused.stderr) == (2, True, False)
 
 
 def test_mutants_of_a_model_are_programs_and_what_is_no_model_is_refused(tmp_path: Path) -> None:

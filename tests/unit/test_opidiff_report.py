@@ -45,8 +45,8 @@ def test_bools_and_large_integers_are_subtracted_as_numbers() -> None:
 
 
 def test_spread_is_the_distance_of_the_quartiles() -> None:
-    assert Seconds.of([1.0, 2.0, 3.0, 4.0, 5.0]) == Seconds(3.0, 2.0)
-    assert Seconds.of([7.0]) == Seconds(7.0, 0.0)
+    assert Seconds.of([1.0, 2.0, 3.0, 4.0, 5.0]) == Seconds(3.0, 2.0, 2.0)
+    assert Seconds.of([7.0]) == Seconds(7.0, 0.0, 7.0)
 
 
 def report(folder: Path, *rows: tuple[str, str, Verdict | None, str]) -> SuiteReport:
@@ -56,7 +56,7 @@ def report(folder: Path, *rows: tuple[str, str, Verdict | None, str]) -> SuiteRe
     suite = load_suite([path])
     by_id = {each.id: each for each in suite.tests}
     found = [SuiteRow(by_id[name], name, 0, backend, verdict, summary=summary) for name, backend, verdict, summary in rows]
-    return SuiteReport(suite, found, "pytorch", {("a", 0, "one"): Latency(Seconds(2.0, 0.1), Seconds(1.0, 0.2), False)})
+    return SuiteReport(suite, found, "pytorch", {("a", 0, "one"): Latency(Seconds(2.0, 0.1, 1.6), Seconds(1.0, 0.2, 0.4), False)})
 
 
 ROWS = (
@@ -72,7 +72,7 @@ def test_the_table_has_a_line_for_each_test_and_a_column_for_each_backend(tmp_pa
     found.print()
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split() == ["test", "one", "two"]
-    assert lines[2].split() == ["a", "pass", "0.50x", "crash"]
+    assert lines[2].split() == ["a", "pass", "0.25x", "crash"]
     assert lines[3].split() == ["=b", "unsupported", "not", "run"]
     assert found.totals() == ["one: 1 pass, 1 unsupported", "two: 1 crash, 1 not run"]
     assert found.failures() == ["a on two: crash: Error: </failure>", "=b on one: unsupported: no"]
@@ -91,7 +91,7 @@ def test_csv_has_no_formulas_and_junit_is_sound(tmp_path: Path) -> None:
     found = report(tmp_path, *ROWS)
     rows = list(csv.DictReader(io.StringIO(found.csv())))
     assert [each["id"] for each in rows] == ["a", "a", "'=b", "'=b"]
-    assert (rows[0]["ratio"], rows[0]["line"]) == ("0.5", "2")
+    assert (rows[0]["ratio"], rows[0]["line"]) == ("0.25", "2")
     root = xml.fromstring(found.junit())
     assert [(each.get("name"), each.get("failures"), each.get("skipped")) for each in root] == [("one", "0", "1"), ("two", "1", "1")]
     failure = root.find(".//failure")

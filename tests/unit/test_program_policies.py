@@ -6,11 +6,14 @@ import importlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
 
+from opera.cli.policies import policy_named
+from opera.errors import UserError
 from opera.programs import languages
 from opera.programs.check import check
 from opera.programs.generate import INSERTED, ProgramGenerator
@@ -64,6 +67,13 @@ def test_calls_that_a_policy_leaves_out_are_not_drawn_and_are_counted() -> None:
 def test_a_call_to_leave_out_that_is_none_is_refused_with_a_hint(call: str) -> None:
     with pytest.raises(BadPolicy, match=r"'without' names .*, which is no call of onnx"):
         policy_from({"without": [call]}, [each.name for each in operators_in("onnx")], ("onnx",))
+
+
+def test_a_key_that_stands_twice_in_a_policy_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.json"
+    path.write_text('{"operators": 3, "weights": {"add": 2, "add": 3}}')
+    with pytest.raises(UserError, match="the key 'add' stands twice"):
+        policy_named(str(path))
 
 
 def test_a_program_is_inserted_as_a_whole_where_it_is_defined() -> None:
