@@ -35,7 +35,7 @@ def more_ordinary(instance: Instance) -> Iterator[Instance]:
 
 
 def varied(instance: Instance) -> Iterator[Instance]:
-    """Elements that count up, from another number in each tensor: from 1, then from 0; in all tensors, then in one. Truth values in turn."""
+    """Elements that count up, from another number in each tensor: in all tensors, then in one. Truth values in turn."""
     for first in (1, 0):
         start = count(first)
         yield edited(instance, lambda _, value, start=start: _counting(value, next(start)) if isinstance(value, Tensor) else value)
