@@ -33,10 +33,18 @@ def function_name(function: Any) -> Optional[str]:
     """The name under which users call *function*; None for one that has no importable name."""
     if isinstance(function, (torch._ops.OpOverload, torch._ops.OpOverloadPacket)):
         return f"torch.ops.{function}"
-    path = torch.overrides.resolve_name(function)
+    path = _own_name(function, torch.overrides.resolve_name(function))
     if path is not None and (path.startswith("torch.Tensor.") or path in _public_functions()):
         return str(path)
     return _index().get(id(function)) or path or importable_name(function)
+
+
+def _own_name(function: Any, path: Optional[str]) -> Optional[str]:
+    """*path*, or the name that *function* gives itself if its module has it too: `torch.mm`, not its alias `torch.spmm`."""
+    module, _, name = (path or "").rpartition(".")
+    own = getattr(function, "__name__", name)
+    found = _public_functions().get(f"{module}.{own}")
+    return path if own.startswith("_") or found is None or found != function else f"{module}.{own}"
 
 
 @functools.cache

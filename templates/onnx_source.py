@@ -15,8 +15,6 @@ _TAKEN = frozenset({"op_type", "inputs", "outputs", "name", "doc_string", "domai
 """What `helper.make_node` takes itself: an attribute of such a name it would not make."""
 _MANY_LINES = 8
 """Number of calls from which on ONNX's own syntax is tried."""
-_READ_LINES = 14
-"""Of ONNX's own syntax: longer models are packed."""
 _INFO = "helper.make_tensor_value_info"
 _SHORT = "tensor"
 """A name for that function where a line is saved by having one."""
@@ -46,13 +44,13 @@ def model_source(proto: Any, inputs: Mapping[str, Any]) -> str:
 
 
 def _model(proto: Any) -> str:
-    """Source that defines `model`: calls of `onnx.helper`, ONNX's own syntax where that is much shorter, else packed bytes."""
+    """Source that defines `model`: calls of `onnx.helper`, ONNX's own syntax where these are longer or not enough, else packed bytes."""
     calls = _node_model(proto) if _is_plain(proto) else None
     if calls is not None and calls.count("\n") < _MANY_LINES:
         return calls
     lines = text_lines(proto)
     text = None if lines is None else "\n".join(('model = onnx.parser.parse_model("""', *lines, '""")'))
-    if text is not None and text.count("\n") < (_READ_LINES if calls is None else calls.count("\n") - 1):
+    if text is not None and (calls is None or text.count("\n") < calls.count("\n") - 1):
         return text
     return _serialised(proto) if calls is None else calls
 

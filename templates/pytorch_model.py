@@ -6,9 +6,9 @@ import importlib
 import io
 import types
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -143,22 +143,26 @@ class PyTorchModel:
 
     def source(self, form: str) -> PythonSource:
         lazy = any(torch.nn.parameter.is_lazy(parameter) for parameter in self.module.parameters())
-        result = self.module.operator_result(*self.fresh_tensors())
+        tensors = self.fresh_tensors()
+        result = self.module.operator_result(*tensors)
+        leaves = None if isinstance(result, torch.Tensor) else list(_leaves(result))
+        draws = any(True for _ in (*self.module.parameters(), *self.module.buffers())) or bool(
+            self.instance.context_value("training", False)
+        )
         strides = [None if tensor.is_contiguous() else tuple(tensor.stride()) for tensor in self._tensors]
         text = module_source(
             self.instance,
             [value for _, value in self.inputs],
             strides,
-            seed=self._seed,
-            plain=isinstance(result, torch.Tensor),
+            seed=self._seed if draws else None,
+            leaves=leaves,
             in_place=self.module.in_place,
             lazy=lazy,
             packed=bool(self.instance.context_value(PACKED, False)),
         )
         imports = ["import torch", *imports_of_classes(self.instance)]
-        if "tree_leaves" in text:
-            imports.append("from torch.utils._pytree import tree_leaves")
-        return PythonSource((*imports_of(text), *imports), text, expected_source(plain=isinstance(result, torch.Tensor)))
+        writes = any(to_numpy(left).tobytes() != to_numpy(given).tobytes() for left, given in zip(tensors, self._tensors, strict=True))
+        return PythonSource((*imports_of(text), *imports), text, expected_source(plain=leaves is None, writes=writes))
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
         outputs = _outputs(module, tensors, seed)
@@ -337,6 +341,18 @@ def _built(factory: Any, positional: list[Any], keywords: dict[str, Any], instan
         return module.train(bool(instance.context_value("training", False)))
     except Exception as error:
         raise Invalid(LIBRARY_RAISED) from error
+
+
+def _leaves(result: Any, way: str = "") -> Iterator[str]:
+    """Where the tensors are in *result*: `[0]`, `[1][0]`."""
+    if isinstance(result, torch.Tensor):
+        yield way
+    elif isinstance(result, (tuple, list)):
+        for place, item in enumerate(cast("Sequence[Any]", result)):
+            yield from _leaves(item, f"{way}[{place}]")
+    elif isinstance(result, Mapping):
+        for key, item in cast("Mapping[Any, Any]", result).items():
+            yield from _leaves(item, f"{way}[{key!r}]")
 
 
 def wrap(

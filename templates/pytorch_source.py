@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from opera.arrays import Array, dtype_name
 from opera.instance import Call, Device, DType, Instance, Kind, Tensor
-from opera.instance.values import walk
+from opera.instance.values import ends_of, walk
 from opera.models.forms import BESIDE, STATE
 from opera.templates.argument_text import ArgumentText
 from opera.templates.python_text import array_text, dotted, elements_text, is_uniform, listed, quoted, uniform_text, wrapped
@@ -31,8 +31,8 @@ def module_source(
     inputs: Sequence[Array],
     strides: Sequence[tuple[int, ...] | None],
     *,
-    seed: int,
-    plain: bool,
+    seed: int | None,
+    leaves: Sequence[str] | None,
     in_place: bool,
     lazy: bool,
     packed: bool = False,
@@ -43,8 +43,8 @@ def module_source(
         instance: What the module calls.
         inputs: Values of its inputs.
         strides: Of each input, in elements; None when contiguous.
-        seed: Of the module's parameters.
-        plain: Whether the call returns one tensor.
+        seed: Of the module's parameters; None where it draws nothing.
+        leaves: Where the tensors are in what the call returns; None for one tensor alone.
         in_place: Whether the call writes to its inputs, which therefore get copied.
         lazy: Whether parameters get their shapes from the first call.
         packed: Whether input 0 holds pairs of real and imaginary parts, which the module joins.
@@ -52,7 +52,11 @@ def module_source(
     writer = _Writer(in_place, packed)
     api = writer.path(instance.api)
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
-    given = [writer.argument(argument, inputs=True) for argument in instance.call]
+    is_index = instance.api == "torch.Tensor.__getitem__" and len(instance.call) == 2
+    given = [
+        writer.index(argument.value) if is_index and place else writer.argument(argument, inputs=True)
+        for place, argument in enumerate(instance.call)
+    ]
     call = ", ".join(given)
     names = "".join(f", x{place}" for place in range(len(inputs)))
     lines = ["class Model(torch.nn.Module):"]
@@ -67,19 +71,23 @@ def module_source(
         if instance.context_value(BESIDE) is None
         else f"(self.beside({call}), {target}({call}))"
     )
-    if not plain:
-        result = f"tuple(leaf for leaf in tree_leaves({result}) if isinstance(leaf, torch.Tensor))"
+    body = [f"        return {result}"]
+    if leaves is not None and list(leaves) == [f"[{place}]" for place in range(len(leaves))]:
+        body = [f"        return tuple({result})"]
+    elif leaves is not None:
+        parts = "".join(f"y{each}, " for each in leaves)
+        body = [f"        y = {result}", f"        return ({parts if len(leaves) == 1 else parts.removesuffix(', ')})".replace(", )", ",)")]
     if instance.operator == "__setitem__":
         call = call.replace("x0.clone()", "y", 1)
         lines += [f"    def forward(self{names}):", "        y = x0.clone()", f"        {target}({call})", "        return y"]
     else:
-        lines += [f"    def forward(self{names}):", f"        return {result}"]
+        lines += [f"    def forward(self{names}):", *body]
     training = instance.context_value("training")
     mode = "" if training is None else f".train({bool(training)})"
     dtype = instance.context_value("parameters")
     moved = f".to(torch.{dotted(dtype.name)})" if isinstance(dtype, DType) else ""
     tensors = [_tensor_text(array, each) for array, each in zip(inputs, strides, strict=True)]
-    seeded = [f"torch.manual_seed({seed})"] if instance.kind is Kind.MODULE else []
+    seeded = [] if seed is None else [f"torch.manual_seed({seed})"]
     lines += ["", "", *seeded, f"model = Model(){moved}{mode}", listed("inputs", tensors, "()")]
     if lazy:
         lines.append("model(*inputs)  # gives the lazy parameters their shapes")
@@ -108,7 +116,7 @@ _SHARED = """
 """.strip("\n")
 
 
-def _made(operator: str, instance: Instance, writer: _Writer, seed: int) -> list[str]:
+def _made(operator: str, instance: Instance, writer: _Writer, seed: int | None) -> list[str]:
     """The lines that make the operator, and side a of a pair, whose weights of the same name and shape it takes."""
     lines = [f"        self.operator = {operator}"]
     for fact in (STATE, BESIDE):
@@ -116,7 +124,8 @@ def _made(operator: str, instance: Instance, writer: _Writer, seed: int) -> list
         if isinstance(side, Call):
             name = "self.beside" if fact == BESIDE else "other"
             made = f"        {name} = {writer.scalar_call(side)}"
-            lines += [f"        torch.manual_seed({seed})", made, *_SHARED.replace("other", name).splitlines()]
+            seeded = [] if seed is None else [f"        torch.manual_seed({seed})"]
+            lines += [*seeded, made, *_SHARED.replace("other", name).splitlines()]
     return lines
 
 
@@ -128,10 +137,11 @@ def imports_of_classes(instance: Instance) -> list[str]:
     return sorted({f"from {dotted(place.module or place.file.stem)} import {dotted(place.name.partition('.')[0])}" for place in found})
 
 
-def expected_source(*, plain: bool) -> str:
-    """Source that defines `expected`, a list of arrays, by running `model`."""
+def expected_source(*, plain: bool, writes: bool) -> str:
+    """Source that defines `expected`, a list of arrays, by running `model`, on copies if it *writes* to its inputs."""
     arrays = "[result.numpy()]" if plain else "[leaf.numpy() for leaf in result]"
-    return f"with torch.no_grad():\n    result = model(*inputs)\nexpected = {arrays}"
+    given = "(value.clone() for value in inputs)" if writes else "inputs"
+    return f"with torch.no_grad():\n    result = model(*{given})\nexpected = {arrays}"
 
 
 _STRIDED = """
@@ -175,6 +185,16 @@ class _Writer(ArgumentText):
 
     def path(self, api: str) -> str:
         return dotted(granted().located(api).name) if is_foreign(api) else super().path(api)
+
+    def index(self, value: Any) -> str:
+        """What stands in brackets after a tensor: `..., 0:1`."""
+        if isinstance(value, tuple) and value:
+            items = [self.index(each) for each in cast("tuple[Any, ...]", value)]
+            return ", ".join(items) + ("," if len(items) == 1 else "")
+        if isinstance(value, slice):
+            ends = ["" if each is None else self._value(each, inputs=True) for each in ends_of(cast("slice[Any, Any, Any]", value))]
+            return ":".join(ends if ends[2] else ends[:2])
+        return "..." if value is ... else self._value(value, inputs=True)
 
     def scalar_call(self, call: Call) -> str:
         """The source of an object that a call makes."""

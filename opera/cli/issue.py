@@ -19,10 +19,12 @@ from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
 from opera.report.conditions import sentences, when
 from opera.report.issue import IssueFacts, call_of, provenance_of, text_of
+from opera.report.layer import layer_of
 from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.report.scripts import ModelSources
 from opera.report.siblings import named, siblings
+from opera.report.text import inline
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.triage.findings import findings_in
@@ -76,8 +78,10 @@ def _facts(space: Workspace, config: Config, identity: str, *, run: bool) -> Iss
         facts = replace(facts, owner=finding.compiler, opinions=finding.opinions)
         if facts.case is not smaller:
             return facts
-        alike = tuple(named(each) for each in siblings(finding, findings_in(space)))
-        return replace(facts, when=when(finding), condition=sentences(finding), siblings=alike)
+        every = findings_in(space)
+        alike, layer = tuple(named(each) for each in siblings(finding, every)), layer_of(finding, every)
+        where = () if layer is None else (f"Layer: {inline(str(layer))}.",)
+        return replace(facts, when=when(finding), condition=(*sentences(finding), *where), siblings=alike)
     result = None if target.test is None else result_of(space, target.test)
     if result is None or not (result.verdict.is_failure or result.verdict is Verdict.FLAKY):
         raise UserError(f"{identity!r} is neither a finding nor a failing test; `opera report` lists the findings")

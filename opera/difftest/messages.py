@@ -242,11 +242,12 @@ class Unwritable:
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A script: its import lines, what makes model and inputs, and what computes the expected outputs."""
+    """A script: its imports, what makes model and inputs, what computes the expected outputs, and whether these are always the same."""
 
     imports: list[str]
     text: str
     expected: str
+    repeatable: bool = True
 
 
 @dataclass(frozen=True)

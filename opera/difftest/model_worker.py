@@ -5,6 +5,9 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 
 from opera import bundle
@@ -47,6 +50,19 @@ _MESSAGE = 2000
 """Characters of a message that are worth sending where thousands of calls are made."""
 
 
+_EXPORTERS = {("pytorch", "onnx"): ("onnxscript",), ("tensorflow", "onnx"): ("tf2onnx",)}
+"""The packages that make an artefact, by library and kind, with a version of their own."""
+
+
+def _installed(packages: Sequence[str]) -> dict[str, str]:
+    """The versions of those of *packages* that are installed."""
+    found: dict[str, str] = {}
+    for name in packages:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
 class _Unwritable(Exception):
     """The cache takes no file."""
 
@@ -67,6 +83,7 @@ class Materialiser:
         versions = dict(self._template.versions())
         return {
             "versions": versions,
+            "exporters": {kind: _installed(names) for (library, kind), names in _EXPORTERS.items() if library == self._template.library},
             "template": template,
             "forkable": self._template.forkable,
             "python": sys.version.split()[0],
@@ -87,7 +104,8 @@ class Materialiser:
             model = self._model(request)
             if isinstance(request, WriteSource):
                 source = model.source(request.form)
-                return to_json(messages.ModelSource(list(source.imports), source.text, source.expected))
+                repeatable = model.reference().undefined is None
+                return to_json(messages.ModelSource(list(source.imports), source.text, source.expected, repeatable))
             assert isinstance(request, Materialise)
             if request.with_reference:
                 reference = self._reference(model)

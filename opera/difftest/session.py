@@ -125,8 +125,9 @@ class SubjectSession:
         )
 
     def library_versions(self) -> Mapping[str, str]:
-        """Versions on the library's side."""
-        return self.pool.infos[WorkerKind.LIBRARY]["versions"]
+        """Versions on the library's side, with those of the exporter that makes the models of the route."""
+        info = self.pool.infos[WorkerKind.LIBRARY]
+        return {**info["versions"], **info.get("exporters", {}).get(self.route.artefact, {})}
 
     def compiler_versions(self) -> Mapping[str, str]:
         """Versions and settings on the compiler's side."""

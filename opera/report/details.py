@@ -13,6 +13,7 @@ from opera.corpus.stored_call import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
 from opera.report.conditions import proof_lines
+from opera.report.layer import layer_of
 from opera.report.overview import UNKNOWN_API
 from opera.report.text import tail
 from opera.store import Campaign, Corpus, StoredResult, Workspace
@@ -280,6 +281,7 @@ def symptom_rows(finding: Finding) -> tuple[NamedText, ...]:
         NamedText("converter", symptom.converter),
         NamedText("message", symptom.message),
         NamedText("optimisation", str(finding.lowest_level or "")),
+        NamedText("layer", str(layer_of(finding) or "")),
     )
     return tuple(NamedText(row.name, one_line(row.value, 400)) for row in rows if row.value)
 

@@ -25,8 +25,8 @@ from opera.report.details import COMPILER, LIBRARY, Detailer, Details, evidence,
 from opera.report.matrix import Matrix, matrices
 from opera.report.overview import Curve, Filtered, Finding, Overview
 from opera.report.scripts import WrittenScript
+from opera.report.symptoms import SEVERITY
 from opera.report.terminal import id_digits
-from opera.report.titles import SEVERITY
 from opera.store import Campaign, Campaigns, Workspace
 
 _TEMPLATES = Path(__file__).resolve().parent.parent / "templates"

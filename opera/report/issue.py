@@ -24,8 +24,8 @@ from opera.report import details
 from opera.report.details import NamedText
 from opera.report.reproducer import Attempt, ScriptCase
 from opera.report.specification import page_of
+from opera.report.symptoms import symptom_of
 from opera.report.text import code, fenced, inline
-from opera.report.titles import symptom_of
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion

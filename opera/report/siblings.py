@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from opera.report.titles import detail_of, symptom_of, title
+from opera.report.symptoms import symptom_of
+from opera.report.titles import detail_of, title
 from opera.triage.findings import Finding
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Iterable
 from itertools import groupby
 
 from opera.console import echo, one_line, option, plural, print_table
 from opera.report import titles
+from opera.report.layer import layer_of
 from opera.report.overview import Finding, Overview
 from opera.untrusted import JsonObject
 
@@ -29,15 +31,15 @@ def document(view: Overview) -> JsonObject:
             for each in view.subjects
         ],
         "campaigns": [{"id": each.campaign.id, "complete": each.campaign.complete, "tests": each.tests} for each in view.curves],
-        "findings": [{**finding_document(each), "known": view.known.get(each.id)} for each in view.findings],
+        "findings": [{**finding_document(each, view.findings), "known": view.known.get(each.id)} for each in view.findings],
         "known_left_out": view.left_out,
         "filtered": dict(view.filtered_by_reason()),
     }
 
 
-def finding_document(finding: Finding) -> JsonObject:
-    """One entry of `findings`."""
-    lowest = finding.lowest_level
+def finding_document(finding: Finding, among: Iterable[Finding] = ()) -> JsonObject:
+    """One entry of `findings`; *among* are the others."""
+    lowest, layer = finding.lowest_level, layer_of(finding, among)
     return {
         "id": finding.id,
         "former_ids": list(finding.former_ids),
@@ -53,6 +55,7 @@ def finding_document(finding: Finding) -> JsonObject:
         "verified": finding.verified,
         "reproducer": finding.reproducer,
         "lowest_level": None if lowest is None else {"name": lowest.name, "verdict": lowest.verdict.value},
+        "layer": None if layer is None else {"name": layer.name, "why": layer.why},
         "representative": finding.representative.test,
         "met_by": list(finding.met_by),
         "trigger": finding.trigger,

@@ -12,26 +12,11 @@ from opera.oracles.fingerprint import NEWER_OPSET, summary
 from opera.oracles.verdict import Detail, Verdict
 from opera.report.conditions import when
 from opera.report.reproducer import reduced
+from opera.report.symptoms import SEVERITY, symptom_of
 from opera.report.text import without_signatures
 from opera.triage.findings import Finding
 
-SEVERITY = {
-    Verdict.INCONSISTENT: ("silent wrong result", "silent wrong results"),
-    Verdict.ABORT: ("abort", "aborts"),
-    Verdict.HANG: ("hang", "hangs"),
-    Verdict.OOM: ("out of memory", "out of memory"),
-    Verdict.CRASH: ("crash", "crashes"),
-}
-"""The verdicts of findings, the worst first, with the words for one and for several: nothing warns a user of a wrong result."""
 _ORDER = list(SEVERITY)
-_WRONG = {
-    "values": "wrong result",
-    "nan": "wrong NaN",
-    "inf": "wrong infinity",
-    "count": "wrong number of outputs",
-    "structure": "wrong structure of outputs",
-    "accepted": "accepted",
-}
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?\Z")
 
 
@@ -52,14 +37,6 @@ def operator_of(finding: Finding) -> str:
     api = next(iter(finding.operators)) if reduction is None else reduction.api
     others = len(finding.operators) - 1
     return one_line(api.removeprefix("ai.onnx."), 80) + (f" and {others:,} more" if others > 0 else "")
-
-
-def symptom_of(verdict: Verdict, detail: Detail) -> str:
-    """`wrong shape`, `crash`."""
-    if verdict is not Verdict.INCONSISTENT:
-        return SEVERITY.get(verdict, (verdict.value,))[0]
-    kind = str(detail.get("difference", {}).get("kind"))
-    return _WRONG.get(kind, f"wrong {one_line(kind, 40)}")
 
 
 def title(finding: Finding) -> str:

@@ -115,6 +115,13 @@ def test_every_document_decodes_and_encodes_to_itself(seen: dict[str, Seen]) -> 
         assert encode_instance(decode_instance(document)) == normal
 
 
+def test_an_operator_has_its_documented_name() -> None:
+    names = "torch.mm, torch.bmm, torch.linalg.det, torch.nn.functional.threshold, torch.sspaddmm, torch.Tensor.mm"
+    code = f"import torch; from opera.instrumentation.pytorch_names import function_name; print(*map(function_name, ({names})))"
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout.split()
+    assert printed == names.split(", ")
+
+
 def test_names_bound_before_recording_are_seen(seen: dict[str, Seen]) -> None:
     assert seen["early"].apis == ["torch.nn.functional.relu"]
 

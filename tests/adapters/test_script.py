@@ -144,7 +144,7 @@ def call(api: str, *arguments: Argument, **context: Any) -> Instance:
 def test_a_hostile_text_is_a_literal_or_an_error(instance: Instance, library: str) -> None:
     try:
         if library == "pytorch":
-            text = pytorch_source.module_source(instance, [], [], seed=0, plain=True, in_place=False, lazy=False)
+            text = pytorch_source.module_source(instance, [], [], seed=0, leaves=None, in_place=False, lazy=False)
         elif library == "keras":
             text, _ = keras_source.functional_source(instance, [], 0)
         else:
@@ -159,7 +159,7 @@ def test_a_keyword_that_is_no_name_reproduces() -> None:
     instance = call("torch.nn.functional.pad", Argument("input", X), Argument("pad", (1, 1), keyword=True))
     assert "pad=(1, 1)" in PyTorchTemplate().build(instance, "key", 0).source("runtime").text
     odd = replace(instance, api="torch.nn.ParameterDict", call=(Argument("input", X), Argument("odd name", 1, keyword=True)))
-    text = pytorch_source.module_source(odd, [np.ones(2, "float32")], [None], seed=0, plain=True, in_place=False, lazy=False)
+    text = pytorch_source.module_source(odd, [np.ones(2, "float32")], [None], seed=0, leaves=None, in_place=False, lazy=False)
     assert "**{'odd name': 1}" in text
 
 
@@ -174,7 +174,9 @@ def test_a_keyword_that_is_no_name_reproduces() -> None:
         ("torch.Tensor.__rshift__", 1, "x0 >> 1"),
         ("torch.Tensor.__rrshift__", 9, "9 >> x0"),
         ("torch.Tensor.__getitem__", -1, "x0[-1]"),
-        ("torch.Tensor.__getitem__", (..., slice(0, 1)), "x0[(Ellipsis, slice(0, 1, None))]"),
+        ("torch.Tensor.__getitem__", (..., slice(0, 1)), "x0[..., 0:1]"),
+        ("torch.Tensor.__getitem__", slice(None, None, 2), "x0[::2]"),
+        ("torch.Tensor.__getitem__", (slice(1, None), None), "x0[1:, None]"),
         ("torch.Tensor.__eq__", X, "x0 == x1"),
     ],
 )
@@ -188,6 +190,83 @@ def test_a_script_writes_operators_as_a_person_does(api: str, second: Any, text:
     for expected, outputs in zip(names["expected"], model.reference().outputs, strict=True):
         np.testing.assert_array_equal(expected, outputs)
     assert "manual_seed" not in source.text, "a call of a function draws no parameters"
+
+
+SQUARE = Tensor((2, 2), "float32", np.array([2, 1, 1, 2], "float32").tobytes())
+BATCH = Tensor((1, 2, 2), "float32", np.array([2, 1, 1, 2], "float32").tobytes())
+
+
+def class_of(api: str, *init: Argument) -> Instance:
+    return Instance("pytorch", api, Kind.MODULE, init, (Argument("input", BATCH),))
+
+
+@pytest.mark.parametrize(
+    ("instance", "has", "lacks"),
+    [
+        (call("torch.linalg.eigh", Argument("A", SQUARE)), ["return tuple(torch.linalg.eigh(x0))"], ["tree_leaves", "manual_seed"]),
+        (
+            class_of("torch.nn.LSTM", Argument("input_size", 2), Argument("hidden_size", 1)),
+            ["return (y[0], y[1][0], y[1][1])", "torch.manual_seed"],
+            ["tree_leaves"],
+        ),
+        (class_of("torch.nn.ReLU"), ["self.operator(x0)"], ["manual_seed"]),
+        (class_of("torch.nn.Linear", Argument("in_features", 2), Argument("out_features", 1)), ["torch.manual_seed(0)"], []),
+    ],
+    ids=["tuple", "nested", "nothing-drawn", "weights"],
+)
+def test_a_script_says_no_more_than_it_must(instance: Instance, has: list[str], lacks: list[str]) -> None:
+    model = PyTorchTemplate().build(instance, "key", 0)
+    source = model.source("runtime")
+    names: dict[str, Any] = {}
+    exec("\n".join(source.imports) + "\n" + source.text + "\n" + source.expected, names)
+    for expected, outputs in zip(names["expected"], model.reference().outputs, strict=True):
+        np.testing.assert_array_equal(expected, outputs)
+    assert [each for each in has if each not in source.text] == []
+    assert [each for each in lacks if each in source.text + str(source.imports)] == []
+
+
+def test_the_compiler_gets_inputs_that_the_eager_call_did_not_write_to() -> None:
+    ones = Tensor((2,), "float32", np.ones(2, "float32").tobytes())
+    arguments = (Argument("input", SQUARE), Argument("running_mean", ones), Argument("running_var", ones))
+    instance = call("torch.nn.functional.batch_norm", *arguments, Argument("training", True, keyword=True))
+    source = PyTorchTemplate().build(instance, "key", 0).source("runtime")
+    names: dict[str, Any] = {}
+    exec("\n".join(source.imports) + "\n" + source.text + "\n" + source.expected, names)
+    np.testing.assert_array_equal(names["inputs"][1].numpy(), [1, 1])
+
+
+CRASHING = PythonSource(("import onnx",), "model = None\ninputs = {}", "expected = [np.array([1.8939530849456787], np.float32)]")
+
+
+def test_the_script_of_a_crash_says_which_result_is_right() -> None:
+    script = rendered(CRASHING)
+    assert "expected = [np.array([1.89395], np.float32)]" in script
+    assert 'assert len(actual) == len(expected), f"expected' in script
+    assert "np.testing.assert_allclose(got, want, rtol=" in script
+
+
+def test_the_script_of_a_crash_says_nothing_of_a_result_that_is_never_the_same() -> None:
+    answer = messages.ModelSource([], CRASHING.text, CRASHING.expected, repeatable=False)
+    script = reproducer.render(lambda *_: answer, reproducer.ScriptCase(RESULT, {"context": [["opset", 13]]}, "key"), {})
+    assert "expected" not in script
+
+
+@pytest.mark.parametrize("text", ["expected = [[np.ones(2)]]", "expected = [None]", "expected = [np.array([1], ml_dtypes.int4)]"])
+def test_the_script_of_a_crash_compares_plain_arrays_only(text: str) -> None:
+    assert "np.testing" not in rendered(replace(CRASHING, expected=text))
+
+
+def test_numbers_stay_as_they_are_where_the_tolerance_is_narrow() -> None:
+    text = "expected = [np.array([0.12345678901, 57344.0], np.float64)]"
+    assert reproducer.rounded(text, 1e-3) == text
+    assert reproducer.rounded(text.replace("64)", "32)"), 1e-7) == text.replace("64)", "32)")
+    assert reproducer.rounded(text.replace("64)", "32)"), 1e-3) == "expected = [np.array([0.123457, 57344.0], np.float32)]"
+
+
+def test_the_script_of_an_exporter_names_the_exporter_and_its_version() -> None:
+    script = rendered(CRASHING, replace(RESULT, exporter="torch.onnx"), onnxscript="0.5.6")
+    assert script.startswith('"""torch.onnx (exporter, before onnxruntime): ')
+    assert "onnxscript 0.5.6" in script
 
 
 @pytest.mark.parametrize("attribute", ["name", "domain", "class", 'a"); b("', "op_type"])

@@ -1,4 +1,4 @@
-"""openvino/pytorch: crash in aten.max
+"""openvino/pytorch: torch.max: crash when rank(input)=0
 
 Seen with torch 2.13.0+cpu, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
 Reduced from test f17963979b5e. Fails with: rank(input)=0.
@@ -8,20 +8,24 @@ Actual: OpConversionFailure: [PyTorch Frontend] Index: 1 is out of bounds of inp
 import numpy as np
 import openvino as ov
 import torch
-from torch.utils._pytree import tree_leaves
 
 class Model(torch.nn.Module):
     def forward(self, x0):
-        return tuple(leaf for leaf in tree_leaves(torch.max(x0, 0, True)) if isinstance(leaf, torch.Tensor))
+        return tuple(torch.max(x0, 0, True))
 
 
-torch.manual_seed(0)
 model = Model()
-inputs = (
-    torch.from_numpy(np.array(1.0, np.float32).copy()),
-)
+inputs = (torch.tensor(1.0),)
+with torch.no_grad():
+    result = model(*inputs)
+expected = [leaf.numpy() for leaf in result]
 
 captured = torch.export.export(model, inputs)
 converted = ov.convert_model(captured, input=[list(value.shape) for value in inputs])
 compiled = ov.Core().compile_model(converted, "CPU", {"INFERENCE_PRECISION_HINT": "f32"})
 result = compiled([value.contiguous().numpy() for value in inputs])
+actual = [result[port] for port in compiled.outputs]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    np.testing.assert_allclose(got, want, rtol=0.0005, atol=0.0001)

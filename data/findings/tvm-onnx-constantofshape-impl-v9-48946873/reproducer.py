@@ -1,4 +1,4 @@
-"""tvm/onnx: crash in ConstantOfShape._impl_v9
+"""tvm/onnx: ConstantOfShape: crash on any call
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
 Reduced from test 76261c01defa. Fails with: any call.
@@ -16,9 +16,16 @@ node = helper.make_node("ConstantOfShape", ["input"], ["out0"])
 entries = [helper.make_tensor_value_info("input", onnx.TensorProto.INT64, [1])]
 results = [helper.make_tensor_value_info("out0", onnx.TensorProto.FLOAT, ['unk__0'])]
 graph = helper.make_graph([node], "single_operator", entries, results)
-model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 27)], ir_version=13)
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=13)
 inputs = {"input": np.array([1], np.int64)}
+expected = [np.array([0.0], np.float32)]
 
-machine = relax.VirtualMachine(tvm.compile(from_onnx(model, keep_params_in_input=False), "llvm"), tvm.cpu())
+module = from_onnx(model, keep_params_in_input=False)
+machine = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
 feeds = [inputs[entry.name] for entry in model.graph.input]
 result = machine["main"](*(tuple(map(tvm.runtime.tensor, v)) if isinstance(v, list) else tvm.runtime.tensor(v) for v in feeds))
+actual = [value.numpy() for value in ([result] if hasattr(result, "numpy") else result)]
+
+assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
+for want, got in zip(expected, actual):
+    np.testing.assert_allclose(got, want, rtol=0.0005, atol=0.0001)

@@ -12,7 +12,7 @@ from opera.arrays import Array
 from opera.instance import Argument, DType, Instance, Kind, Tensor
 from opera.instance.values import Value, ends_of
 from opera.programs.instances import ILL_TYPED
-from opera.triage.reduction import programs, shapes
+from opera.triage.reduction import ordinary, programs, shapes
 from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, with_dtype, without
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
@@ -69,6 +69,14 @@ def _one_digit(array: Array) -> Array:
     return np.round(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), 1)
 
 
+def _three_digits(array: Array) -> Array:
+    """Each element with three significant digits."""
+    if array.dtype.kind != "f":
+        return array
+    numbers = array.astype(np.float64)
+    return np.array([float(f"{each:.3g}") for each in numbers.reshape(-1)]).reshape(array.shape)
+
+
 def _positive(array: Array) -> Array:
     return np.abs(array)
 
@@ -87,6 +95,7 @@ PLAIN: tuple[Callable[[Array], Array], ...] = (
     _small_integers,
     _rounded,
     _one_digit,
+    _three_digits,
     _positive,
     _finite,
 )
@@ -218,18 +227,26 @@ def _shorter(value: Sequence[Value]) -> Iterator[Value]:
 
 
 def simpler_dtypes(instance: Instance) -> Iterator[Instance]:
-    """One dtype replaced by a simpler one in all tensors and arguments that have it, then in one tensor at a time."""
-    found = [value.dtype for _, value in places(instance) if isinstance(value, Tensor)]
-    found += [value.name for _, value in places(instance) if isinstance(value, DType)]
+    """One dtype replaced by a simpler one in all tensors and arguments that have it, then in one tensor at a time.
+
+    Whether some tensors are integers and others are not does not change: integers may be indices, which no library takes as fractions.
+    """
+    tensors = [value.dtype for _, value in places(instance) if isinstance(value, Tensor)]
+    found = tensors + [value.name for _, value in places(instance) if isinstance(value, DType)]
+    mixed = len({_is_integer(each) for each in tensors}) > 1
     for old in dict.fromkeys(found):
         for new in SIMPLE_DTYPES:
-            if new != old:
+            if new != old and not (mixed and _is_integer(old) != _is_integer(new)):
                 yield edited(instance, lambda _, value, old=old, new=new: retyped(value, old, new))
     for place, value in list(places(instance)):
         if isinstance(value, Tensor):
             for new in SIMPLE_DTYPES:
-                if new != value.dtype:
+                if new != value.dtype and not (len(tensors) > 1 and _is_integer(value.dtype) != _is_integer(new)):
                     yield put(instance, place, retyped(value, value.dtype, new))
+
+
+def _is_integer(dtype: str) -> bool:
+    return dtype.startswith(("int", "uint"))
 
 
 def simpler_values(instance: Instance) -> Iterator[Instance]:
@@ -264,8 +281,10 @@ STEPS: tuple[Candidates, ...] = (
     simpler_parameters,
     simpler_dtypes,
     simpler_values,
+    ordinary.varied,
+    ordinary.more_ordinary,
 )
-"""The steps of a reduction, the coarsest first."""
+"""The steps of a reduction, the coarsest first; at last what a person would rather write, which costs less than it looks."""
 PROGRAM_STEPS: tuple[Candidates, ...] = (
     programs.fewer_bindings,
     programs.without_symbols,

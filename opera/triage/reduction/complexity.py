@@ -10,7 +10,7 @@ from opera.arrays import Array
 from opera.instance import Call, DType, Graph, Instance, Kind, Tensor
 from opera.instance.codec import encode_value
 from opera.instance.values import Value, ends_of
-from opera.triage.reduction.places import array_of
+from opera.triage.reduction.places import array_of, places
 from opera.triage.reduction.programs import program_cost
 
 ARGUMENT = 20.0
@@ -21,7 +21,16 @@ _STRIDED = 8.0
 _OUTPUT = 5.0
 _MOST_OF_VALUES = 60.0
 _UNKNOWN_VALUES = 40.0
-_DTYPES = {"float32": 0.0, "int64": 1.0, "int32": 2.0, "bool": 3.0, "float64": 4.0}
+_NO_DIMENSION = 34.0
+_EMPTY = 44.0
+_ONE_ELEMENT = 14.0
+_ALONE = 60.0
+_TWIN = 8.0
+_ZERO = 1.6
+"""Of a fractional element that is zero, on top of the number: zeros hide much."""
+_UNIFORM = 3.0
+"""Of an element, of at most six, in a tensor of several whose elements are alike."""
+_DTYPES = {"float32": 0.0, "int64": 1.0, "int32": 2.0, "bool": 6.0, "float64": 4.0}
 _OTHER_DTYPE = 8.0
 
 
@@ -50,7 +59,13 @@ def complexity(instance: Instance) -> float:
             total += sum(item is not None for item in value)
         elif name not in ("opset", "graph", "opsets"):
             total += _OUTPUT
-    return total
+    return total + _TWIN * _twins(instance)
+
+
+def _twins(instance: Instance) -> int:
+    """How many tensors are equal to another one: what exchanges or drops an operand stays unseen."""
+    known = [value for _, value in places(instance) if isinstance(value, Tensor) and value.data and value.size > 1]
+    return len(known) - len(set(known))
 
 
 def value_cost(value: Value) -> float:
@@ -65,7 +80,8 @@ def value_cost(value: Value) -> float:
         return 2.0 + number_cost(value.real) + number_cost(value.imag)
     if isinstance(value, (list, tuple)):
         distinct = len({str(encode_value(item)) for item in value}) if not any(isinstance(item, Tensor) for item in value) else 0
-        return sum(2.0 + value_cost(item) for item in value) + distinct
+        alone = _ALONE if len(value) == 1 and isinstance(value[0], Tensor) else 0.0
+        return sum(2.0 + value_cost(item) for item in value) + distinct + alone
     if isinstance(value, dict):
         return sum(2.0 + value_cost(item) for item in value.values())
     if isinstance(value, slice):
@@ -89,7 +105,7 @@ def number_cost(number: float) -> float:
         return sign + (1.0 if isinstance(number, int) or size == 0 else 0.5)
     if size >= 1e15 or size == int(size):
         return sign + (size if size <= 3 else 2.0 + math.log2(size))
-    return sign + 6.0 + min(10, len(repr(float(f"{size:.12g}"))))
+    return sign + 6.0 + min(10, len(repr(float(f"{size:.7g}"))))
 
 
 def _tensor(tensor: Tensor) -> float:
@@ -97,7 +113,18 @@ def _tensor(tensor: Tensor) -> float:
     if tensor.strides is not None or tensor.layout != "strided":
         cost += _STRIDED
     array = array_of(tensor)
-    return cost + (_UNKNOWN_VALUES if array is None else values_cost(array))
+    return cost + _oddity(tensor, array) + (_UNKNOWN_VALUES if array is None else values_cost(array))
+
+
+def _oddity(tensor: Tensor, array: Array | None) -> float:
+    """What a tensor costs that a person would not write: no dimension, no element or one, all elements alike."""
+    if not tensor.shape:
+        return _NO_DIMENSION
+    if tensor.size <= 1:
+        return _ONE_ELEMENT if tensor.size else _EMPTY
+    if array is None or array.dtype.kind == "O" or not (array == array.reshape(-1)[0]).all():
+        return 0.0
+    return _UNIFORM * min(tensor.size, 6)
 
 
 def _dimension(dim: int) -> float:
@@ -115,7 +142,7 @@ def values_cost(array: Array) -> float:
     cost = 0.0
     whole = flat.dtype.kind in "iu"
     for item in numbers.tolist():
-        cost += value_cost(int(item) if whole else item)
+        cost += value_cost(int(item) if whole else item) + (0.0 if whole or item else _ZERO)
         if cost >= _MOST_OF_VALUES:
             return _MOST_OF_VALUES + min(20.0, math.log2(1 + flat.size))
     return cost + min(8, len(np.unique(numbers)) - 1)
