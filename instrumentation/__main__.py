@@ -1,5 +1,7 @@
 """Runs a host in the library's own interpreter: `python instrumentation/__main__.py HOST [arguments]`.
 
+`HOST --copies DESCRIPTOR [arguments]` has the host import what it needs, and runs it in copies of the process, as the driver says.
+
 This folder becomes a package under a name of its own and leaves the module search path: it has modules called `onnx` and
 `pytorch`, which must never hide a library.
 """
@@ -34,7 +36,11 @@ def main() -> None:
     faulthandler.enable()
     name = sys.argv[1].replace("-", "_")
     host = importlib.import_module(f"{PACKAGE}.hosts.{name}")
-    host.main(sys.argv[2:])
+    if sys.argv[2:3] == ["--copies"]:
+        host.prepare(sys.argv[4:])
+        importlib.import_module(f"{PACKAGE}.copies").serve(int(sys.argv[3]), host.main)
+    else:
+        host.main(sys.argv[2:])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import ast
 import contextlib
 import importlib
@@ -22,6 +23,22 @@ from . import arguments
 MESSAGE = 300
 _ORDERLY = (0, 1, 5)
 """Exit statuses of pytest: all passed, some failed, none was there. Others mean that it gave up."""
+
+
+def prepare(argv: Sequence[str]) -> None:
+    """Imports what the files of a suite need; what cannot be imported is for the files to find."""
+    parser = argparse.ArgumentParser(prog="suite", description=prepare.__doc__)
+    parser.add_argument("--library", required=True)
+    parser.add_argument("--shim")
+    parser.add_argument("--import", dest="imports", action="append", default=[], metavar="MODULE")
+    options = parser.parse_args(argv)
+    with contextlib.suppress(Exception):
+        if options.shim:
+            importlib.import_module(f"..shims.{options.shim}", __package__)
+        recording(options.library).version()
+    for module in options.imports:
+        with contextlib.suppress(Exception):
+            importlib.import_module(module)
 
 
 def main(argv: Sequence[str]) -> None:

@@ -45,6 +45,7 @@ class SuiteDescription:
         runner: `pytest`, `unittest`, `script`, or `auto`: whichever fits the file.
         arguments: Of pytest.
         shim: A pytest plug-in in instrumentation/shims that stands in for what the suite misses; empty for none.
+        imports: Modules that most files import, in addition to the library: they are imported once for all files.
     """
 
     files: tuple[str, ...]
@@ -52,6 +53,7 @@ class SuiteDescription:
     runner: str = "auto"
     arguments: tuple[str, ...] = ()
     shim: str = ""
+    imports: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -264,6 +266,7 @@ def _suite(row: _Row | None) -> SuiteDescription | None:
         runner=row.text("runner", "auto"),
         arguments=row.texts("arguments", ()),
         shim=row.text("shim", "-").strip("-"),
+        imports=row.texts("imports", ()),
     )
     row.finish()
     if description.runner not in RUNNERS:

@@ -6,13 +6,13 @@ import json
 import os
 import signal
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
 from opera.errors import EnvironmentBroken
 from opera.workers import clock, folders
-from opera.workers.program import Program
+from opera.workers.program import Program, Running
 
 LOG_TAIL = 2000
 ENFORCE_SECONDS = 0.02
@@ -36,6 +36,10 @@ _ANSWER = 1 << 20
 _PROBE = "import importlib.util, json, sys; print(json.dumps([m for m in sys.argv[1:] if importlib.util.find_spec(m) is None]))"
 
 
+Launch = Callable[[Sequence[str], IO[bytes], str, Mapping[str, str]], Running]
+"""Starts a command: where it prints to, where it works, and variables in addition to the environment of this process."""
+
+
 class Host:
     """One running host.
 
@@ -50,6 +54,7 @@ class Host:
         stall: float,
         environment: Mapping[str, str] | None = None,
         memory: int = MEMORY,
+        launch: Launch | None = None,
     ) -> None:
         """Starts *command*.
 
@@ -60,6 +65,7 @@ class Host:
             stall: Seconds for which the recording may stay as it is.
             environment: Variables in addition to the environment of this process.
             memory: Resident bytes that it and all its children may take.
+            launch: Starts the command; `start` by default.
 
         Raises:
             EnvironmentBroken: the interpreter cannot be started.
@@ -75,7 +81,7 @@ class Host:
         self._size = -1
         self._verdict: str | None = None
         with self._log.open("wb") as log:
-            self._program = start(command, log, self._folder, {"TMPDIR": self._folder, **(environment or {})})
+            self._program = (launch or start)(command, log, self._folder, {"TMPDIR": self._folder, **(environment or {})})
 
     def poll(self) -> str | None:
         """How the host ended: `` for well, otherwise the cause. None while it runs; kills it when it is past a limit."""
@@ -122,10 +128,16 @@ class Host:
         folders.remove(Path(self._folder))
 
 
-def start(command: Sequence[str], output: IO[bytes], folder: str | Path, environment: Mapping[str, str] | None = None) -> Program:
+def start(
+    command: Sequence[str],
+    output: IO[bytes],
+    folder: str | Path,
+    environment: Mapping[str, str] | None = None,
+    kept: Sequence[int] = (),
+) -> Program:
     """Starts *command* in *folder* with one thread and no GPU, otherwise in the environment of this process, whose own tests it runs."""
     try:
-        return Program(command, output, folder, {**os.environ, **PINNED, **(environment or {})})
+        return Program(command, output, folder, {**os.environ, **PINNED, **(environment or {})}, kept)
     except OSError as error:
         message = f"cannot start {command[0]}: {error.strerror}; set `python` of this library to another interpreter"
         raise EnvironmentBroken(message) from error

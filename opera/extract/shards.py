@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from opera.extract.copies import WarmProcess
 from opera.extract.host import Host
 from opera.extract.items import FailedShard
 from opera.extract.recording import Dropped, Entered, Line, RecordingReader
@@ -44,7 +45,7 @@ class FileDone(NamedTuple):
 class SourceShard:
     """One part of a source. When its host dies, another goes on after the entry that killed it; a file is not tried again."""
 
-    def __init__(self, source: Source, request: Request, file: str | None = None) -> None:
+    def __init__(self, source: Source, request: Request, file: str | None = None, warm: WarmProcess | None = None) -> None:
         self.started = False
         self.done = False
         self.failures: list[FailedShard] = []
@@ -53,6 +54,7 @@ class SourceShard:
         self._request = request
         self._host: Host | None = None
         self._file = file
+        self._warm = warm
         self._begun = self._fruitless = 0
         self._entry = (request.after if file is None else request.shard, file or "")
 
@@ -68,7 +70,16 @@ class SourceShard:
         limits = self._source.description
         timeout = self._request.timeout or limits.timeout
         environment = self._source.environment(self._request) if isinstance(self._source, (DeclaredSource, FileSource)) else {}
-        self._host = Host(self._source.command(self._request), self._request.recording, timeout, min(limits.stall, timeout), environment)
+        if self._warm is not None:
+            self._warm.prepare()
+        self._host = Host(
+            self._source.command(self._request),
+            self._request.recording,
+            timeout,
+            min(limits.stall, timeout),
+            environment,
+            launch=self._warm.launch if self._warm is not None else None,
+        )
 
     def kill(self) -> None:
         """Kills the host if there is one."""
@@ -129,10 +140,13 @@ class Shards:
 
     def __init__(self, source: Source, request: Request, jobs: int, files: Mapping[int, str] | None = None) -> None:
         """Up to *jobs* hosts at a time; *files* are those to run, by shard, where the entries of the source are files."""
+        self._warm: WarmProcess | None = None
+        if isinstance(source, FileSource) and files is not None and len(files) > 1:
+            self._warm = WarmProcess(source.warm_command(request), request.scratch, source.environment(request))
         if files is None:
             self.all = [SourceShard(source, _part(request, index)) for index in range(request.shards)]
         else:
-            self.all = [SourceShard(source, _part(request, index), name) for index, name in files.items()]
+            self.all = [SourceShard(source, _part(request, index), name, self._warm) for index, name in files.items()]
         self._in_turn = files is not None
         self._jobs = jobs
         self._looked = 0.0
@@ -144,6 +158,8 @@ class Shards:
     def __exit__(self, *_: object) -> None:
         for shard in self.all:
             shard.kill()
+        if self._warm is not None:
+            self._warm.close()
 
     def rows(self, heard: Callable[[], None]) -> Iterator[RecordingLine]:
         """The rows of all shards in the order of their entries; *heard* is called whenever there is time."""

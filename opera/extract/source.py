@@ -248,6 +248,12 @@ class FileSource:
         line += [f"--pytest={argument}" for argument in self.suite.arguments]
         return [*line, "--", *request.arguments]
 
+    def warm_command(self, request: Request) -> list[str]:
+        """The command line of a process that imports what all files need, and runs each in a copy of itself."""
+        line = [request.python, str(INSTRUMENTATION / "__main__.py"), self.description.host, "--library", self.library]
+        line += ["--shim", self.suite.shim] if self.suite.shim else []
+        return [*line, *(f"--import={module}" for module in self.suite.imports)]
+
 
 def settings_of(request: Request) -> str:
     """All settings that decide the instances of a file, as text."""

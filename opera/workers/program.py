@@ -69,8 +69,44 @@ LOOK_SECONDS = 0.02
 _LAUNCH = str(Path(__file__).with_name("launch.py"))
 
 
-class Program:
-    """One running program: in a session of its own, marked as ours, ended by the kernel when this process ends.
+class Running:
+    """A running program, a child of this process in a session of its own.
+
+    Attributes:
+        pid: Its number.
+    """
+
+    def __init__(self, pid: int) -> None:
+        """Takes the child *pid*; `processes.BIRTHS` is held since before it was born."""
+        self.pid = pid
+        self._code: int | None = None
+        processes.CHILDREN.add(pid)
+
+    def poll(self) -> int | None:
+        """Its exit code, the negative number of the signal that ended it; None while it runs."""
+        return processes.exit_code(self.pid) if self._code is None else self._code
+
+    def wait(self, timeout: float) -> int | None:
+        """Like `poll`, after at most *timeout* seconds."""
+        deadline = clock.now() + timeout
+        while (code := self.poll()) is None and clock.now() < deadline:
+            time.sleep(LOOK_SECONDS)
+        return code
+
+    def resident(self) -> int:
+        """Resident bytes of it and all that it has started."""
+        return processes.resident(self.pid)
+
+    def end(self) -> None:
+        """Kills it with all that it has started."""
+        if self._code is None:
+            processes.kill_tree(self.pid)
+            self._code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+            processes.CHILDREN.discard(self.pid)
+
+
+class Program(Running):
+    """One running program, started from a command line: marked as ours, ended by the kernel when this process ends.
 
     Args:
         command: The command line.
@@ -101,26 +137,8 @@ class Program:
                 env={**environment, processes.MARK: str(os.getpid())},
                 start_new_session=True,
             )
-            processes.CHILDREN.add(self._process.pid)
-
-    def poll(self) -> int | None:
-        """Its exit code, the negative number of the signal that ended it; None while it runs."""
-        return processes.exit_code(self._process.pid) if self._process.returncode is None else self._process.returncode
-
-    def wait(self, timeout: float) -> int | None:
-        """Like `poll`, after at most *timeout* seconds."""
-        deadline = clock.now() + timeout
-        while (code := self.poll()) is None and clock.now() < deadline:
-            time.sleep(LOOK_SECONDS)
-        return code
-
-    def resident(self) -> int:
-        """Resident bytes of it and all that it has started."""
-        return processes.resident(self._process.pid)
+            super().__init__(self._process.pid)
 
     def end(self) -> None:
-        """Kills it with all that it has started."""
-        if self._process.returncode is None:
-            processes.kill_tree(self._process.pid)
-            self._process.wait()
-            processes.CHILDREN.discard(self._process.pid)
+        super().end()
+        self._process.returncode = self._code
