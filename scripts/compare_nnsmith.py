@@ -145,7 +145,7 @@ def main() -> None:
         "--output", type=Path, help="write the figures as JSON; compilers that it has with the same settings are not run again"
     )
     arguments = parser.parse_args()
-    if not ENVIRONMENT.is_complete:
+    if not ENVIRONMENT.is_complete and "nnsmith" in (arguments.side or SIDES):
         create(RECIPE, ENVIRONMENT, None, again=False, tell=print)
     if arguments.workspaces is not None and arguments.workspaces.exists() and any(arguments.workspaces.iterdir()):
         parser.error(f"{arguments.workspaces} is not empty: each side begins with nothing")

@@ -70,7 +70,7 @@ def test_the_trigger_names_what_the_failure_needs(findings: dict[str, Any]) -> N
 def test_both_orders_of_mixed_types_are_one_finding_with_a_reason_and_can_be_taken_apart(workspace: Path, findings: dict[str, Any]) -> None:
     pair = findings["Pow"]
     assert len(pair["fingerprints"]) > 1
-    assert "same" in pair["merged_because"][0]
+    assert "both have" in pair["merged_because"][0]
     one, other = pair["merged_because"][0].split(":")[0].split(" and ")
     opera(workspace, "triage", "--split", one, other)
     apart = [each for each in opera(workspace, "report")["findings"] if each["operators"] == ["ai.onnx.Pow"]]
