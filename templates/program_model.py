@@ -11,7 +11,7 @@ from opera.arrays import Array, as_array, dtype_name
 from opera.instance import Instance, Tensor
 from opera.models.sampling import is_inexact, nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
-from opera.programs.check import check, evaluate
+from opera.programs.check import Rounding, check, evaluate
 from opera.programs.document import BadProgram
 from opera.programs.faults import type_fault
 from opera.programs.instances import ILL_TYPED as ILL_TYPED_API
@@ -29,6 +29,8 @@ _WIDE = {"float16": "float64", "float32": "float64"}
 _INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 _VISIBLE = 2.0**-24
 """Relative size of the smallest change that a number in less than double precision shows."""
+_COARSE = 2.0**-11
+"""The same in half precision."""
 
 
 class ProgramModel(ABC):
@@ -69,12 +71,25 @@ class ProgramModel(ABC):
         return Reference(outputs, precise)
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
-        """The results near the inputs; every second draw keeps the program's own precision, because its steps may be rounded or not."""
-        own = scale >= _VISIBLE and draw % 2 == 1
+        """The results near the inputs; every second draw keeps the program's own precision, because its steps may be rounded or not.
+
+        In the other draws, results of operators are off by *scale*, too, where the program's dtype cannot hold them exactly: what follows a
+        rounded number, for example `floor` of a number that is nearly whole, may follow another one.
+        """
+        visible = scale >= _VISIBLE
+        own = visible and draw % 2 == 1
         amount = 0.0 if own and draw == 1 else scale
-        feeds = [self._nudged(value, amount, draw, place, computes_as) for place, value in enumerate(self._values)]
+        feeds = [self._nudged(value, amount, draw, place, computes_as, own=own) for place, value in enumerate(self._values)]
+
+        def rounded(value: Array, call: int) -> Array:
+            if value.dtype != np.float64:
+                return value
+            with np.errstate(all="ignore"):
+                return np.where(value == value.astype(holder), value, nudged(value, scale, draw, len(feeds) + call))
+
+        holder = np.float16 if scale >= _COARSE else np.float32
         try:
-            return self._evaluate(feeds, {} if own else _WIDE)
+            return self._evaluate(feeds, {} if own else _WIDE, rounded if visible and not own else None)
         except Invalid:
             return None
 
@@ -106,15 +121,18 @@ class ProgramModel(ABC):
     def source(self, form: str) -> PythonSource:
         """The program as a person would write it."""
 
-    def _nudged(self, value: Array, scale: float, draw: int, place: int, computes_as: Mapping[str, str] | None) -> Array:
-        if not is_inexact(dtype_name(value.dtype)):
+    def _nudged(self, value: Array, scale: float, draw: int, place: int, computes_as: Mapping[str, str] | None, *, own: bool) -> Array:
+        """An input that is off by *scale*, in double precision unless the program keeps its *own*."""
+        name = dtype_name(value.dtype)
+        if not is_inexact(name):
             return value
         with np.errstate(all="ignore"):
-            return nudged(value.astype("float64"), scale, draw, place, computes_as).astype(value.dtype)
+            moved = nudged(value.astype("float64"), scale, draw, place, computes_as)
+            return moved if name in _WIDE and not own else moved.astype(value.dtype)
 
-    def _evaluate(self, values: Sequence[Array], dtypes: Mapping[str, str] | None = None) -> list[Array]:
+    def _evaluate(self, values: Sequence[Array], dtypes: Mapping[str, str] | None = None, rounding: Rounding | None = None) -> list[Array]:
         try:
-            return list(_tensors(evaluate(self.program, values, registry(), dtypes or {})))
+            return list(_tensors(evaluate(self.program, values, registry(), dtypes or {}, rounding)))
         except ValueError as error:
             raise Invalid(LIBRARY_RAISED) from error
 

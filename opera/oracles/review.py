@@ -188,7 +188,7 @@ class _Neighbourhood:
     """The library's results around the inputs; computed when they are first needed."""
 
     def __init__(self, case: Case) -> None:
-        dtypes = [dtype_name(as_array(value).dtype) for value in case.inputs if is_array(value)]
+        dtypes = [dtype_name(as_array(value).dtype) for value in (*case.inputs, *case.expected) if is_array(value)]
         sizes = [_ROUNDING[name] for name in (case.computes_as.get(each, each) for each in dtypes) if name in _ROUNDING]
         self._base = case.nearby(0.0, 0) if sizes else None
         self._still = [case.nearby(_HARDLY, draw) for draw in range(_STILL)] if self._base is not None else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
 _CONDITION = TensorType((), "bool")
 NO_CHANGES: Mapping[str, str] = {}
+Rounding = Callable[[Array, int], Array]
+"""Gives another value in place of a tensor, from that and the number of the call that gave it."""
 
 
 def check(program: Program, registry: Registry) -> None:
@@ -118,24 +120,39 @@ class NotDefined(ValueError):
     """An operator is not defined on its arguments. The message names it."""
 
 
-def evaluate(program: Program, inputs: Sequence[ProgramValue], registry: Registry, dtypes: Mapping[str, str] = NO_CHANGES) -> ProgramValue:
+def evaluate(
+    program: Program,
+    inputs: Sequence[ProgramValue],
+    registry: Registry,
+    dtypes: Mapping[str, str] = NO_CHANGES,
+    rounding: Rounding | None = None,
+) -> ProgramValue:
     """The result of `main`, computed operator by operator.
 
     Args:
         program: A program that `check` accepts.
-        inputs: A value for each parameter.
+        inputs: A value for each parameter, of its type or of the type in its place.
         registry: What operators mean.
         dtypes: The dtype to compute in, by that of the program, for those to change: float32 to float64, for example.
+        rounding: Gives another value in place of each tensor that an operator gives, from that and the number of the call.
 
     Raises:
         NotDefined: an operator is not defined on its arguments: an index or a divisor is not what it needs to be.
         ValueError: the inputs are of other types than the parameters.
     """
     wanted = [each.type for each in program.main.parameters]
-    if [type_of(each) for each in inputs] != wanted:
-        raise ValueError(f"the inputs are ({', '.join(str(type_of(each)) for each in inputs)}), not ({', '.join(map(str, wanted))})")
     with np.errstate(all="ignore"):
-        return Evaluation(program, registry, dtypes).applied(program.main, [_converted(each, dtypes) for each in inputs])
+        given = [_converted(each, dtypes) for each in inputs]
+        if [type_of(each) for each in given] != [_type_in(each, dtypes) for each in wanted]:
+            raise ValueError(f"the inputs are ({', '.join(str(type_of(each)) for each in inputs)}), not ({', '.join(map(str, wanted))})")
+        return Evaluation(program, registry, dtypes, rounding).applied(program.main, given)
+
+
+def _type_in(kind: Type, dtypes: Mapping[str, str]) -> Type:
+    """*kind* with the dtypes that stand in place of its own."""
+    if isinstance(kind, TupleType):
+        return TupleType(tuple(_type_in(each, dtypes) for each in kind.fields))
+    return kind._replace(dtype=dtypes.get(kind.dtype, kind.dtype))
 
 
 def _converted(value: ProgramValue, dtypes: Mapping[str, str]) -> ProgramValue:
@@ -148,10 +165,14 @@ def _converted(value: ProgramValue, dtypes: Mapping[str, str]) -> ProgramValue:
 class Evaluation:
     """Computes the functions of one program."""
 
-    def __init__(self, program: Program, registry: Registry, dtypes: Mapping[str, str] = NO_CHANGES) -> None:
+    def __init__(
+        self, program: Program, registry: Registry, dtypes: Mapping[str, str] = NO_CHANGES, rounding: Rounding | None = None
+    ) -> None:
         self._functions = {each.name: each for each in program.functions}
         self._registry = registry
         self._dtypes = dtypes
+        self._rounding = rounding
+        self._calls = 0
 
     def applied(self, function: Function, inputs: Sequence[ProgramValue]) -> ProgramValue:
         """The result of *function*."""
@@ -168,7 +189,8 @@ class Evaluation:
         match value:
             case Call(operator, arguments, attributes):
                 arrays = [each for name in arguments if not isinstance(each := values[name], tuple)]
-                return self._call(self._registry.get(operator), arrays, attributes)
+                self._calls += 1
+                return self._rounded(self._call(self._registry.get(operator), arrays, attributes))
             case Constant(literal):
                 return _converted(to_array(literal), self._dtypes)
             case Tuple(parts):
@@ -181,6 +203,11 @@ class Evaluation:
                 return self._block(then if np.any(values[condition]) else otherwise, values)  # pyright: ignore[reportArgumentType]
             case Invoke(name, arguments):
                 return self.applied(self._functions[name], [values[each] for each in arguments])
+
+    def _rounded(self, value: ProgramValue) -> ProgramValue:
+        if self._rounding is None:
+            return value
+        return tuple(map(self._rounded, value)) if isinstance(value, tuple) else self._rounding(value, self._calls)
 
     def _call(self, operator: Operator, arrays: Sequence[Array], attributes: Attributes) -> ProgramValue:
         kinds = [TensorType(each.shape, dtype_name(each.dtype)) for each in arrays]

@@ -1,0 +1,62 @@
+"""What follows a rounded number inside a program may be another number; what follows an exact one may not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from opera.arrays import Array
+from opera.models.template import Artefact, PythonSource
+from opera.oracles.review import Case, review
+from opera.programs.generate import Generated
+from opera.programs.instances import instance_of
+from opera.programs.program import Binding, Block, Call, Function, Parameter, Program
+from opera.programs.types import TensorType
+from opera.templates.program_model import ProgramModel
+
+F = TensorType((2,), "float32")
+
+
+class Evaluated(ProgramModel):
+    """A program that no compiler loads."""
+
+    def printed(self, kind: str) -> Artefact:
+        raise NotImplementedError
+
+    def source(self, form: str) -> PythonSource:
+        raise NotImplementedError
+
+
+def reason(operators: Sequence[str], x: Sequence[float], actual: Sequence[float]) -> str | None:
+    """Why a compiler is excused that gives *actual* for the operators, one after the other, on *x*."""
+    names = [f"v{place}" for place in range(len(operators) + 1)]
+    bindings = tuple(
+        Binding(names[place + 1], F, Call(each, (names[place],) * (2 if each == "add" else 1), {})) for place, each in enumerate(operators)
+    )
+    program = Program((Function("main", (Parameter(names[0], F),), Block(bindings, names[-1]), F),))
+    instance = instance_of(Generated(program, (np.array(x, np.float32),)), "onnx")
+    model = Evaluated(instance, "key", 0)
+    expected: list[Array] = model.run_once()
+    outputs = [np.array(actual, np.float32)]
+    excuse = review(Case(instance, [value for _, value in model.inputs], expected, outputs, model.nearby, model.exact))
+    return None if excuse is None else excuse.reason
+
+
+def test_the_step_behind_a_rounded_number_is_excused() -> None:
+    """tanh(9) is 0.99999997, for which float32 has 1 or the number before."""
+    other = 1.0 - float(np.floor(np.tanh(np.float32(9))))
+    assert reason(["tanh", "floor"], [9, 0.3], [other, 0.0]) == "ill-conditioned"
+    assert reason(["tanh", "floor"], [9, 0.3], [other, 1.0]) is None, "0.29 is not next to 1"
+
+
+def test_the_step_behind_several_rounded_numbers_is_excused() -> None:
+    """asin(sin(-1)) is -1 within rounding; numpy gives -1 exactly, and others the number next to it."""
+    steps = ["floor", "sin", "asin", "negative", "floor"]
+    assert reason(steps, [-0.5, 0.3], [0.0, 0.0]) == "ill-conditioned"
+    assert reason(steps, [-0.5, 0.3], [0.0, 1.0]) is None, "nothing rounds floor(0.3)"
+
+
+def test_the_step_behind_exact_numbers_is_specified() -> None:
+    assert reason(["add", "floor"], [1, 0.3], [1.0, 0.0]) is None
+    assert reason(["add", "relu", "floor"], [0.5, 0.3], [0.0, 0.0]) is None
