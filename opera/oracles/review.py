@@ -222,7 +222,7 @@ class _Neighbourhood:
         for other in still:
             stable &= on_a_step | ~differ(base[0], other)
             shift = np.maximum(shift, _step(base[0], other))
-        for other in near:
+        for other in (base[0], *near):
             moves |= _away(base[0], other)
             meets |= ~differ(other.astype(expected.dtype) if exact else other, actual)
             reach = np.fmax(reach, _distance(base[0], other))
