@@ -264,7 +264,9 @@ def run_programs(compiler: str, folder: Path, options: argparse.Namespace) -> Si
     side, count = Side(), FIRST_PROGRAMS
     while (left := 60 * options.minutes - (time.monotonic() - began)) > 1:
         settings = ("--subject", compiler, "--no-triage", "-j", str(options.jobs), "--seed", str(options.seed))
-        ran = opera(workspace, "fuzz", "run", "-n", str(count), "--budget", f"{left:.0f}s", *settings, expected=(0, 1))
+        ran = opera(workspace, "fuzz", "run", "-n", str(count), "--budget", f"{left:.0f}s", *settings, expected=(0, 1, 4))
+        if not ran:  # the time was over before a test of the new programs ran
+            break
         side.inputs = count
         take_counts(side, next(iter(ran["subjects"].values())))
         count *= MORE_PROGRAMS

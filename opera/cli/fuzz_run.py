@@ -35,6 +35,7 @@ from opera.workers.cores import usable_cores
 SCHEMA = "fuzz-run/1"
 _FILE = "fuzz-{name}-{seed}.jsonl"
 _KEYWORD = "program"
+_SPENT = "the budget is spent"
 _CAUSES = 16
 """Triggers of one fingerprint: all wrong results of programs share one."""
 
@@ -116,7 +117,7 @@ def command(
     for place, each in enumerate(routes):
         seconds = None if budget is None else (budget - (time.monotonic() - began)) / (len(routes) - place)
         if seconds is not None and seconds <= 0:
-            left_out[each.name] = "the budget is spent"
+            left_out[each.name] = _SPENT
             continue
         try:
             runs[each.name] = _run(each, workspace, seed, seconds, jobs, timeout, builds)
@@ -127,6 +128,8 @@ def command(
             continue
         if runs[each.name].stopped_by == "interrupt":
             raise KeyboardInterrupt
+    if not runs and set(left_out.values()) == {_SPENT}:
+        raise NothingSelected("the budget was spent before a test ran; raise --budget, or ask for fewer programs")
     if not runs:
         raise EnvironmentBroken(f"no subject could be tested ({one_line('; '.join(left_out.values()), 300)}); run `opera doctor`")
     if triage and any(each.findings for each in runs.values()):
