@@ -88,7 +88,7 @@ class Figure:
         name: What was measured.
         value: Of OPERA; a median where it was measured several times.
         unit: `tests/s` or `s`.
-        bare: The same of the bare loop; None where there is none.
+        bare: The figure of the bare loop; None if the figure has no bare loop, or if a compiler ended its process.
         tests: Number of tests; 0 where there are none.
     """
 
@@ -223,7 +223,7 @@ def subject(name: str, corpora: Corpora, repeat: int, limit: int | None) -> Iter
                 rates.append(rate)
                 bare.append(bare_rate(space, name, ready_tests(space, name, count), fresh=True))
                 shutil.rmtree(space)
-            yield Figure(f"{name}, fresh", statistics.median(rates), "tests/s", statistics.median(bare), tests)
+            yield Figure(f"{name}, fresh", statistics.median(rates), "tests/s", median(bare), tests)
         count = min(corpora.filled, limit or corpora.filled) if corpora.filled else limit
         campaign_rate(filled, name, count)
         ready = ready_tests(filled, name, count)
@@ -232,7 +232,7 @@ def subject(name: str, corpora: Corpora, repeat: int, limit: int | None) -> Iter
             rate, tests = campaign_rate(filled, name, count)
             rates.append(rate)
             bare.append(bare_rate(filled, name, ready, fresh=False))
-        yield Figure(f"{name}, filled", statistics.median(rates), "tests/s", statistics.median(bare), tests)
+        yield Figure(f"{name}, filled", statistics.median(rates), "tests/s", median(bare), tests)
 
 
 def run_opera(*arguments: str) -> None:
@@ -292,13 +292,22 @@ def ready_tests(folder: Path, name: str, limit: int | None) -> list[tuple[str, s
     ]
 
 
-def bare_rate(folder: Path, name: str, tests: Sequence[tuple[str, str, str]], *, fresh: bool) -> float:
-    """Tests per second of the bare loop, in a process of its own with the same environment."""
+def bare_rate(folder: Path, name: str, tests: Sequence[tuple[str, str, str]], *, fresh: bool) -> float | None:
+    """Tests per second of the bare loop, in a process of its own with the same environment; None if a test ends that process."""
     (folder / "bare.json").write_text(json.dumps(tests), encoding="utf-8")
     environment = {**os.environ, **PINNED_ENVIRONMENT, **dict(route_of(name).environment)}
     command = [sys.executable, "-W", "ignore", __file__, "_bare", str(folder), name, "fresh" if fresh else "filled"]
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True, env=environment)
+    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=False, env=environment)
+    if run.returncode:
+        print(f"{name}: no bare loop, because its process ended with exit code {run.returncode}", file=sys.stderr)
+        return None
     return float(run.stdout.split()[-1])
+
+
+def median(rates: Sequence[float | None]) -> float | None:
+    """The median; None if a rate is missing."""
+    known = [rate for rate in rates if rate is not None]
+    return statistics.median(known) if len(known) == len(rates) else None
 
 
 def bare_loop(folder: str, name: str, way: str) -> None:

@@ -44,11 +44,11 @@ class Course:
     """Notes when the compiler's worker is given each task and when its answer is there, and what the driver does meanwhile."""
 
     PARTS = (
-        (Scheduler, "_take_cached", "driver, beside it: chooses a test, and finds its model"),
-        (Scheduler, "_prepare", "driver, beside it: makes the next request"),
-        (DiffTest, "answered", "driver, beside it: judges the answer"),
-        (_ResultWriter, "flush", "driver, beside it: writes to the database (mean)"),
-        (_Campaign, "_result", "driver, beside it: keeps result and journal"),
+        (Scheduler, "_take_cached", "driver, while the worker is busy: chooses a test, and finds its model"),
+        (Scheduler, "_prepare", "driver, while the worker is busy: makes the next request"),
+        (DiffTest, "answered", "driver, while the worker is busy: judges the answer"),
+        (_ResultWriter, "flush", "driver, while the worker is busy: writes to the database (mean)"),
+        (_Campaign, "_result", "driver, while the worker is busy: keeps result and journal"),
     )
 
     def __init__(self) -> None:
