@@ -43,6 +43,7 @@ lint: setup
 
 types: setup
 	$(BIN)/basedpyright
+	$(BIN)/basedpyright -p scripts
 
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict

@@ -679,9 +679,9 @@ def _left(arena: Arena) -> list[str]:
     return found
 
 
-for _label, _environment in {"its own environment": "None", "an empty environment": "{}"}.items():
+for _label, _given in {"its own environment": "None", "an empty environment": "{}"}.items():
 
-    def _daemon(arena: Arena, environment: str = _environment) -> None:
+    def _with_daemon(arena: Arena, environment: str = _given) -> None:
         sleeper = f"import time; time.sleep(60)  # {arena.folder}"
         _suite(arena, f"    subprocess.Popen([sys.executable, '-c', {sleeper!r}], start_new_session=True, env={environment})")
         arena.opera("extract", "--lib", "onnx", "--suite", "suite", "--source", "suite", "--workspace", "ws")
@@ -692,7 +692,7 @@ for _label, _environment in {"its own environment": "None", "an empty environmen
         if left:
             raise Failed("a daemon of a test is left")
 
-    attack("processes", f"a test starts a daemon with {_label}")(_daemon)
+    attack("processes", f"a test starts a daemon with {_label}")(_with_daemon)
 
 LINES = [
     "[" * 100_000,

@@ -12,6 +12,7 @@ Figures depend on what else the machine does; nothing here is part of the tests.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import shutil
@@ -87,9 +88,7 @@ def main() -> None:
 def fake(number: int, compiler: str = "pass") -> Instance:
     """An instance of the tests' fake library."""
     sys.path.append(str(SITE))
-    from opera_fake.canary import instance
-
-    return instance("bench", compiler, number=number)
+    return importlib.import_module("opera_fake.canary").instance("bench", compiler, number=number)
 
 
 def fill(workspace: Path, library: str) -> None:
@@ -313,11 +312,11 @@ def store(arguments: argparse.Namespace) -> None:
     print(f"store: {rate:,.0f} results/s, one in ten a failure (limit 5,000)   [scripts/bench_campaign.py store]", flush=True)
 
 
-def result(place: int, failure: dict[str, Any]) -> StoredResult:
+def result(place: int, failure: Any) -> StoredResult:
     """A result; every tenth is a crash."""
     key = f"{place:064x}"
     crash = place % 10 == 0
-    stages = dict.fromkeys(("reference", "export", "read", "load", "optimize", "codegen", "run", "compare"), 0.001)
+    stages: Any = dict.fromkeys(("reference", "export", "read", "load", "optimize", "codegen", "run", "compare"), 0.001)
     return StoredResult(
         key, key, "fake", "fake", "text", "runtime", 0, Verdict.CRASH if crash else Verdict.PASS, None, None, None,
         f"{place % 50:016x}" if crash else None, failure if crash else {}, stages,

@@ -24,6 +24,7 @@ from opera.templates.stablehlo_fold import fold
 from opera.templates.stablehlo_interpreter import evaluated
 from opera.templates.stablehlo_module import (
     Function,
+    Parts,
     Rejected,
     entries_of,
     functions_of,
@@ -66,8 +67,9 @@ def lines_of(module: Any) -> float:
     return len(inspect.getsource(module).splitlines()) / count
 
 
-def results(text: str, function: Function) -> Any:
-    answer = evaluated(text, function, Interpret(text, interpreter="readable", with_results=True))
+def results(module: Any, function: Function, text: str) -> Any:
+    """What a function of *module*, whose text is *text*, gives."""
+    answer = evaluated(Parts(module), function, Interpret(text, interpreter="readable", with_results=True))
     return answer.kind, [(each.check, each.times, each.mismatch) for each in answer.checks], answer.results
 
 
@@ -76,13 +78,13 @@ def folds(text: str) -> str:
     with new_context(), ir.Location.unknown():
         module = parse(text)
         entries = [each for each in entries_of(module) if not each.inputs]
-        before = [results(text, each) for each in entries]
+        before = [results(module, each, text) for each in entries]
         names = [each.name for each in entries]
         fold(module)
         folded = pretty(str(module.operation.get_asm(large_elements_limit=None)))
         again = parse(generic(folded))
         by_name = {each.name: each for each in functions_of(again)}
-        if before != [results(generic(folded), by_name[each]) for each in names]:
+        if before != [results(again, by_name[each], generic(folded)) for each in names]:
             return "gives other results"
         fold(again)
         return "" if pretty(str(again.operation.get_asm(large_elements_limit=None))) == folded else "folds again"
@@ -118,11 +120,9 @@ def main() -> None:
             )
             began = time.perf_counter()
             with new_context(), ir.Location.unknown():
-                answer = evaluated(
-                    text,
-                    next(each for each in functions_of(parse(text)) if each.name == function.name),
-                    Interpret(text, interpreter="readable"),
-                )
+                module = parse(text)
+                own_function = next(each for each in functions_of(module) if each.name == function.name)
+                answer = evaluated(Parts(module), own_function, Interpret(text, interpreter="readable"))
             seconds[own].append(time.perf_counter() - began)
             functions[own] += 1
             passed[own] += answer.kind is None and all(each.mismatch is None for each in answer.checks)

@@ -30,7 +30,7 @@ from typing import Any
 from opera.config import load_config
 from opera.extract.description import describe
 from opera.extract.host import PINNED
-from opera.extract.recording import RecordingReader
+from opera.extract.recording import Finished, RecordingReader, Seen, Tested
 from opera.extract.source import DeclaredSource, FileSource, Request, find_files, select
 from opera.workers.processes import resident
 
@@ -177,11 +177,11 @@ def run(source: FileSource, request: Request, folder: Path, *, unwatched: bool) 
     calls = distinct = 0
     reader = RecordingReader(request.recording)
     while (line := reader.next()) is not None:
-        distinct += "instance" in line
-        if "outcome" in line:
-            outcomes[str(line["test"])] = str(line["outcome"])
-        elif isinstance(line.get("calls"), dict):
-            calls = sum(line["calls"].values())
+        distinct += isinstance(line, Seen)
+        if isinstance(line, Tested):
+            outcomes[line.test] = line.outcome
+        elif isinstance(line, Finished):
+            calls = sum(line.calls.values())
     reader.close()
     ended = "" if reader.complete else f"exit code {done.returncode}: {done.stdout[-300:].decode(errors='replace')}"
     return Run(wall, cpu, outcomes, calls, distinct, ended)

@@ -37,7 +37,7 @@ def main() -> None:
     scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]
     report = opera("report", *scope, workspace=arguments.workspace)
     known = labels()
-    counts = dict.fromkeys(("written", "there", "not reproduced", "too long", "no bug", "same cause"), 0)
+    counts: dict[str, int] = dict.fromkeys(("written", "there", "not reproduced", "too long", "no bug", "same cause"), 0)
     for finding in report["findings"]:
         shown = opera("show", finding["representative"], workspace=arguments.workspace)
         label = known.get((f"{finding['compiler']}/{finding['frontend']}", shown["instance"][:16], shown["form"]))

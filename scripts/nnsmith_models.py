@@ -10,7 +10,7 @@ from collections.abc import Generator, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from opera.instance import Instance, Occurrence, decode_instance, digest
+from opera.instance import Instance, Occurrence, Tensor, decode_instance, digest
 from opera.models.sampling import sample
 from opera.oracles.verdict import Verdict
 from opera.store import Campaigns, Corpus, StoredResult
@@ -74,7 +74,7 @@ def nodes_of(instance: Instance, key: str) -> Iterator[tuple[Instance, Occurrenc
     recorder = importlib.import_module("opera.instrumentation.onnx")
     inner = importlib.import_module("opera.instrumentation.onnx_inner")
     model = onnx.load_model_from_string(instance.context_value("graph").data)
-    values = [sample(argument.value, "", 0) for argument in instance.call]
+    values = [sample(argument.value, "", 0) for argument in instance.call if isinstance(argument.value, Tensor)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = inner.inner_models(model, values)

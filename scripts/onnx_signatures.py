@@ -41,8 +41,8 @@ def main() -> None:
             schema.name,
             {
                 "domain": schema.domain or "ai.onnx",
-                "slots": [[slot.name, OPTIONS[int(slot.option)]] for slot in schema.inputs],
-                "outputs": [OPTIONS[int(output.option)] for output in schema.outputs],
+                "slots": [[slot.name, option_of(slot)] for slot in schema.inputs],
+                "outputs": [option_of(output) for output in schema.outputs],
                 "attributes": [[name, attribute.required] for name, attribute in sorted(schema.attributes.items())],
                 "defaults": {name: value for name, value in defaults.items() if isinstance(value, (int, float, str, list))},
                 "versions": [history[schema.domain, schema.name][0].since_version, schema.since_version],
@@ -76,6 +76,11 @@ def _parts(schema: onnx.defs.OpSchema) -> Iterator[str]:
             found = _TENSOR.fullmatch(text)
             if found is not None:
                 yield ":" + _DTYPES.get(found[1], found[1].replace("float8e", "float8_e"))
+
+
+def option_of(parameter: Any) -> str:
+    """Whether an input or an output is single, optional or repeated."""
+    return OPTIONS[int(parameter.option)]
 
 
 def _plain(value: Any) -> Any:

@@ -44,7 +44,7 @@ def main() -> None:
     """Makes what is named, or everything."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=", ".join(KINDS))
-    kinds = set(parser.parse_args().kinds or KINDS)
+    kinds: set[str] = set(parser.parse_args().kinds or KINDS)
     if unknown := kinds - set(KINDS):
         parser.error(f"unknown kind {min(unknown)!r}; choose one of: {', '.join(KINDS)}")
     PICTURES.mkdir(exist_ok=True)

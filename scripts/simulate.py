@@ -107,7 +107,8 @@ def recorded(folder: Path, campaign: str | None, driver: float | None, start: fl
             services.append(seconds * runs(result) + (start if verdict in LOST else 0.0))
     if driver is None:
         status = json.loads((folder / "status.json").read_text())
-        driver = 1e3 * status["driver"]["busy_seconds"] / max(1, status["tests"]["done"] - status["tests"]["before"])
+        tests = max(1, status["tests"]["done"] - status["tests"]["before"])
+        return Recording(services, start, status["driver"]["busy_seconds"] / tests)
     return Recording(services, start, driver / 1e3)
 
 
