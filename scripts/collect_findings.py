@@ -1,10 +1,11 @@
 """Writes the findings of a workspace into `data/findings/`, one folder each, those whose script reproduces.
 
-python scripts/collect_findings.py --workspace W [--compiler tvm] [--frontend onnx] [--output data/findings] [--whole ID]
+python scripts/collect_findings.py --workspace W [--compiler tvm] [--frontend onnx] [--output data/findings] [--whole ID] [--renew]
 
 Run `opera triage --workspace W` first, so that the scripts show reduced instances. A folder that is there already is left alone: what a
 person has written into it stays. Where `data/labelled/causes.jsonl` knows the failing test, only bugs are written, one of each cause.
 With `--whole` the script of a finding shows the failing test as it ran: for those whose reduced instance turned out to be no valid model.
+With `--renew` the folder of a known cause gets today's trigger, witnesses and script if its own trigger names no condition.
 """
 
 from __future__ import annotations
@@ -18,9 +19,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from opera.triage.reduction.trigger import ALWAYS
+
 OUTPUT = Path(__file__).parent.parent / "data" / "findings"
 CAUSES = Path(__file__).parent.parent / "data" / "labelled" / "causes.jsonl"
 VERIFIED = "verified by hand"
+KEYS = ("id", "compiler", "frontend", "route", "operators", "verdict", "stage", "converter", "trigger", "summary")
+OUTCOMES = ("written", "renewed", "there", "not reproduced", "too long", "no bug", "same cause")
 STATUS = "reproduced by its script in a fresh process; not yet checked by hand"
 
 
@@ -33,16 +38,17 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=OUTPUT)
     parser.add_argument("--most-lines", type=int, default=40, help="scripts that are longer are left out")
     parser.add_argument("--whole", metavar="ID", action="append", default=[], help="finding whose script is not of the reduced instance")
+    parser.add_argument("--renew", action="store_true", help="renew folders whose trigger names no condition")
     arguments = parser.parse_args()
     scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]
     report = opera("report", *scope, workspace=arguments.workspace)
     known = labels()
-    counts: dict[str, int] = dict.fromkeys(("written", "there", "not reproduced", "too long", "no bug", "same cause"), 0)
+    counts: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
     for finding in report["findings"]:
         shown = opera("show", finding["representative"], workspace=arguments.workspace)
         label = known.get((f"{finding['compiler']}/{finding['frontend']}", shown["instance"][:16], shown["form"]))
         shows = finding["representative"] if finding["id"].startswith(tuple(arguments.whole)) else finding["id"]
-        counts[collect(finding, shows, label, arguments.workspace, arguments.output, arguments.most_lines)] += 1
+        counts[collect(finding, shows, label, arguments)] += 1
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
@@ -52,36 +58,56 @@ def labels() -> dict[tuple[str, str, str], dict[str, Any]]:
     return {(row["subject"], instance, form): row for row in rows for instance, form in row["tests"]}
 
 
-def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, workspace: str, output: Path, most_lines: int) -> str:
+def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, options: argparse.Namespace) -> str:
     """Writes one finding with the script of *shows*, a finding or a test; says what became of it."""
     if label is not None and label["label"] != "bug":
         return "no bug"
-    if label is not None and any(label["cause"] == json.loads(file.read_text()).get("cause") for file in output.glob("*/finding.json")):
+    there = None if label is None else folder_of(label["cause"], options.output)
+    if there is not None and not (options.renew and names_no_condition(there)):
         return "same cause"
     converter = re.sub(r"[^a-z0-9]+", "-", str(finding["converter"] or finding["operators"][0]).lower()).strip("-")[:40].strip("-")
-    folder = output / f"{finding['compiler']}-{finding['frontend']}-{converter}-{finding['id'][:8]}"
-    if folder.exists():
+    folder = there or options.output / f"{finding['compiler']}-{finding['frontend']}-{converter}-{finding['id'][:8]}"
+    if there is None and folder.exists():
         return "there"
     with tempfile.TemporaryDirectory() as scratch:
         script = Path(scratch, "reproducer.py")
         try:
-            outcome = opera("reproduce", shows, "--output", str(script), workspace=workspace, codes=(0, 1))
+            outcome = opera("reproduce", shows, "--output", str(script), workspace=options.workspace, codes=(0, 1))
         except subprocess.CalledProcessError:
             return "not reproduced"
         if not outcome["reproduced"]:
             return "not reproduced"
         text = script.read_text(encoding="utf-8")
-    if len(text.splitlines()) > most_lines:
+    if len(text.splitlines()) > options.most_lines:
         return "too long"
     seen = text.partition("Seen with ")[2].partition(".\n")[0].replace("\n", " ")
-    keys = ("id", "compiler", "frontend", "route", "operators", "verdict", "stage", "converter", "trigger", "summary")
-    document = {"schema": "finding/1", **{name: finding.get(name) for name in keys}, "seen_with": seen, "status": STATUS}
+    document = {"schema": "finding/1", **{name: finding.get(name) for name in KEYS}, **witnesses(finding, options.workspace)}
+    document.update(seen_with=seen, status=STATUS)
     if label is not None:
         document.update(status=VERIFIED, cause=label["cause"], why=label["reason"])
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "reproducer.py").write_text(text, encoding="utf-8")
     (folder / "finding.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    return "written"
+    return "written" if there is None else "renewed"
+
+
+def folder_of(cause: str, output: Path) -> Path | None:
+    """The folder that shows *cause*."""
+    return next((file.parent for file in sorted(output.glob("*/finding.json")) if json.loads(file.read_text()).get("cause") == cause), None)
+
+
+def names_no_condition(folder: Path) -> bool:
+    """Whether the trigger of a folder is missing, or is `any call`."""
+    return json.loads((folder / "finding.json").read_text())["trigger"] in (None, ALWAYS)
+
+
+def witnesses(finding: dict[str, Any], workspace: str) -> dict[str, Any]:
+    """What shows the trigger: for each property a call without it, which passes, and other calls with the trigger, which fail."""
+    reduction = opera("show", finding["id"], workspace=workspace)["reduction"]
+    if finding["trigger"] is None or reduction is None:
+        return {}
+    failing = [opera("show", test, workspace=workspace)["call"] for test in reduction.get("fails", ())]
+    return {"passes": reduction.get("passes", {}), "fails": [" ".join(call.split()) for call in failing]}
 
 
 def opera(*arguments: str, workspace: str, codes: tuple[int, ...] = (0,)) -> dict[str, Any]:

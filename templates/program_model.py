@@ -29,6 +29,8 @@ _WIDE = {"float16": "float64", "float32": "float64"}
 _INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 _VISIBLE = 2.0**-24
 """Relative size of the smallest change that a number in less than double precision shows."""
+_VANISHING = 2
+"""The draw in which very small results of operators are 0."""
 _COARSE = 2.0**-11
 """The same in half precision."""
 
@@ -74,24 +76,30 @@ class ProgramModel(ABC):
         """The results near the inputs; every second draw keeps the program's own precision, because its steps may be rounded or not.
 
         In the other draws, results of operators are off by *scale*, too, where the program's dtype cannot hold them exactly: what follows a
-        rounded number, for example `floor` of a number that is nearly whole, may follow another one.
+        rounded number, for example `floor` of a number that is nearly whole, may follow another one. In one draw, results that are as
+        small as a rounding error of the operator's arguments are 0 instead, as `gelu(-9)` is where its formula subtracts; that draw counts
+        only if all that follows is finite.
         """
         visible = scale >= _VISIBLE
         own = visible and draw % 2 == 1
         amount = 0.0 if own and draw == 1 else scale
         feeds = [self._nudged(value, amount, draw, place, computes_as, own=own) for place, value in enumerate(self._values)]
 
-        def rounded(value: Array, call: int) -> Array:
+        def rounded(value: Array, largest: float, call: int) -> Array:
             if value.dtype != np.float64:
                 return value
             with np.errstate(all="ignore"):
+                if draw == _VANISHING:
+                    return np.where(np.abs(value) <= scale * largest, 0.0, value)
                 return np.where(value == value.astype(holder), value, nudged(value, scale, draw, len(feeds) + call))
 
         holder = np.float16 if scale >= _COARSE else np.float32
         try:
-            return self._evaluate(feeds, {} if own else _WIDE, rounded if visible and not own else None)
+            found = self._evaluate(feeds, {} if own else _WIDE, rounded if visible and not own else None)
         except Invalid:
             return None
+        vanishing = visible and draw == _VANISHING
+        return None if vanishing and not all(np.all(np.isfinite(each)) for each in found) else found
 
     def exact(self, dtype: str) -> list[Array] | None:
         """The results where all narrower integers are *dtype*; None where an operator does not take these."""

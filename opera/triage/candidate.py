@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -16,6 +16,7 @@ from opera.oracles.fingerprint import ELEMENTS, NO_NOISE, Noise, Symptom, templa
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
+from opera.triage.reduction.properties import parts_of
 from opera.triage.reduction.trigger import Trigger, trigger_of
 from opera.triage.saturation import Limit, limit_of
 
@@ -90,9 +91,16 @@ class Candidate:
     project: Sequence[str] = ()
 
     @cached_property
+    def operators(self) -> tuple[str, ...]:
+        """Of a program, the operators that its trigger needs, without dtypes; empty for other instances."""
+        parts = () if self.trigger is None else parts_of(self.trigger.properties)
+        return tuple(sorted({each.partition("(")[0] for each in parts}))
+
+    @cached_property
     def symptom(self) -> Symptom:
-        """What its failure shows."""
-        return self.representative.symptom
+        """What its failure shows. All programs have one converter; the operators that a program needs stand in its place."""
+        symptom = self.representative.symptom
+        return replace(symptom, converter=", ".join(self.operators)) if self.operators else symptom
 
     @cached_property
     def trigger(self) -> Trigger | None:

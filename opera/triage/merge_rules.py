@@ -156,7 +156,7 @@ def by_key(keys: Keys, *, across: bool = False) -> Joins:
 def _same_exception(candidate: Candidate, context: MergeContext) -> Iterator[Shared]:
     symptom, origin = candidate.symptom, candidate.origin
     if origin is not None and origin.tells:
-        is_own = origin.by_entry or (bool(origin.entry) and origin.entry not in context.dispatchers)
+        is_own = origin.by_entry or (bool(origin.entry) and not candidate.operators and origin.entry not in context.dispatchers)
         yield Shared(
             subject=symptom.subject,
             stage=symptom.stage,
@@ -252,7 +252,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "same-exception",
         "stage, type, normalised message, line that raised it, and innermost function of the importer; the converter too, if that "
-        "function calls converters or is unknown",
+        "function calls converters or is unknown; of programs, the operators that they need",
         "One line that raises one message refuses one thing.",
         by_key(_same_exception, across=True),
     ),

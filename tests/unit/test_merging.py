@@ -29,9 +29,17 @@ def wrong(number: int, kind: str, *properties: Property, api: str = CAST, conver
 
 
 def crash(
-    number: int, message: str, *properties: Property, api: str = CAST, stage: Stage = Stage.LOAD, converter: str = "convert", line: int = 0
+    number: int,
+    message: str,
+    *properties: Property,
+    api: str = CAST,
+    stage: Stage = Stage.LOAD,
+    converter: str = "convert",
+    line: int = 0,
+    importer: str = "",
 ) -> Candidate:
     frames = [["tvm.passes", "tvm/passes.cc", line, "run"]] if line else []
+    frames = [["tvm.importer.onnx", "onnx.py", 6642, importer], *frames] if importer else frames
     detail = {"failure": {"type": "ValueError", "message": message, "frames": frames}}
     return _candidate(number, Verdict.CRASH, stage, detail, Trigger(properties, api, ("x", "y")), converter)
 
@@ -247,6 +255,19 @@ def made_of(number: int, parts: str, *others: Property) -> Candidate:
 def test_programs_that_fail_with_one_operator_of_several_dtypes_are_one_finding() -> None:
     one, other, third = (made_of(number, f"{name}") for number, name in enumerate(("a(int64)", "a(bool)", "b(bool)"), 1))
     assert [(each.finding, each.other) for each in merges([one, other, third])] == [(one.finding, other.finding)]
+
+
+def test_programs_that_need_other_operators_are_two_findings_though_the_importer_refuses_both_alike() -> None:
+    """The importer's own function raises for each operator; no other frame names the converter."""
+
+    def refused(number: int, call: str, parts: str) -> Candidate:
+        message, calls = f"the operands of {call} differ", Property("calls", "", parts)
+        made = crash(number, message, calls, api="opera.program", converter="program", line=5, importer="from_onnx")
+        return replace(made, project=("tvm.",))
+
+    elu, selu = refused(1, "R.add(x, y)", "elu(float64)"), refused(2, "R.mul(x)", "selu(float64)")
+    assert not merges([elu, selu])
+    assert merges([elu, refused(3, "R.mul(x, z)", "elu(float16)")])
 
 
 def test_a_program_is_explained_by_one_that_is_made_of_a_part_of_it() -> None:

@@ -61,6 +61,14 @@ def test_the_step_behind_several_rounded_numbers_is_excused() -> None:
     assert reason(steps, [-0.5, 0.3], [0.0, 1.0]) is None, "nothing rounds floor(0.3)"
 
 
+def test_the_step_behind_a_result_that_vanishes_in_rounding_is_excused() -> None:
+    """gelu_tanh(-7) is -1e-11, and 0 where 1 + tanh(...) is."""
+    assert reason(["gelu_tanh", "floor"], [-7, 0.3], [0.0, 0.0]) == "ill-conditioned"
+    assert reason(["gelu_tanh", "floor"], [-7, 0.3], [0.0, 1.0]) is None, "0.19 does not vanish"
+    assert reason(["gelu_tanh", "floor"], [-1, 0.3], [0.0, 0.0]) is None, "nor does -0.16"
+    assert reason(["exp", "log"], [-20, 0.3], [-14, 0.3]) is None, "what has no finite result where it vanishes excuses nothing"
+
+
 def test_the_step_behind_exact_numbers_is_specified() -> None:
     assert reason(["add", "floor"], [1, 0.3], [1.0, 0.0]) is None
     assert reason(["add", "relu", "floor"], [0.5, 0.3], [0.0, 0.0]) is None
