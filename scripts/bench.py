@@ -42,6 +42,7 @@ from opera.instance import Instance
 from opera.models import torch_tables
 from opera.models.forms import InputForm
 from opera.models.template import Invalid, template_of
+from opera.oracles.verdict import Verdict
 from opera.prioritize.ranking import rank
 from opera.run.campaign import run_campaign
 from opera.run.plan import make_plan
@@ -55,6 +56,7 @@ PAGE = ROOT / "docs" / "explanation" / "speed.md"
 PLOT = ROOT / "docs" / "pictures" / "speed.svg"
 BEGIN, END = "<!-- scripts/bench.py: begin -->\n", "<!-- end of figures -->\n"
 HARNESS_STAGES = ("read", "compare", "reference", "export")
+ENDS_PROCESS = frozenset({Verdict.ABORT, Verdict.HANG, Verdict.OOM})
 WARM_UP = 2
 """Instances that a bare loop does before its clock starts."""
 
@@ -272,7 +274,10 @@ def campaign_rate(folder: Path, name: str, limit: int | None) -> tuple[float, in
 
 
 def ready_tests(folder: Path, name: str, limit: int | None) -> list[tuple[str, str, str]]:
-    """Instance, bundle and artefact of every test whose model is in the cache: what the compiler's worker gets in a campaign."""
+    """Instance, bundle and artefact of the tests whose model is in the cache: what the compiler's worker gets in a campaign.
+
+    Tests that ended the worker of the campaign are left out, because they would end the bare loop.
+    """
     settings = settings_for(name, limit)
     with open_workspace(folder, write=True) as space, tempfile.TemporaryDirectory(dir=space.scratch) as scratch:
         workers = SubjectSession(settings, Config({}), space.cache, Path(scratch))
@@ -281,9 +286,11 @@ def ready_tests(folder: Path, name: str, limit: int | None) -> list[tuple[str, s
         finally:
             workers.pool.close()
         campaigns = Campaigns(space)
+        deadly = {each.instance for each in campaigns.results() if each.verdict in ENDS_PROCESS}
         answers = [
             (test.instance, kept_of(campaigns.artefact(test.reference_key)), kept_of(campaigns.artefact(test.artefact_key)))
             for test in tests
+            if test.instance not in deadly
         ]
     return [
         (instance, reference.bundle, artefact.model)
