@@ -102,15 +102,18 @@ def template(message: str, noise: Noise = NO_NOISE, limit: int = _LIMIT) -> str:
     return kept.strip()[:limit]
 
 
+_AT_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
+
+
 def summary(message: str, noise: Noise = NO_NOISE) -> str:
-    """The one line of *message* that a person should read first."""
+    """The one line of *message* that a person should read first, without the addresses of Python's objects."""
     message = message[:_READ]
     lines = [line.strip() for line in (noise.dropped.sub("", message).strip() or message).splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith("Check '")] or lines or [""]
     best = next((line for line in lines if len(line) > 8), lines[0])
     while (shorter := noise.left_out.sub("", best)) != best and shorter:
         best = shorter
-    return best[:240]
+    return _AT_ADDRESS.sub("", best)[:240]
 
 
 def _sorted_names(match: re.Match[str]) -> str:

@@ -134,6 +134,8 @@ def policy_from(document: Mapping[str, object], operators: Sequence[str], langua
         if key not in names:
             raise BadPolicy(f"unknown key {key!r}{hint(key, [*names, 'base'])}")
         values[key] = _value(key, value, getattr(SHIPPED["general"], key))
+    if values.get("only") == ():
+        raise BadPolicy("'only' names no operator; leave it out to draw from all")
     policy = replace(SHIPPED[base], **values)
     _check(policy, operators, languages)
     return policy

@@ -193,3 +193,8 @@ def test_signals_are_told_apart_and_hangs_of_different_deadlines_are_not() -> No
     assert lost(Verdict.ABORT, "signal", "SIGSEGV") != lost(Verdict.ABORT, "signal", "SIGABRT")
     assert lost(Verdict.HANG, "deadline", "1 s") == lost(Verdict.HANG, "deadline", "60 s")
     assert lost(Verdict.OOM, "memory", "1 GiB") == lost(Verdict.OOM, "memory", "4 GiB")
+
+
+def test_the_summary_has_no_address() -> None:
+    assert summary("cannot trace <Block object at 0x7f3a1c> here") == "cannot trace <Block object> here"
+    assert summary("segfault at 0x10") == "segfault at 0x10", "this address says something"

@@ -374,6 +374,7 @@ def test_a_document_of_absurd_sizes_is_refused_with_the_place(shapes: list[list[
     [
         ({"base": "generall"}, "unknown policy 'generall' \\(did you mean 'general'"),
         ({"operatos": 3}, "unknown key 'operatos' \\(did you mean 'operators'"),
+        ({"only": []}, "'only' names no operator"),
         ({"only": ["conv3d"]}, "'conv3d', which is no operator of onnx \\(did you mean 'conv"),
         ({"language": "relay"}, "unknown language 'relay'"),
         ({"dtypes": ["float31"]}, "'float31', which no operator has"),
