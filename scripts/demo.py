@@ -25,7 +25,7 @@ STEPS = [
     "extract --lib pytorch --source opinfo --source moduleinfo --option dtypes=float32,float64,int64,bool --option variants=",
     "run --compiler tvm --frontend pytorch --limit 150 --exit-zero",
     "run --compiler openvino --frontend pytorch --limit 60 --exit-zero",
-    "run --compiler inductor --frontend pytorch --limit 40 --exit-zero",
+    "run --compiler inductor --frontend pytorch --limit 12 --exit-zero",
     "triage --compiler openvino --frontend onnx --budget 5s",
 ]
 SHOWN = 3
