@@ -17,6 +17,7 @@ from opera.programs.faults import type_fault
 from opera.programs.instances import ILL_TYPED as ILL_TYPED_API
 from opera.programs.instances import program_of
 from opera.programs.languages import registry
+from opera.programs.operators import Operator
 from opera.programs.program import Program, canonical
 from opera.programs.types import IllTyped
 from opera.programs.values import ProgramValue, type_of
@@ -75,8 +76,9 @@ class ProgramModel(ABC):
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         """The results near the inputs; every second draw keeps the program's own precision, because its steps may be rounded or not.
 
-        In the other draws, results of operators are off by *scale*, too, where the program's dtype cannot hold them exactly: what follows a
-        rounded number, for example `floor` of a number that is nearly whole, may follow another one. In one draw, results that are as
+        In the other draws, results of operators are off by *scale*, too, where the program's dtype cannot hold them exactly, or compilers
+        approximate the operator: what follows a rounded number, for example `floor` of a number that is nearly whole, or of `x / x`, may
+        follow another one. In one draw, results that are as
         small as a rounding error of the operator's arguments are 0 instead, as `gelu(-9)` is where its formula subtracts; that draw counts
         only if all that follows is finite.
         """
@@ -85,13 +87,14 @@ class ProgramModel(ABC):
         amount = 0.0 if own and draw == 1 else scale
         feeds = [self._nudged(value, amount, draw, place, computes_as, own=own) for place, value in enumerate(self._values)]
 
-        def rounded(value: Array, largest: float, call: int) -> Array:
+        def rounded(value: Array, operator: Operator, largest: float, call: int) -> Array:
             if value.dtype != np.float64:
                 return value
             with np.errstate(all="ignore"):
                 if draw == _VANISHING:
                     return np.where(np.abs(value) <= scale * largest, 0.0, value)
-                return np.where(value == value.astype(holder), value, nudged(value, scale, draw, len(feeds) + call))
+                exact = (value == value.astype(holder)) & (not operator.approximate)
+                return np.where(exact, value, nudged(value, scale, draw, len(feeds) + call))
 
         holder = np.float16 if scale >= _COARSE else np.float32
         try:

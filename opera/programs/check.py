@@ -16,7 +16,9 @@ from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
 _CONDITION = TensorType((), "bool")
 NO_CHANGES: Mapping[str, str] = {}
-Rounding = Callable[[Array, float, int], Array]
+Rounding = Callable[[Array, Operator, float, int], Array]
+"""Gives another value in place of a tensor that an operator gives: from that, the operator, the largest magnitude among its arguments, and
+the number of the call."""
 """Gives another value in place of a tensor, from that and the number of the call that gave it."""
 
 
@@ -134,8 +136,7 @@ def evaluate(
         inputs: A value for each parameter, of its type or of the type in its place.
         registry: What operators mean.
         dtypes: The dtype to compute in, by that of the program, for those to change: float32 to float64, for example.
-        rounding: Gives another value in place of each tensor that an operator gives, from that, the largest magnitude among its arguments,
-            and the number of the call.
+        rounding: Gives another value in place of each tensor that an operator gives.
 
     Raises:
         NotDefined: an operator is not defined on its arguments: an index or a divisor is not what it needs to be.
@@ -191,7 +192,8 @@ class Evaluation:
             case Call(operator, arguments, attributes):
                 arrays = [each for name in arguments if not isinstance(each := values[name], tuple)]
                 self._calls += 1
-                return self._rounded(self._call(self._registry.get(operator), arrays, attributes), arrays)
+                known = self._registry.get(operator)
+                return self._rounded(self._call(known, arrays, attributes), known, arrays)
             case Constant(literal):
                 return _converted(to_array(literal), self._dtypes)
             case Tuple(parts):
@@ -205,12 +207,12 @@ class Evaluation:
             case Invoke(name, arguments):
                 return self.applied(self._functions[name], [values[each] for each in arguments])
 
-    def _rounded(self, value: ProgramValue, arguments: Sequence[Array]) -> ProgramValue:
+    def _rounded(self, value: ProgramValue, operator: Operator, arguments: Sequence[Array]) -> ProgramValue:
         if self._rounding is None:
             return value
         largest = max((float(np.max(np.abs(each), initial=0.0)) for each in arguments if each.dtype.kind in "fc"), default=0.0)
         parts = value if isinstance(value, tuple) else (value,)
-        rounded = tuple(each if isinstance(each, tuple) else self._rounding(each, largest, self._calls) for each in parts)
+        rounded = tuple(each if isinstance(each, tuple) else self._rounding(each, operator, largest, self._calls) for each in parts)
         return rounded if isinstance(value, tuple) else rounded[0]
 
     def _call(self, operator: Operator, arrays: Sequence[Array], attributes: Attributes) -> ProgramValue:

@@ -46,6 +46,8 @@ class Operator:
         settings: Draws the parameters that no type depends on.
         work: Floating-point operations for each element of the largest tensor.
         ordered: Whether its result depends on an order of all elements, which NaN has no place in.
+        approximate: Whether compilers compute floating-point results by an approximation, so that even one that the dtype holds exactly may
+            be off: quotients by a reciprocal, powers by logarithms.
         printers: How it is written in a language that has no operator of this name: `module:function`, by language. Only the process
             that prints imports it.
     """
@@ -58,6 +60,7 @@ class Operator:
     settings: Callable[[Type, Random], Attributes] = _no_settings
     work: float = 1.0
     ordered: bool = False
+    approximate: bool = False
     printers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def recognises(self, target: Type) -> bool:
@@ -426,6 +429,13 @@ def _shaped(function: Callable[[Array, tuple[int, ...]], Array], name: str) -> M
     return lambda arguments, attributes: function(arguments[0], rel.integers(attributes, name))
 
 
+_APPROXIMATE = frozenset((
+    "exp", "log", "sqrt", "rsqrt", "reciprocal", "sin", "cos", "tan", "sinh", "cosh", "tanh", "asin", "acos", "atan", "asinh", "acosh",
+    "atanh", "erf", "sigmoid", "silu", "gelu", "gelu_tanh", "selu", "softplus", "softsign", "hard_swish", "mish", "divide", "power",
+    "atan2", "log_add_exp", "mean", "variance", "std", "l2", "log_sum", "log_sum_exp",
+))  # fmt: skip
+
+
 def alternatives() -> Iterable[tuple[str, Operator]]:
     """Further implementations of these operators, each with its name; they share all but the solver."""
     for spatial in (1, 2):
@@ -435,22 +445,22 @@ def alternatives() -> Iterable[tuple[str, Operator]]:
 def builtin() -> Iterable[Operator]:
     """The operators that come with OPERA."""
     for name, (function, dtypes, need) in _UNARY.items():
-        yield Operator(name, rel.Elementwise(1), dtypes, _one(function), (need,))
+        yield Operator(name, rel.Elementwise(1), dtypes, _one(function), (need,), approximate=name in _APPROXIMATE)
     for name, (binary, dtypes, needs) in _BINARY.items():
-        yield Operator(name, rel.Elementwise(2), dtypes, _two(binary), needs)
+        yield Operator(name, rel.Elementwise(2), dtypes, _two(binary), needs, approximate=name in _APPROXIMATE)
     for name, (comparison, dtypes) in _COMPARISONS.items():
         yield Operator(name, rel.Elementwise(2, "bool"), dtypes, _test(comparison))
     yield Operator("isnan", rel.Elementwise(1, "bool"), FLOATS, _test(np.isnan))
     yield Operator("isinf", rel.Elementwise(1, "bool"), FLOATS, _test(np.isinf))
     yield Operator("isfinite", rel.Elementwise(1, "bool"), FLOATS, _test(np.isfinite))
     yield Operator("leaky_relu", rel.Elementwise(1), FLOATS, _leaky, settings=_slope)
-    yield Operator("elu", rel.Elementwise(1), FLOATS, _elu, (Bounds(-64, 64),), settings=_slope)
-    yield Operator("celu", rel.Elementwise(1), ("float32",), _celu, (Bounds(-8, 8),), settings=_slope)
+    yield Operator("elu", rel.Elementwise(1), FLOATS, _elu, (Bounds(-64, 64),), settings=_slope, approximate=True)
+    yield Operator("celu", rel.Elementwise(1), ("float32",), _celu, (Bounds(-8, 8),), settings=_slope, approximate=True)
     yield Operator("clip", rel.Elementwise(1), (*FLOATS, "int8", "int32", "int64"), _clipped, settings=_limits)
     yield Operator("where", rel.Select(), DTYPES, lambda a, _: np.where(a[0], a[1], a[2]))
     yield Operator("astype", rel.Conversion(), DTYPES, lambda a, k: a[0].astype(numpy_dtype(str(k["dtype"]))), (Bounds(0, 100),))
     for name, (reduction, dtypes, need) in _REDUCTIONS.items():
-        yield Operator(name, rel.Reduction(), dtypes, reduction, (need,), work=2.0)
+        yield Operator(name, rel.Reduction(), dtypes, reduction, (need,), work=2.0, approximate=name in _APPROXIMATE)
     for name, locate in (("argmax", np.argmax), ("argmin", np.argmin)):
         yield Operator(name, rel.Reduction("int64", single=True), ("float32", "float64", "int32", "int64"), _located(locate), ordered=True)
     yield Operator("reshape", layouts.Reshape(), DTYPES, _shaped(np.reshape, "shape"))
@@ -468,8 +478,8 @@ def builtin() -> Iterable[Operator]:
         "gather_elements", layouts.ElementGathering(), DTYPES, lambda a, k: np.take_along_axis(a[0], a[1], rel.integer(k, "axis"))
     )
     yield Operator("flip", rel.AlongAxis(), DTYPES, lambda a, k: np.flip(a[0], rel.integer(k, "axis")))
-    yield Operator("softmax", rel.AlongAxis(), FLOATS, _unless_empty(_softmax), (Bounds(-64, 64),), work=4.0)
-    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _unless_empty(_log_softmax), (SMALL,), work=5.0)
+    yield Operator("softmax", rel.AlongAxis(), FLOATS, _unless_empty(_softmax), (Bounds(-64, 64),), work=4.0, approximate=True)
+    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _unless_empty(_log_softmax), (SMALL,), work=5.0, approximate=True)
     yield Operator("hardmax", rel.AlongAxis(), FLOATS, _unless_empty(_hardmax), ordered=True)
     yield Operator("cumsum", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumsum))
     yield Operator("cumprod", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumprod), (SMALL,))
@@ -478,12 +488,16 @@ def builtin() -> Iterable[Operator]:
     yield Operator("triu", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.triu))
     yield Operator("tril", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.tril))
     yield Operator("matmul", rel.Product(), ("float32", "float64"), lambda a, _: np.matmul(a[0], a[1]))
-    yield Operator("layer_norm", rel.Normalisation(), ("float32",), _unless_empty(_layer_norm), settings=_epsilon, work=8.0)
-    yield Operator("rms_norm", rel.Normalisation(offset=False), ("float32",), _unless_empty(_rms_norm), settings=_epsilon, work=6.0)
+    yield Operator(
+        "layer_norm", rel.Normalisation(), ("float32",), _unless_empty(_layer_norm), settings=_epsilon, work=8.0, approximate=True
+    )
+    yield Operator(
+        "rms_norm", rel.Normalisation(offset=False), ("float32",), _unless_empty(_rms_norm), settings=_epsilon, work=6.0, approximate=True
+    )
     for spatial in (1, 2):
         yield Operator(f"conv{spatial}d", windows.Convolution(spatial), ("float32",), windows.convolution)
         yield Operator(f"max_pool{spatial}d", windows.Pooling(spatial, pad=True), ("float32",), windows.max_pool, ordered=True)
-        yield Operator(f"avg_pool{spatial}d", windows.Pooling(spatial), ("float32",), windows.average_pool)
+        yield Operator(f"avg_pool{spatial}d", windows.Pooling(spatial), ("float32",), windows.average_pool, approximate=True)
 
 
 def _clipped(arguments: Sequence[Array], attributes: Attributes) -> Array:

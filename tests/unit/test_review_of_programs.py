@@ -32,7 +32,8 @@ def chain(operators: Sequence[str]) -> Program:
     """The program that applies operators, one after the other."""
     names = [f"v{place}" for place in range(len(operators) + 1)]
     bindings = tuple(
-        Binding(names[place + 1], F, Call(each, (names[place],) * (2 if each == "add" else 1), {})) for place, each in enumerate(operators)
+        Binding(names[place + 1], F, Call(each, (names[place],) * (2 if each in ("add", "divide") else 1), {}))
+        for place, each in enumerate(operators)
     )
     return Program((Function("main", (Parameter(names[0], F),), Block(bindings, names[-1]), F),))
 
@@ -67,6 +68,13 @@ def test_the_step_behind_a_result_that_vanishes_in_rounding_is_excused() -> None
     assert reason(["gelu_tanh", "floor"], [-7, 0.3], [0.0, 1.0]) is None, "0.19 does not vanish"
     assert reason(["gelu_tanh", "floor"], [-1, 0.3], [0.0, 0.0]) is None, "nor does -0.16"
     assert reason(["exp", "log"], [-20, 0.3], [-14, 0.3]) is None, "what has no finite result where it vanishes excuses nothing"
+
+
+def test_the_step_behind_an_operator_that_compilers_approximate_is_excused() -> None:
+    """x / x is 1, and 0.99999994 by the reciprocal of x."""
+    assert reason(["divide", "floor"], [3, 0.3], [0.0, 1.0]) == "ill-conditioned"
+    assert reason(["divide", "floor"], [3, 0.3], [9.0, 1.0]) is None
+    assert reason(["divide", "add"], [3, 0.3], [2.0, 1.9]) is None
 
 
 def test_the_step_behind_exact_numbers_is_specified() -> None:
