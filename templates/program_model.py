@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -18,8 +18,8 @@ from opera.programs.instances import ILL_TYPED as ILL_TYPED_API
 from opera.programs.instances import program_of
 from opera.programs.languages import registry
 from opera.programs.operators import Operator
-from opera.programs.program import Program, canonical
-from opera.programs.types import IllTyped
+from opera.programs.program import Program, bindings, canonical
+from opera.programs.types import IllTyped, tensors_in
 from opera.programs.values import ProgramValue, type_of
 
 ILL_TYPED = "ill-typed-program"
@@ -27,11 +27,10 @@ ILL_TYPED = "ill-typed-program"
 ILL_TYPED_KIND = "ill-typed"
 """The kind of artefact of a program that compilers have to reject."""
 _WIDE = {"float16": "float64", "float32": "float64"}
-_INTEGERS = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+_SIGNED = ("int8", "int16", "int32")
+_UNSIGNED = ("uint8", "uint16", "uint32")
 _VISIBLE = 2.0**-24
 """Relative size of the smallest change that a number in less than double precision shows."""
-_VANISHING = 2
-"""The draw in which very small results of operators are 0."""
 _COARSE = 2.0**-11
 """The same in half precision."""
 
@@ -58,6 +57,11 @@ class ProgramModel(ABC):
     def inputs(self) -> Sequence[tuple[str, Array]]:
         return [(each.name, value) for each, value in zip(self.program.main.parameters, self._values, strict=True)]
 
+    @property
+    def dtypes(self) -> Collection[str]:
+        """The dtypes of all values of the program."""
+        return {each.dtype for binding in bindings(self.program) for each in tensors_in(binding.type)}
+
     def run_once(self) -> list[Array]:
         """The results by numpy."""
         return self._evaluate(self._values)
@@ -78,36 +82,32 @@ class ProgramModel(ABC):
 
         In the other draws, results of operators are off by *scale*, too, where the program's dtype cannot hold them exactly, or compilers
         approximate the operator: what follows a rounded number, for example `floor` of a number that is nearly whole, or of `x / x`, may
-        follow another one. In one draw, results that are as
-        small as a rounding error of the operator's arguments are 0 instead, as `gelu(-9)` is where its formula subtracts; that draw counts
-        only if all that follows is finite.
+        follow another one. The error of an operator whose formula cancels, such as `gelu(-9)`, is relative to its largest argument.
         """
         visible = scale >= _VISIBLE
         own = visible and draw % 2 == 1
         amount = 0.0 if own and draw == 1 else scale
         feeds = [self._nudged(value, amount, draw, place, computes_as, own=own) for place, value in enumerate(self._values)]
 
-        def rounded(value: Array, operator: Operator, largest: float, call: int) -> Array:
+        def rounded(value: Array, operator: Operator, largest: Array, call: int) -> Array:
             if value.dtype != np.float64:
                 return value
             with np.errstate(all="ignore"):
-                if draw == _VANISHING:
-                    return np.where(np.abs(value) <= scale * largest, 0.0, value)
                 exact = (value == value.astype(holder)) & (not operator.approximate)
-                return np.where(exact, value, nudged(value, scale, draw, len(feeds) + call))
+                size = np.maximum(np.abs(value), largest) if operator.cancels else np.abs(value)
+                return np.where(exact, value, value + (nudged(size, scale, draw, len(feeds) + call) - size))
 
         holder = np.float16 if scale >= _COARSE else np.float32
         try:
-            found = self._evaluate(feeds, {} if own else _WIDE, rounded if visible and not own else None)
+            return self._evaluate(feeds, {} if own else _WIDE, rounded if visible and not own else None)
         except Invalid:
             return None
-        vanishing = visible and draw == _VANISHING
-        return None if vanishing and not all(np.all(np.isfinite(each)) for each in found) else found
 
     def exact(self, dtype: str) -> list[Array] | None:
         """The results where all narrower integers are *dtype*; None where an operator does not take these."""
         try:
-            return self._evaluate(self._values, dict.fromkeys((*_INTEGERS, "int64"), dtype))
+            narrow = _SIGNED if dtype == "int64" else (*_SIGNED, *_UNSIGNED, "int64")
+            return self._evaluate(self._values, dict.fromkeys(narrow, dtype), needs=False)
         except Invalid:
             return None
 
@@ -141,9 +141,11 @@ class ProgramModel(ABC):
             moved = nudged(value.astype("float64"), scale, draw, place, computes_as)
             return moved if name in _WIDE and not own else moved.astype(value.dtype)
 
-    def _evaluate(self, values: Sequence[Array], dtypes: Mapping[str, str] | None = None, rounding: Rounding | None = None) -> list[Array]:
+    def _evaluate(
+        self, values: Sequence[Array], dtypes: Mapping[str, str] | None = None, rounding: Rounding | None = None, *, needs: bool = True
+    ) -> list[Array]:
         try:
-            return list(_tensors(evaluate(self.program, values, registry(), dtypes or {}, rounding)))
+            return list(_tensors(evaluate(self.program, values, registry(), dtypes or {}, rounding, needs=needs)))
         except ValueError as error:
             raise Invalid(LIBRARY_RAISED) from error
 

@@ -34,7 +34,7 @@ from opera.difftest.timing import timed
 from opera.instance import decode_instance
 from opera.models import torch_tables
 from opera.models.sampling import with_single_parameters
-from opera.models.template import ExportFailed, Invalid, Model, Prepared, Template
+from opera.models.template import Chained, ExportFailed, Invalid, Model, Prepared, Template
 from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
@@ -168,6 +168,7 @@ class Materialiser:
             shapes_elsewhere=model.shapes_elsewhere,
             shapes_rounded=shapes_rounded,
             computes_as=request.computes_as,
+            inner=model.dtypes if isinstance(model, Chained) else (),
         )
         excuse = review(case)
         return Reviewed(culprit=culprit) if excuse is None else Reviewed(excuse.reason, excuse.why, culprit)

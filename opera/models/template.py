@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
@@ -118,6 +118,16 @@ class Model(Protocol):
 
     def source(self, form: str) -> PythonSource:
         """The model as a person would write it."""
+        ...
+
+
+@runtime_checkable
+class Chained(Protocol):
+    """A model of several operators."""
+
+    @property
+    def dtypes(self) -> Collection[str]:
+        """The dtypes of all values that it computes."""
         ...
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array, as_array, is_array
-from opera.instance import Instance, Tensor
+from opera.instance import Instance, Kind, Tensor
 from opera.oracles.evidence import Evidence
 
 _MOST = 20_000
@@ -58,9 +58,12 @@ def wraps(evidence: Evidence) -> Array:
 
     The exact result is the library's own with wider integers, or, where it keeps to its type, that of arithmetic without bounds which gives
     the library's result modulo the range. Where the wider type has its own end as well, that is what the operator is to give, such as the
-    largest of no numbers.
+    largest of no numbers. In a program, the integers may be on the way to any result.
     """
     narrow = evidence.expected
+    if evidence.instance.kind is Kind.PROGRAM:
+        wide = evidence.exact("int64")
+        return evidence.nowhere() if wide is None else (wide != narrow) & ~((wide != wide) & (narrow != narrow))
     if narrow.dtype.kind != "i":
         return evidence.nowhere()
     limits, found = np.iinfo(narrow.dtype), evidence.nowhere()

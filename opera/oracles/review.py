@@ -11,7 +11,7 @@ Two things can excuse an element of an output that differs:
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Protocol
@@ -80,6 +80,7 @@ class Case:
         shapes_rounded: Their shapes where floating-point parameters are rounded to float32, as which formats keep them; None where they
             cannot be had.
         computes_as: The dtypes that the compiler declares to compute as others: their rounding errors are those of the others.
+        inner: The dtypes of values that are computed on the way from the inputs to the outputs.
     """
 
     instance: Instance
@@ -91,6 +92,7 @@ class Case:
     shapes_elsewhere: Shapes = lambda: None
     shapes_rounded: Shapes = lambda: None
     computes_as: Mapping[str, str] = field(default_factory=dict[str, str])
+    inner: Collection[str] = ()
 
 
 def review(case: Case) -> Excuse | None:
@@ -188,7 +190,7 @@ class _Neighbourhood:
     """The library's results around the inputs; computed when they are first needed."""
 
     def __init__(self, case: Case) -> None:
-        dtypes = [dtype_name(as_array(value).dtype) for value in (*case.inputs, *case.expected) if is_array(value)]
+        dtypes = [*case.inner, *(dtype_name(as_array(value).dtype) for value in (*case.inputs, *case.expected) if is_array(value))]
         sizes = [_ROUNDING[name] for name in (case.computes_as.get(each, each) for each in dtypes) if name in _ROUNDING]
         self._base = case.nearby(0.0, 0) if sizes else None
         self._still = [case.nearby(_HARDLY, draw) for draw in range(_STILL)] if self._base is not None else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -16,9 +17,9 @@ from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
 _CONDITION = TensorType((), "bool")
 NO_CHANGES: Mapping[str, str] = {}
-Rounding = Callable[[Array, Operator, float, int], Array]
-"""Gives another value in place of a tensor that an operator gives: from that, the operator, the largest magnitude among its arguments, and
-the number of the call."""
+Rounding = Callable[[Array, Operator, Array, int], Array]
+"""Gives another value in place of a tensor that an operator gives: from that, the operator, the largest magnitude among its arguments, for
+each element where the operator works element by element, and the number of the call."""
 """Gives another value in place of a tensor, from that and the number of the call that gave it."""
 
 
@@ -128,6 +129,8 @@ def evaluate(
     registry: Registry,
     dtypes: Mapping[str, str] = NO_CHANGES,
     rounding: Rounding | None = None,
+    *,
+    needs: bool = True,
 ) -> ProgramValue:
     """The result of `main`, computed operator by operator.
 
@@ -137,6 +140,7 @@ def evaluate(
         registry: What operators mean.
         dtypes: The dtype to compute in, by that of the program, for those to change: float32 to float64, for example.
         rounding: Gives another value in place of each tensor that an operator gives.
+        needs: Whether arguments have to be what an operator needs; without, only what numpy raises is undefined.
 
     Raises:
         NotDefined: an operator is not defined on its arguments: an index or a divisor is not what it needs to be.
@@ -147,7 +151,7 @@ def evaluate(
         given = [_converted(each, dtypes) for each in inputs]
         if [type_of(each) for each in given] != [_type_in(each, dtypes) for each in wanted]:
             raise ValueError(f"the inputs are ({', '.join(str(type_of(each)) for each in inputs)}), not ({', '.join(map(str, wanted))})")
-        return Evaluation(program, registry, dtypes, rounding).applied(program.main, given)
+        return Evaluation(program, registry, dtypes, rounding, needs=needs).applied(program.main, given)
 
 
 def _type_in(kind: Type, dtypes: Mapping[str, str]) -> Type:
@@ -168,12 +172,19 @@ class Evaluation:
     """Computes the functions of one program."""
 
     def __init__(
-        self, program: Program, registry: Registry, dtypes: Mapping[str, str] = NO_CHANGES, rounding: Rounding | None = None
+        self,
+        program: Program,
+        registry: Registry,
+        dtypes: Mapping[str, str] = NO_CHANGES,
+        rounding: Rounding | None = None,
+        *,
+        needs: bool = True,
     ) -> None:
         self._functions = {each.name: each for each in program.functions}
         self._registry = registry
         self._dtypes = dtypes
         self._rounding = rounding
+        self._needs = needs
         self._calls = 0
 
     def applied(self, function: Function, inputs: Sequence[ProgramValue]) -> ProgramValue:
@@ -210,16 +221,18 @@ class Evaluation:
     def _rounded(self, value: ProgramValue, operator: Operator, arguments: Sequence[Array]) -> ProgramValue:
         if self._rounding is None:
             return value
-        largest = max((float(np.max(np.abs(each), initial=0.0)) for each in arguments if each.dtype.kind in "fc"), default=0.0)
         parts = value if isinstance(value, tuple) else (value,)
-        rounded = tuple(each if isinstance(each, tuple) else self._rounding(each, operator, largest, self._calls) for each in parts)
+        rounded = tuple(
+            each if isinstance(each, tuple) else self._rounding(each, operator, _largest(arguments, each.shape), self._calls)
+            for each in parts
+        )
         return rounded if isinstance(value, tuple) else rounded[0]
 
     def _call(self, operator: Operator, arrays: Sequence[Array], attributes: Attributes) -> ProgramValue:
         kinds = [TensorType(each.shape, dtype_name(each.dtype)) for each in arrays]
         for place, array in enumerate(arrays):
             need = operator.need(place, kinds, attributes, finite=False)
-            if need is not ANY and not within(array, need):
+            if self._needs and need is not ANY and not within(array, need):
                 raise NotDefined(f"operator {operator.name!r} is not defined here: argument {place} is not {need}")
         target = attributes.get("dtype")
         if isinstance(target, str) and target in self._dtypes:
@@ -228,3 +241,14 @@ class Evaluation:
             return operator.compute(arrays, attributes)
         except Exception as error:  # parameters that no type depends on are not checked before
             raise NotDefined(f"operator {operator.name!r} is not defined here: {type(error).__name__}: {error}") from error
+
+
+def _largest(arguments: Sequence[Array], shape: tuple[int, ...]) -> Array:
+    """The largest magnitude among floating-point *arguments*: for each element of *shape* where they fit it, else one for all."""
+    sizes = [np.abs(each) for each in arguments if each.dtype.kind in "fc"]
+    try:
+        if sizes and np.broadcast_shapes(*(each.shape for each in sizes), shape) == shape:
+            return functools.reduce(np.maximum, sizes)
+    except ValueError:  # shapes that do not fit each other
+        pass
+    return np.asarray(max((float(np.max(each, initial=0.0)) for each in sizes), default=0.0))

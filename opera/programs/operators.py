@@ -48,6 +48,8 @@ class Operator:
         ordered: Whether its result depends on an order of all elements, which NaN has no place in.
         approximate: Whether compilers compute floating-point results by an approximation, so that even one that the dtype holds exactly may
             be off: quotients by a reciprocal, powers by logarithms.
+        cancels: Whether formulas for it add numbers that may cancel, so that its error is relative to its largest argument and not to its
+            result: sums, `gelu` as x (1 + erf(x)) / 2.
         printers: How it is written in a language that has no operator of this name: `module:function`, by language. Only the process
             that prints imports it.
     """
@@ -61,6 +63,7 @@ class Operator:
     work: float = 1.0
     ordered: bool = False
     approximate: bool = False
+    cancels: bool = False
     printers: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def recognises(self, target: Type) -> bool:
@@ -434,6 +437,10 @@ _APPROXIMATE = frozenset((
     "atanh", "erf", "sigmoid", "silu", "gelu", "gelu_tanh", "selu", "softplus", "softsign", "hard_swish", "mish", "divide", "power",
     "atan2", "log_add_exp", "mean", "variance", "std", "l2", "log_sum", "log_sum_exp",
 ))  # fmt: skip
+_CANCELLING = frozenset((
+    "sinh", "asinh", "acosh", "atanh", "sin", "cos", "tan", "sigmoid", "silu", "gelu", "gelu_tanh", "selu", "softplus", "mish", "log_add_exp", "sum", "mean",
+    "variance", "std", "log_sum", "log_sum_exp",
+))  # fmt: skip
 
 
 def alternatives() -> Iterable[tuple[str, Operator]]:
@@ -445,22 +452,26 @@ def alternatives() -> Iterable[tuple[str, Operator]]:
 def builtin() -> Iterable[Operator]:
     """The operators that come with OPERA."""
     for name, (function, dtypes, need) in _UNARY.items():
-        yield Operator(name, rel.Elementwise(1), dtypes, _one(function), (need,), approximate=name in _APPROXIMATE)
+        yield Operator(
+            name, rel.Elementwise(1), dtypes, _one(function), (need,), approximate=name in _APPROXIMATE, cancels=name in _CANCELLING
+        )
     for name, (binary, dtypes, needs) in _BINARY.items():
-        yield Operator(name, rel.Elementwise(2), dtypes, _two(binary), needs, approximate=name in _APPROXIMATE)
+        yield Operator(name, rel.Elementwise(2), dtypes, _two(binary), needs, approximate=name in _APPROXIMATE, cancels=name in _CANCELLING)
     for name, (comparison, dtypes) in _COMPARISONS.items():
         yield Operator(name, rel.Elementwise(2, "bool"), dtypes, _test(comparison))
     yield Operator("isnan", rel.Elementwise(1, "bool"), FLOATS, _test(np.isnan))
     yield Operator("isinf", rel.Elementwise(1, "bool"), FLOATS, _test(np.isinf))
     yield Operator("isfinite", rel.Elementwise(1, "bool"), FLOATS, _test(np.isfinite))
     yield Operator("leaky_relu", rel.Elementwise(1), FLOATS, _leaky, settings=_slope)
-    yield Operator("elu", rel.Elementwise(1), FLOATS, _elu, (Bounds(-64, 64),), settings=_slope, approximate=True)
-    yield Operator("celu", rel.Elementwise(1), ("float32",), _celu, (Bounds(-8, 8),), settings=_slope, approximate=True)
+    yield Operator("elu", rel.Elementwise(1), FLOATS, _elu, (Bounds(-64, 64),), settings=_slope, approximate=True, cancels=True)
+    yield Operator("celu", rel.Elementwise(1), ("float32",), _celu, (Bounds(-8, 8),), settings=_slope, approximate=True, cancels=True)
     yield Operator("clip", rel.Elementwise(1), (*FLOATS, "int8", "int32", "int64"), _clipped, settings=_limits)
     yield Operator("where", rel.Select(), DTYPES, lambda a, _: np.where(a[0], a[1], a[2]))
     yield Operator("astype", rel.Conversion(), DTYPES, lambda a, k: a[0].astype(numpy_dtype(str(k["dtype"]))), (Bounds(0, 100),))
     for name, (reduction, dtypes, need) in _REDUCTIONS.items():
-        yield Operator(name, rel.Reduction(), dtypes, reduction, (need,), work=2.0, approximate=name in _APPROXIMATE)
+        yield Operator(
+            name, rel.Reduction(), dtypes, reduction, (need,), work=2.0, approximate=name in _APPROXIMATE, cancels=name in _CANCELLING
+        )
     for name, locate in (("argmax", np.argmax), ("argmin", np.argmin)):
         yield Operator(name, rel.Reduction("int64", single=True), ("float32", "float64", "int32", "int64"), _located(locate), ordered=True)
     yield Operator("reshape", layouts.Reshape(), DTYPES, _shaped(np.reshape, "shape"))
@@ -479,25 +490,32 @@ def builtin() -> Iterable[Operator]:
     )
     yield Operator("flip", rel.AlongAxis(), DTYPES, lambda a, k: np.flip(a[0], rel.integer(k, "axis")))
     yield Operator("softmax", rel.AlongAxis(), FLOATS, _unless_empty(_softmax), (Bounds(-64, 64),), work=4.0, approximate=True)
-    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _unless_empty(_log_softmax), (SMALL,), work=5.0, approximate=True)
+    yield Operator("log_softmax", rel.AlongAxis(), FLOATS, _unless_empty(_log_softmax), (SMALL,), work=5.0, approximate=True, cancels=True)
     yield Operator("hardmax", rel.AlongAxis(), FLOATS, _unless_empty(_hardmax), ordered=True)
-    yield Operator("cumsum", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumsum))
+    yield Operator("cumsum", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumsum), cancels=True)
     yield Operator("cumprod", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _along(np.cumprod), (SMALL,))
     yield Operator("sort", rel.AlongAxis(), ("float32", "float64", "int32", "int64"), _ordered, settings=_order, work=8.0, ordered=True)
     yield Operator("topk", layouts.Largest(), ("float32", "float64", "int32", "int64"), _largest, work=8.0, ordered=True)
     yield Operator("triu", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.triu))
     yield Operator("tril", rel.Triangle(), ("float32", "float64", "int32", "int64"), _triangle(np.tril))
-    yield Operator("matmul", rel.Product(), ("float32", "float64"), lambda a, _: np.matmul(a[0], a[1]))
+    yield Operator("matmul", rel.Product(), ("float32", "float64"), lambda a, _: np.matmul(a[0], a[1]), cancels=True)
     yield Operator(
-        "layer_norm", rel.Normalisation(), ("float32",), _unless_empty(_layer_norm), settings=_epsilon, work=8.0, approximate=True
+        "layer_norm",
+        rel.Normalisation(),
+        ("float32",),
+        _unless_empty(_layer_norm),
+        settings=_epsilon,
+        work=8.0,
+        approximate=True,
+        cancels=True,
     )
     yield Operator(
         "rms_norm", rel.Normalisation(offset=False), ("float32",), _unless_empty(_rms_norm), settings=_epsilon, work=6.0, approximate=True
     )
     for spatial in (1, 2):
-        yield Operator(f"conv{spatial}d", windows.Convolution(spatial), ("float32",), windows.convolution)
+        yield Operator(f"conv{spatial}d", windows.Convolution(spatial), ("float32",), windows.convolution, cancels=True)
         yield Operator(f"max_pool{spatial}d", windows.Pooling(spatial, pad=True), ("float32",), windows.max_pool, ordered=True)
-        yield Operator(f"avg_pool{spatial}d", windows.Pooling(spatial), ("float32",), windows.average_pool, approximate=True)
+        yield Operator(f"avg_pool{spatial}d", windows.Pooling(spatial), ("float32",), windows.average_pool, approximate=True, cancels=True)
 
 
 def _clipped(arguments: Sequence[Array], attributes: Attributes) -> Array:
