@@ -80,22 +80,23 @@ class ProgramModel(ABC):
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         """The results near the inputs; every second draw keeps the program's own precision, because its steps may be rounded or not.
 
-        In the other draws, results of operators are off by *scale*, too, where the program's dtype cannot hold them exactly, or compilers
-        approximate the operator: what follows a rounded number, for example `floor` of a number that is nearly whole, or of `x / x`, may
-        follow another one. The error of an operator whose formula cancels, such as `gelu(-9)`, is relative to its largest argument.
+        In the other draws, literals are off by *scale*, too, and results of operators where the program's dtype cannot hold them exactly, or
+        compilers approximate the operator: what follows a rounded number, for example `floor` of a number that is nearly whole, or of
+        `x / x`, may follow another one. The error of an operator whose formula cancels, such as `gelu(-9)`, is relative to its largest
+        argument.
         """
         visible = scale >= _VISIBLE
         own = visible and draw % 2 == 1
         amount = 0.0 if own and draw == 1 else scale
         feeds = [self._nudged(value, amount, draw, place, computes_as, own=own) for place, value in enumerate(self._values)]
 
-        def rounded(value: Array, operator: Operator, largest: Array, call: int) -> Array:
+        def rounded(value: Array, operator: Operator | None, largest: Array, number: int) -> Array:
             if value.dtype != np.float64:
                 return value
             with np.errstate(all="ignore"):
-                exact = (value == value.astype(holder)) & (not operator.approximate)
-                size = np.maximum(np.abs(value), largest) if operator.cancels else np.abs(value)
-                return np.where(exact, value, value + (nudged(size, scale, draw, len(feeds) + call) - size))
+                exact = (value == value.astype(holder)) & (operator is not None and not operator.approximate)
+                size = np.maximum(np.abs(value), largest) if operator is not None and operator.cancels else np.abs(value)
+                return np.where(exact, value, value + (nudged(size, scale, draw, len(feeds) + number) - size))
 
         holder = np.float16 if scale >= _COARSE else np.float32
         try:

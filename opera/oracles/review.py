@@ -44,6 +44,8 @@ _STILL = 6
 _DRAWS = 12
 _SLOPES = 4.0
 """Largest distance of a compiler's result, as a multiple of the distance of the library's results in the neighbourhood."""
+_LARGE = 2.0**16
+"""Size of numbers beside a pole, such as quotients by a rounding error."""
 
 
 class Nearby(Protocol):
@@ -218,7 +220,7 @@ class _Neighbourhood:
         base, still, near = (_outputs(each, index, expected.shape) for each in ([self._base], self._still, self._near))
         if not base or not still or not near:
             return nothing
-        stable, moves, meets = ~nothing, nothing.copy(), nothing.copy()
+        stable, moves, meets, pole = ~nothing, nothing.copy(), nothing.copy(), nothing.copy()
         exact = tolerance_of(dtype_name(expected.dtype)) is None
         reach, shift = np.zeros(expected.shape), np.zeros(expected.shape)
         for other in still:
@@ -228,11 +230,12 @@ class _Neighbourhood:
             moves |= _away(base[0], other)
             meets |= ~differ(other.astype(expected.dtype) if exact else other, actual)
             reach = np.fmax(reach, _distance(base[0], other))
+            pole |= _beside_a_pole(base[0], other)
         stable |= np.isfinite(shift) & (shift <= _SLOPE * reach)
         if exact:
             return stable & moves & meets
         with np.errstate(all="ignore"):
-            return stable & moves & (meets | (_distance(base[0], actual) <= _SLOPES * reach))
+            return stable & moves & (meets | (_distance(base[0], actual) <= _SLOPES * reach) | (pole & np.isinf(actual)))
 
 
 def _shapes(results: Sequence[Outputs | None], index: int) -> set[tuple[int, ...]]:
@@ -257,6 +260,13 @@ def _away(base: Array, other: Array) -> Array:
     tolerance = tolerance_of("float32")
     assert tolerance is not None
     return np.asarray(base != other) if base.dtype.kind in "iub" else apart(base, other, tolerance, 0.25)
+
+
+def _beside_a_pole(base: Array, other: Array) -> Array:
+    """Where two results are very large numbers of different signs: infinity lies between them."""
+    if base.dtype.kind != "f" or other.dtype.kind != "f":
+        return np.zeros(base.shape, dtype=bool)
+    return (np.sign(base) != np.sign(other)) & (np.abs(base) > _LARGE) & (np.abs(other) > _LARGE)
 
 
 def _outputs(results: Sequence[Outputs | None], index: int, shape: tuple[int, ...]) -> list[Array]:

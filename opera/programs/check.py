@@ -17,10 +17,9 @@ from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
 _CONDITION = TensorType((), "bool")
 NO_CHANGES: Mapping[str, str] = {}
-Rounding = Callable[[Array, Operator, Array, int], Array]
-"""Gives another value in place of a tensor that an operator gives: from that, the operator, the largest magnitude among its arguments, for
-each element where the operator works element by element, and the number of the call."""
-"""Gives another value in place of a tensor, from that and the number of the call that gave it."""
+Rounding = Callable[[Array, Operator | None, Array, int], Array]
+"""Gives another value in place of a tensor: from that, the operator that gives it, or None for a literal, the largest magnitude among the
+operator's arguments, for each element where it works element by element, and the number of the expression."""
 
 
 def check(program: Program, registry: Registry) -> None:
@@ -206,7 +205,8 @@ class Evaluation:
                 known = self._registry.get(operator)
                 return self._rounded(self._call(known, arrays, attributes), known, arrays)
             case Constant(literal):
-                return _converted(to_array(literal), self._dtypes)
+                self._calls += 1
+                return self._rounded(_converted(to_array(literal), self._dtypes), None, ())
             case Tuple(parts):
                 return tuple(values[each] for each in parts)
             case Projection(source, index):
@@ -218,7 +218,7 @@ class Evaluation:
             case Invoke(name, arguments):
                 return self.applied(self._functions[name], [values[each] for each in arguments])
 
-    def _rounded(self, value: ProgramValue, operator: Operator, arguments: Sequence[Array]) -> ProgramValue:
+    def _rounded(self, value: ProgramValue, operator: Operator | None, arguments: Sequence[Array]) -> ProgramValue:
         if self._rounding is None:
             return value
         parts = value if isinstance(value, tuple) else (value,)

@@ -11,8 +11,9 @@ from opera.models.template import Artefact, PythonSource
 from opera.oracles.review import Case, review
 from opera.programs.generate import Generated
 from opera.programs.instances import instance_of
-from opera.programs.program import Binding, Block, Call, Function, Parameter, Program
+from opera.programs.program import Binding, Block, Call, Constant, Function, Parameter, Program
 from opera.programs.types import Attributes, TensorType
+from opera.programs.values import to_tensor
 from opera.templates.program_model import ProgramModel
 
 F = TensorType((2,), "float32")
@@ -69,6 +70,12 @@ def test_the_step_behind_a_formula_that_cancels_is_excused() -> None:
     assert reason(["gelu_tanh", "floor"], [-1, 0.3], [0.0, 0.0]) is None, "nor does -0.16"
     assert reason(["gelu_tanh", "reciprocal"], [-4.159431, 0.3], [-31267.7, 5.39515]) == "ill-conditioned"
     assert reason(["exp", "log"], [-20, 0.3], [-14, 0.3]) is None, "exp cancels nothing"
+
+
+def test_infinity_lies_between_very_large_numbers_of_both_signs() -> None:
+    """gelu_tanh(-7) is -1e-11 or 0, and its reciprocal -1e11 or infinite."""
+    assert reason(["gelu_tanh", "reciprocal"], [-7, 0.3], [np.inf, 5.39515]) == "ill-conditioned"
+    assert reason(["gelu_tanh", "reciprocal"], [-1, 0.3], [np.inf, 5.39515]) is None
 
 
 def test_the_step_behind_an_operator_that_compilers_approximate_is_excused() -> None:
@@ -130,3 +137,14 @@ def test_floating_point_numbers_on_the_way_between_integers_are_rounded() -> Non
     program = mixed(["astype", "exp", "exp", "erf", "astype"], kinds, [{"dtype": "float16"}, {}, {}, {}, {"dtype": "int64"}])
     assert reviewed(program, np.array([False]), np.array([0])) == "ill-conditioned"
     assert reviewed(program, np.array([False]), np.array([9])) is None
+
+
+def test_a_literal_is_rounded_as_an_input_is() -> None:
+    """0.1 is no number of float32: 0.1 * 10 may be below 1."""
+    kind = TensorType((1,), "float32")
+    literal = Constant(to_tensor(np.array([0.1], np.float32)))
+    product, floor = Call("multiply", ("x1", "v1"), {}), Call("floor", ("v2",), {})
+    steps = (Binding("v1", kind, literal), Binding("v2", kind, product), Binding("v3", kind, floor))
+    program = Program((Function("main", (Parameter("x1", kind),), Block(steps, "v3"), kind),))
+    assert reviewed(program, np.array([10.0], np.float32), np.array([0.0], np.float32)) == "ill-conditioned"
+    assert reviewed(program, np.array([12.0], np.float32), np.array([0.0], np.float32)) is None
