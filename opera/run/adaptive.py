@@ -86,6 +86,9 @@ class Draws:
     def replay(self, course: Sequence[Step]) -> None:
         """Brings the strategy to where it was when the tests of *course*, which is in the order of places, had run."""
         known = [step for step in course if step.instance in self._of]
+        if len(known) >= self.planned:  # there is nothing left to choose
+            self._left = 0
+            return
         for step in known:
             if step.instance not in self._waiting:
                 self._sessions[self._part(step.instance)].take(step.instance)
@@ -106,6 +109,8 @@ class Draws:
 
     def __iter__(self) -> Iterator[Test]:
         """The tests that have no result yet. What follows a test depends on what was observed by the time that it is asked for."""
+        if self._left <= 0:
+            return
         for test in self._chosen():
             if test.id in self._done:
                 continue
