@@ -11,6 +11,7 @@ from opera.console import one_line, option, plural
 from opera.corpus.stored_call import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
+from opera.models.forms import form_parts
 from opera.oracles.verdict import Verdict
 from opera.report.details import Detailer, NamedText, evidence, lines, version_rows
 from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, result_of
@@ -70,7 +71,9 @@ class FindingView:
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
         text += _section("evidence", lines(details.evidence) or ["  the evidence was not kept"])
         text += _section("comes from", [f"  {test}" for test in details.provenance], details.provenance_total)
-        tests = [f"  {test.id[:12]}  {test.subject}  {test.form}  {one_line(test.api, 60)}  {test.headline}" for test in details.tests]
+        tests = [
+            f"  {test.id[:12]}  {test.subject}  {_form(test.form)}  {one_line(test.api, 60)}  {test.headline}" for test in details.tests
+        ]
         text += _section("failing tests", tests, len(finding.tests))
         text += _section("versions", _facts(details.versions))
         text += _section("reproducer", [f"  {details.script_note}", *(f"    {line}" for line in details.script.splitlines())])
@@ -131,10 +134,12 @@ class TestView:
 
     def _rows(self) -> list[NamedText]:
         result = self._result
+        inputs, opset = form_parts(result.form)
         rows = [
             ("subject", f"{result.compiler}/{result.frontend}"),
             ("route", result.route),
-            ("input form", result.form),
+            ("input form", inputs),
+            ("declared opset", "" if opset is None else str(opset)),
             ("seed", str(result.seed)),
             ("verdict", result.verdict.value),
             ("stage", result.stage.value if result.stage else ""),
@@ -196,7 +201,7 @@ class InstanceView:
         text += _section("call", _call(self._call))
         for source in dict.fromkeys(each.source for each in self._provenance):
             text += _section(f"comes from {one_line(source)}", [_seen(each) for each in self._provenance if each.source == source])
-        tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {test.form}  {_said(test)}" for test in self._tests]
+        tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {_form(test.form)}  {_said(test)}" for test in self._tests]
         text += _section("tests", tests or ["  no test has run"])
         return text
 
@@ -221,12 +226,20 @@ def _seen(occurrence: Occurrence) -> str:
     return f"  {test}  {plural(occurrence.calls, 'call')}"
 
 
+def _form(text: str) -> str:
+    """The form of a test for a person: `baked`, `baked at opset 21`."""
+    inputs, opset = form_parts(text)
+    return one_line(inputs) if opset is None else f"{inputs} at opset {opset}"
+
+
 def _result_document(result: StoredResult, finding: str | None) -> Document:
+    inputs, opset = form_parts(result.form)
     return {
         "compiler": result.compiler,
         "frontend": result.frontend,
         "route": result.route,
-        "form": result.form,
+        "form": inputs,
+        "opset": opset,
         "verdict": result.verdict.value,
         "stage": result.stage.value if result.stage else None,
         "reason": result.reason,
