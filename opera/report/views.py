@@ -17,6 +17,7 @@ from opera.report.details import Detailer, NamedText, evidence, lines, version_r
 from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, result_of
 from opera.report.overview import findings_among
 from opera.report.terminal import finding_document
+from opera.report.text import form_text
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.findings import Finding
@@ -71,9 +72,7 @@ class FindingView:
         text += _section(f"smallest instance ({finding.representative.instance[:12]})", _call(details.call))
         text += _section("evidence", lines(details.evidence) or ["  the evidence was not kept"])
         text += _section("comes from", [f"  {test}" for test in details.provenance], details.provenance_total)
-        tests = [
-            f"  {test.id[:12]}  {test.subject}  {_form(test.form)}  {one_line(test.api, 60)}  {test.headline}" for test in details.tests
-        ]
+        tests = [f"  {test.id[:12]}  {test.subject}  {test.form}  {one_line(test.api, 60)}  {test.headline}" for test in details.tests]
         text += _section("failing tests", tests, len(finding.tests))
         text += _section("versions", _facts(details.versions))
         text += _section("reproducer", [f"  {details.script_note}", *(f"    {line}" for line in details.script.splitlines())])
@@ -201,7 +200,7 @@ class InstanceView:
         text += _section("call", _call(self._call))
         for source in dict.fromkeys(each.source for each in self._provenance):
             text += _section(f"comes from {one_line(source)}", [_seen(each) for each in self._provenance if each.source == source])
-        tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {_form(test.form)}  {_said(test)}" for test in self._tests]
+        tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {form_text(test.form)}  {_said(test)}" for test in self._tests]
         text += _section("tests", tests or ["  no test has run"])
         return text
 
@@ -224,12 +223,6 @@ class InstanceView:
 def _seen(occurrence: Occurrence) -> str:
     test = "further tests" if occurrence.test == OTHER_TESTS else one_line(occurrence.test, 160)
     return f"  {test}  {plural(occurrence.calls, 'call')}"
-
-
-def _form(text: str) -> str:
-    """The form of a test for a person: `baked`, `baked at opset 21`."""
-    inputs, opset = form_parts(text)
-    return one_line(inputs) if opset is None else f"{inputs} at opset {opset}"
 
 
 def _result_document(result: StoredResult, finding: str | None) -> Document:
