@@ -349,7 +349,7 @@ def build_and_run(template: Any, instance: Instance, key: str, adapter: Any, rou
     with contextlib.suppress(Invalid):
         model = template.build(instance, key, 0)
         model.run_once()
-        artefact = model.artefact(route.artefact, InputForm.RUNTIME)
+        artefact = model.artefact(route.artefact, InputForm.RUNTIME.value)
         compile_and_run(adapter, Subject(route, artefact.data, dict(model.inputs), 1, lambda: instance))
 
 

@@ -29,7 +29,7 @@ from opera.difftest.protocol import Ask, DiffTest, Event, drive
 from opera.difftest.specs import compiler_spec, library_spec
 from opera.difftest.test import Test
 from opera.models import torch_tables
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.prioritize.ranking import rank
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -98,7 +98,7 @@ def compare(difftest: DiffTest, workers: dict[WorkerKind, Handler], instances: l
     verdicts: Counter[str] = Counter()
     differing: list[str] = []
     for place, (key, api) in enumerate(instances):
-        test = Test(place, key, key, api, InputForm.RUNTIME, key, key, 0)
+        test = Test(place, key, key, api, ModelForm(InputForm.RUNTIME), key, key, 0)
         judged: dict[str, Judgement] = {}
         for way in ("without", "with") if place % 2 else ("with", "without"):
             with torch_tables.without() if way == "without" else nullcontext():

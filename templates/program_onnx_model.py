@@ -9,8 +9,10 @@ from typing import Any
 
 from opera.arrays import Array, as_array, is_array
 from opera.instance import Instance
+from opera.models.forms import ModelForm
 from opera.models.template import Artefact, Invalid, PythonSource
 from opera.programs.faults import faulty_call
+from opera.templates.onnx_opset import restated
 from opera.templates.onnx_source import python_source
 from opera.templates.program_model import ILL_TYPED_KIND, ProgramModel
 from opera.templates.program_onnx import model_of
@@ -60,10 +62,19 @@ class OnnxProgramModel(ProgramModel):
             return None
         return (KIND, [as_array(each) for each in found]) if all(map(is_array, found)) else None
 
+    def artefact(self, kind: str, form: str) -> Artefact:
+        made = super().artefact(kind, form)
+        opset = ModelForm.parse(form).opset
+        return made if opset is None else Artefact(self._at(opset).SerializeToString(deterministic=True))
+
+    def _at(self, opset: int | None) -> Any:
+        """The model at *opset*, which has to have the same schemas."""
+        return self.proto if opset is None else restated(self.proto, opset, lambda _: False)
+
     def printed(self, kind: str) -> Artefact:
         if kind not in (KIND, ILL_TYPED_KIND):
             raise ValueError(f"ONNX programs have no artefact of kind {kind!r}")
         return Artefact(self.proto.SerializeToString(deterministic=True))
 
     def source(self, form: str) -> PythonSource:
-        return python_source(self.proto, dict(self.inputs), self.reference().outputs)
+        return python_source(self._at(ModelForm.parse(form).opset), dict(self.inputs), self.reference().outputs)

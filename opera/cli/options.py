@@ -22,6 +22,7 @@ from opera.cli.help import COMMON, heading
 from opera.console import LiveLine, complain, cut, one_line, print_text, say
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 from opera.interruption import interruptible
+from opera.models.opsets import NEWEST, OLDEST
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -87,6 +88,18 @@ class Distance(click.ParamType[float]):
         if not 0 <= distance < math.inf:
             self.fail(f"{value!r} is not a distance; write 0 or a positive number", param, ctx)
         return distance
+
+
+class Opsets(click.ParamType[tuple[int, ...]]):
+    """Opsets of ONNX as `13,17,21`, in their order."""
+
+    name = "opsets"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        texts = str(value).split(",")
+        if not all(re.fullmatch(r"\s*\d{1,2}\s*", each, re.ASCII) and OLDEST <= int(each) <= NEWEST for each in texts):
+            self.fail(f"{one_line(str(value), 40)!r} is not a list of opsets from {OLDEST} to {NEWEST}; write e.g. 13,17,21,25", param, ctx)
+        return tuple(sorted({int(each) for each in texts}))
 
 
 class Count(click.IntRange):

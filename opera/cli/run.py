@@ -10,7 +10,7 @@ import click
 
 from opera.cli.help import HeadedCommand, heading
 from opera.cli.names import COMPILER, FRONTEND, LEVEL, ROUTE, STRATEGY
-from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Size, common, history_option
+from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Opsets, Size, common, history_option
 from opera.cli.report_files import report_files
 from opera.console import STDOUT, echo, option, print_json, print_table
 from opera.difftest.settings import Settings, Shard
@@ -62,6 +62,13 @@ _output = heading("Output")
     default="both",
     show_default=True,
     help="How to give shape-like inputs: at run time, as constants in the model (baked), or both.",
+)
+@_subject(
+    "--opset",
+    "opsets",
+    type=Opsets(),
+    metavar="N,...",
+    help="Opsets that models of ONNX declare, e.g. 13,17,21,25; by default the lowest at which each model is valid.",
 )
 @_tests(
     "--strategy",
@@ -125,6 +132,7 @@ def command(
     frontend: str,
     route: str | None,
     input_form: str,
+    opsets: tuple[int, ...] | None,
     strategy: str | None,
     history: tuple[str, ...],
     keyword: str | None,
@@ -168,8 +176,9 @@ def command(
     files.check(as_json=as_json)
     known = None if baseline is None else Baseline.existing(baseline)
     settings = Settings(
-        compiler, frontend, route, _FORMS[input_form], seed, strategy, keyword, limit, cap, budget, 1 if exit_first else maxfail, jobs,
-        timeout, memory, chebyshev, level, seeds=seeds, shard=None if shard is None else Shard.parse(shard), build=build,
+        compiler, frontend, route, _FORMS[input_form], opsets or (), seed, strategy, keyword, limit, cap, budget,
+        1 if exit_first else maxfail, jobs, timeout, memory, chebyshev, level, seeds=seeds,
+        shard=None if shard is None else Shard.parse(shard), build=build,
         cluster=Cluster(address, shared_folder) if executor == "ray" else None,
     )  # fmt: skip
     progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)

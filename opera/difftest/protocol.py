@@ -152,7 +152,7 @@ class DiffTest:
         what = self.document(test.instance), test.instance, test.seed
         if state.phase is Phase.MODEL:
             again = state.reference is None or state.remade > 0
-            return Ask(state.worker, Materialise(*what, self.kind, test.form.value, again))
+            return Ask(state.worker, Materialise(*what, self.kind, str(test.form), again))
         assert state.reference is not None
         assert state.artefact is not None
         bundle, model = state.reference.bundle, state.artefact.model

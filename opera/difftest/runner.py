@@ -21,7 +21,7 @@ from opera.difftest.settings import Settings
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done
@@ -62,7 +62,7 @@ class TestOutcome:
 
 @dataclass(frozen=True)
 class TestCase:
-    """A test to run: an instance in an input form. *key* and *seed* decide the drawn values of an instance without values."""
+    """A test to run: an instance and a form of its model. *key* and *seed* decide the drawn values of an instance without values."""
 
     __test__ = False
 
@@ -139,7 +139,7 @@ class TestRunner:
             raise Cancelled
         self.count += 1
         document = json.dumps(encode_instance(trial.instance))
-        test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
+        test = Test(0, trial.key, trial.key, trial.instance.api, ModelForm.parse(trial.form), "", "", trial.seed)
         library, compiler = roles
 
         def reviewed(judgement: Judgement, test: Test) -> bool:
@@ -164,7 +164,7 @@ class TestRunner:
     def first_pass(self, trial: TestCase) -> str | None:
         """The first pass of the compiler without which *trial* does not fail; None where none alone is to blame, or it does not tell."""
         document = json.dumps(encode_instance(trial.instance))
-        test = Test(0, trial.key, trial.key, trial.instance.api, InputForm(trial.form), "", "", trial.seed)
+        test = Test(0, trial.key, trial.key, trial.instance.api, ModelForm.parse(trial.form), "", "", trial.seed)
         difftest = replace(self._workers.difftest(lambda _: document), lowest=None, confirm=False, compiler=WorkerKind.COMPILER_FRESH)
         state = difftest.begin(test)
         while isinstance(state, TestState) and state.phase is Phase.MODEL:
@@ -183,9 +183,10 @@ class TestRunner:
 
     def _is_sound(self, difftest: DiffTest, state: TestState, trial: TestCase) -> bool:
         """Whether an ONNX model is one by its types and shapes as well: the baked form, which is made of constants, is checked for that."""
-        if trial.instance.kind not in (Kind.NODE, Kind.GRAPH) or state.test.form is InputForm.BAKED:
+        if trial.instance.kind not in (Kind.NODE, Kind.GRAPH) or state.test.form.inputs is InputForm.BAKED:
             return True
-        baked = replace(state, test=replace(state.test, form=InputForm.BAKED), phase=Phase.MODEL, worker=WorkerKind.LIBRARY)
+        form = replace(state.test.form, inputs=InputForm.BAKED)
+        baked = replace(state, test=replace(state.test, form=form), phase=Phase.MODEL, worker=WorkerKind.LIBRARY)
         event = self._ask(difftest.ask(baked))
         return not isinstance(event, Done) or not isinstance(from_json(event.result), InstanceRejected)
 

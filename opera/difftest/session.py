@@ -17,9 +17,9 @@ from opera.difftest.protocol import Ask, DiffTest, Event, drive
 from opera.difftest.settings import Settings
 from opera.difftest.specs import compiler_spec, library_spec
 from opera.difftest.test import Identity, Test
-from opera.errors import EnvironmentBroken
+from opera.errors import EnvironmentBroken, UserError
 from opera.instance import encode_instance
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import Verdict
 from opera.workers.pool import WorkerPool
 from opera.workers.pool_protocol import PoolProtocol, WorkerConfig, WorkerKind
@@ -38,6 +38,11 @@ class SubjectSession:
         registered = plugin(settings.compiler)
         self.adapter = registered.load()
         self.route: Route = choose_route(self.adapter, settings.frontend, settings.route)
+        if settings.opsets and (self.route.library, self.route.artefact) != ("onnx", "onnx"):
+            raise UserError(
+                f"--opset is for instances of ONNX, but {settings.subject} takes instances of {self.route.library} by the route"
+                f" {self.route.name}; leave --opset out, or use --frontend onnx"
+            )
         self._settings = settings
         self._own_settings = config.digest(settings.compiler)
         self._interrupted: Callable[[], bool] = lambda: False
@@ -160,7 +165,7 @@ def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
     """
     instance = canary(route.library, ill_typed=route.rejects)
     document = json.dumps(encode_instance(instance))
-    test = Test(0, _CANARY, _CANARY, instance.api, InputForm.RUNTIME, _CANARY, _CANARY, seed)
+    test = Test(0, _CANARY, _CANARY, instance.api, ModelForm(InputForm.RUNTIME), _CANARY, _CANARY, seed)
     return DiffTest(subject, route.artefact, (route.frontend, route.name), lambda _: document, confirm=False, reviewed=_never), test
 
 

@@ -49,6 +49,7 @@ class Settings:
     Attributes:
         compiler, frontend, route: The subject; *route* None means the frontend's default.
         forms: Input forms to try.
+        opsets: Opsets of ONNX that models declare; none for the lowest at which each is valid.
         seed: Of the inputs and of the ranking.
         seeds: How many input seeds to try, from *seed* on; only tests whose inputs are drawn run more than once.
         strategy: Of the ranking.
@@ -73,6 +74,7 @@ class Settings:
     frontend: str
     route: str | None = None
     forms: tuple[InputForm, ...] = (InputForm.RUNTIME, InputForm.BAKED)
+    opsets: tuple[int, ...] = ()
     seed: int = 0
     strategy: str | None = None
     keyword: str | None = None
@@ -113,6 +115,8 @@ class Settings:
             "chebyshev": self.chebyshev,
             "level": self.level,
         }
+        if self.opsets:
+            whole["opsets"] = list(self.opsets)
         if self.suite is not None:
             whole["suite"] = self.suite
         return whole if self.shard is None else {**whole, SHARD: str(self.shard)}

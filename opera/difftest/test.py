@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from opera.compilers.adapter import Route
-from opera.models.forms import InputForm
+from opera.models.forms import ModelForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class Test:
 
     Attributes:
         place: Its place in the campaign's order, from 0.
-        id: Hash of instance, seed, template, subject, route, input form and versions.
+        id: Hash of instance, seed, template, subject, route, form and versions.
         instance: Hash of the instance.
         api: The API of the instance.
-        form: Whether shape-like inputs are baked in.
+        form: Whether shape-like inputs are baked in, and the opset.
         reference_key: Of the inputs and reference outputs in the cache.
         artefact_key: Of the model in the cache.
         seed: Of the inputs that are drawn.
@@ -34,7 +34,7 @@ class Test:
     id: str
     instance: str
     api: str
-    form: InputForm
+    form: ModelForm
     reference_key: str
     artefact_key: str
     seed: int
@@ -42,7 +42,7 @@ class Test:
 
 @dataclass(frozen=True)
 class Identity:
-    """All parts of a test's identity except its instance, its seed and its input form.
+    """All parts of a test's identity except its instance, its seed and its form.
 
     Attributes:
         compiler: Name of the compiler.
@@ -64,13 +64,13 @@ class Identity:
         """The key of the inputs and reference outputs."""
         return _key(instance, seed, self._model)
 
-    def artefact_key(self, instance: str, seed: int, form: InputForm) -> str:
+    def artefact_key(self, instance: str, seed: int, form: ModelForm) -> str:
         """The key of the model."""
-        return _key(instance, seed, self._model, json.dumps(self.route.artefact), json.dumps(form.value))
+        return _key(instance, seed, self._model, json.dumps(self.route.artefact), json.dumps(str(form)))
 
-    def test(self, instance: str, seed: int, form: InputForm) -> str:
+    def test(self, instance: str, seed: int, form: ModelForm) -> str:
         """The identity of the test."""
-        return _key(instance, seed, self._model, self._subject, json.dumps(form.value), self._settings)
+        return _key(instance, seed, self._model, self._subject, json.dumps(str(form)), self._settings)
 
     @cached_property
     def _model(self) -> str:

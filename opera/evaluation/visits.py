@@ -18,7 +18,7 @@ from opera.difftest.messages import KeptModel, KeptReference, kept_of
 from opera.difftest.test import Identity
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
-from opera.models.forms import InputForm
+from opera.models.forms import ModelForm
 from opera.models.template import template_of
 from opera.plugins import search_path
 from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace
@@ -138,7 +138,7 @@ def _tasks(workspace: Workspace, campaign: Campaign, results: Sequence[StoredRes
     found: list[tuple[str, Message]] = []
     for result in results:
         reference = kept_of(campaigns.artefact(identity.reference_key(result.instance, result.seed)))
-        artefact = kept_of(campaigns.artefact(identity.artefact_key(result.instance, result.seed, InputForm(result.form))))
+        artefact = kept_of(campaigns.artefact(identity.artefact_key(result.instance, result.seed, ModelForm.parse(result.form))))
         if not isinstance(reference, KeptReference) or not isinstance(artefact, KeptModel) or artefact.model is None:
             continue
         document = json.loads(corpus.document(result.instance))

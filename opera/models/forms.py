@@ -1,8 +1,10 @@
-"""Input forms: whether a model's shape-like inputs are given at run time or baked in as constants."""
+"""The forms of a model: whether its shape-like inputs are given at run time or baked in as constants, and its opset."""
 
 from __future__ import annotations
 
 import enum
+import re
+from dataclasses import dataclass
 
 from opera.instance import Call, Instance, Kind, Tensor
 from opera.instance.values import walk
@@ -17,6 +19,7 @@ STATE = "state"
 BESIDE = "beside"
 """The context fact of both sides of a pair in one model, side b's with this call, side a's: outputs are those of a, then those of b."""
 _SMALL = 8
+_WITH_OPSET = re.compile(r"([a-z]+)@([1-9]\d?)", re.ASCII)
 _OF_CONSTANTS = "stablehlo"
 """The library whose programs have all inputs as constants: as arguments, they reach other code of a compiler."""
 
@@ -28,6 +31,34 @@ class InputForm(enum.Enum):
     BAKED = "baked"
     FOLDED = "folded"
     """Baked in, and operations of constants only replaced by what an interpreter gives for them: of StableHLO programs."""
+
+
+@dataclass(frozen=True)
+class ModelForm:
+    """The form of a test's model. Its text, `baked` or `baked@21`, is part of the test's identity, and stands in the store and in messages.
+
+    Attributes:
+        inputs: How shape-like inputs reach it.
+        opset: The opset of ONNX that it declares; None for the lowest at which it is valid and means the same.
+    """
+
+    inputs: InputForm
+    opset: int | None = None
+
+    @staticmethod
+    def parse(text: str) -> ModelForm:
+        """Inverse of `str`; raises ValueError for any other text."""
+        inputs, opset = form_parts(text)
+        return ModelForm(InputForm(inputs), opset)
+
+    def __str__(self) -> str:
+        return self.inputs.value if self.opset is None else f"{self.inputs.value}@{self.opset}"
+
+
+def form_parts(text: str) -> tuple[str, int | None]:
+    """Input form and opset of the text of a `ModelForm`. Of another text, which only a foreign workspace has, the text itself."""
+    found = _WITH_OPSET.fullmatch(text)
+    return (text, None) if found is None else (found[1], int(found[2]))
 
 
 def bakeable(instance: Instance) -> tuple[int, ...]:

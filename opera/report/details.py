@@ -15,7 +15,7 @@ from opera.oracles.fingerprint import symptom_of
 from opera.report.conditions import proof_lines
 from opera.report.layer import layer_of
 from opera.report.overview import UNKNOWN_API
-from opera.report.text import tail
+from opera.report.text import form_text, tail
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.store.reductions import StoredReduction
@@ -219,7 +219,7 @@ class Detailer:
         subject = f"{test.compiler}/{test.frontend}"
         api = self._apis.get(test.instance, UNKNOWN_API)
         return FailingTest(
-            test.test, test.instance, api, subject, test.form, one_line(headline(test.verdict, test.detail, test.compiler), 140)
+            test.test, test.instance, api, subject, form_text(test.form), one_line(headline(test.verdict, test.detail, test.compiler), 140)
         )
 
     def _commands(self, finding: Finding) -> tuple[NamedText, ...]:

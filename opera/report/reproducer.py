@@ -48,6 +48,7 @@ _SHOWN = 4000
 _SEARCHED = 60_000
 _NUMPY = "import numpy as np"
 _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?(?![\w.])")
+_OPSET = re.compile(r'(?:make_opsetid\(|opset_import: \[)"(?:ai\.onnx)?"(?: :|,) (\d+)')
 _FOREIGN = re.compile(r"\bml_dtypes\.(bfloat16|float8\w+)")
 """Dtypes of outputs that OpenVINO's Python API gives as integers of the same size."""
 _ROUNDING = 2e-5
@@ -124,7 +125,8 @@ def reduced(finding: Finding) -> ScriptCase | None:
     detail: Detail = {**finding.representative.detail, **reduction.detail.get("evidence", Detail())}
     condition = "" if finding.trigger is None else f" Fails with: {finding.trigger}."
     note = f"Reduced from test {finding.representative.test[:12]}.{condition}"
-    return ScriptCase(replace(finding.representative, seed=0, detail=detail), reduction.document, "reduced", note, when(finding))
+    form = reduction.detail.get("form", finding.representative.form)
+    return ScriptCase(replace(finding.representative, form=form, seed=0, detail=detail), reduction.document, "reduced", note, when(finding))
 
 
 def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -> str:
@@ -159,7 +161,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "library_source": source.text + ("\n" + expected if compares else ""),
         "route": result.route,
         "versions": dict(_flat(versions)),
-        "opset": dict(case.document.get("context", ())).get("opset", 0),
+        "opset": _opset_of(source.text),
         "kind": difference.get("kind"),
         "stage": result.stage.value if result.stage else "",
         "unsigned": str(difference.get("dtype")).startswith("uint") or "np.uint" in expected,
@@ -180,6 +182,12 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
     if why is not None:
         raise UserError(f"no script was written for {result.test[:12]}, because {why}; `opera show {result.test[:12]}` has the facts")
     return text
+
+
+def _opset_of(text: str) -> int:
+    """The opset that a model of ONNX declares in its source; 0 in other sources."""
+    found = _OPSET.search(text)
+    return int(found[1]) if found else 0
 
 
 def _is_plain(expected: str) -> bool:

@@ -6,6 +6,7 @@ import re
 from typing import Any, cast
 
 from opera.console import block, clean, cut, one_line
+from opera.models.forms import form_parts
 
 _HARMLESS = re.compile(r"(?!.*(?:www\.|GH-|://|__))[A-Za-z0-9(][A-Za-z0-9 .,:;()'\"=+/_%-]*", re.IGNORECASE)
 _SIGNATURE = re.compile(
@@ -57,3 +58,9 @@ def inline(text: str, limit: int = 240) -> str:
 def _longest_run(text: str) -> int:
     """Length of the longest run of backticks."""
     return max(map(len, re.findall("`+", text)), default=0)
+
+
+def form_text(form: str) -> str:
+    """The form of a test: `baked`, `baked at opset 21`."""
+    inputs, opset = form_parts(form)
+    return one_line(inputs) if opset is None else f"{inputs} at opset {opset}"

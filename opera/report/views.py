@@ -11,11 +11,13 @@ from opera.console import one_line, option, plural
 from opera.corpus.stored_call import CallText, stored_call
 from opera.difftest.judge import headline
 from opera.instance import Occurrence
+from opera.models.forms import form_parts
 from opera.oracles.verdict import Verdict
 from opera.report.details import Detailer, NamedText, evidence, lines, version_rows
 from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, result_of
 from opera.report.overview import findings_among
 from opera.report.terminal import finding_document
+from opera.report.text import form_text
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.findings import Finding
@@ -131,10 +133,12 @@ class TestView:
 
     def _rows(self) -> list[NamedText]:
         result = self._result
+        inputs, opset = form_parts(result.form)
         rows = [
             ("subject", f"{result.compiler}/{result.frontend}"),
             ("route", result.route),
-            ("input form", result.form),
+            ("input form", inputs),
+            ("declared opset", "" if opset is None else str(opset)),
             ("seed", str(result.seed)),
             ("verdict", result.verdict.value),
             ("stage", result.stage.value if result.stage else ""),
@@ -196,7 +200,7 @@ class InstanceView:
         text += _section("call", _call(self._call))
         for source in dict.fromkeys(each.source for each in self._provenance):
             text += _section(f"comes from {one_line(source)}", [_seen(each) for each in self._provenance if each.source == source])
-        tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {test.form}  {_said(test)}" for test in self._tests]
+        tests = [f"  {test.test[:12]}  {test.compiler}/{test.frontend}  {form_text(test.form)}  {_said(test)}" for test in self._tests]
         text += _section("tests", tests or ["  no test has run"])
         return text
 
@@ -222,11 +226,13 @@ def _seen(occurrence: Occurrence) -> str:
 
 
 def _result_document(result: StoredResult, finding: str | None) -> Document:
+    inputs, opset = form_parts(result.form)
     return {
         "compiler": result.compiler,
         "frontend": result.frontend,
         "route": result.route,
-        "form": result.form,
+        "form": inputs,
+        "opset": opset,
         "verdict": result.verdict.value,
         "stage": result.stage.value if result.stage else None,
         "reason": result.reason,

@@ -306,7 +306,17 @@ class _Campaign:
             limit = settings.limit
         else:
             order, limit = _kept(order, instances), None
-        plan = make_plan(order, identity, settings.forms, wanted, seeds=seeds, limit=limit, cap=settings.cap, shard=settings.shard)
+        plan = make_plan(
+            order,
+            identity,
+            settings.forms,
+            wanted,
+            opsets=settings.opsets,
+            seeds=seeds,
+            limit=limit,
+            cap=settings.cap,
+            shard=settings.shard,
+        )
         if self._adaptation is not None:
             self._draws = Draws(
                 self._adaptation, plan, instances, settings.seed, settings.limit, settings.shard, self._campaigns.finished, self._adopt
@@ -378,7 +388,7 @@ class _Campaign:
             compiler=self._settings.compiler,
             frontend=self._settings.frontend,
             route=self._workers.route.name,
-            form=test.form.value,
+            form=str(test.form),
             seed=test.seed,
             verdict=judgement.verdict,
             stage=judgement.stage,

@@ -15,13 +15,14 @@ from opera.config import Config
 from opera.difftest.messages import Compile, KeptModel, KeptReference, TimeCalls, Timed, from_json, kept_of
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.store import Campaigns, Corpus, Workspace
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done
 from opera.workers.supervision import working_folder
 
 _VERSION = 2
+_FORM = ModelForm(InputForm.RUNTIME)
 
 
 @dataclass(frozen=True)
@@ -70,14 +71,14 @@ def measure(workspace: Workspace, config: Config, settings: Settings, instances:
         try:
             identity = session.prove()
             for key in dict.fromkeys(instances):
-                test = identity.test(key, settings.seed, InputForm.RUNTIME)
+                test = identity.test(key, settings.seed, _FORM)
                 place = hashlib.sha256(f"latency {_VERSION} {repeats} {test}".encode()).hexdigest()
                 document = campaigns.artefact(place)
                 if document is None:
                     reference = kept_of(campaigns.artefact(identity.reference_key(key, settings.seed)))
                     model: Any = KeptModel()
                     if identity.route.artefact is not None:
-                        model = kept_of(campaigns.artefact(identity.artefact_key(key, settings.seed, InputForm.RUNTIME)))
+                        model = kept_of(campaigns.artefact(identity.artefact_key(key, settings.seed, _FORM)))
                     if not isinstance(reference, KeptReference) or not isinstance(model, KeptModel):
                         continue
                     what = corpus.document(key), key, settings.seed

@@ -12,10 +12,8 @@ from opera.corpus.selection import Predicate, at_most
 from opera.difftest.settings import Shard
 from opera.difftest.test import Identity, Test
 from opera.instance import Instance
-from opera.models.forms import InputForm, forms_of, is_drawn
+from opera.models.forms import InputForm, ModelForm, forms_of, is_drawn
 from opera.store import Campaigns
-
-_FORMS = tuple(InputForm)
 
 
 class Plan(Sequence[Test]):
@@ -25,16 +23,19 @@ class Plan(Sequence[Test]):
         self._identity = identity
         self._instances: list[str] = []
         self._apis: list[str] = []
+        self._known: list[ModelForm] = []
         self._forms = bytearray()
         self._seeds = array("q")
         self._places = array("I")
 
-    def add(self, place: int, instance: str, api: str, form: InputForm, seed: int) -> None:
+    def add(self, place: int, instance: str, api: str, form: ModelForm, seed: int) -> None:
         """Adds the test that has *place* in the campaign."""
         self._places.append(place)
         self._instances.append(instance)
         self._apis.append(sys.intern(api))
-        self._forms.append(_FORMS.index(form))
+        if form not in self._known:
+            self._known.append(form)
+        self._forms.append(self._known.index(form))
         self._seeds.append(seed)
 
     def __len__(self) -> int:
@@ -47,7 +48,7 @@ class Plan(Sequence[Test]):
     def __getitem__(self, index: int | slice) -> Test | Sequence[Test]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        instance, seed, form = self._instances[index], self._seeds[index], _FORMS[self._forms[index]]
+        instance, seed, form = self._instances[index], self._seeds[index], self._known[self._forms[index]]
         identity = self._identity
         return Test(
             place=self._places[index],
@@ -63,7 +64,7 @@ class Plan(Sequence[Test]):
     def identities(self) -> Iterator[tuple[int, str]]:
         """Place and identity of each test, which is all that is needed of those that have a result."""
         for place, instance, seed, form in zip(self._places, self._instances, self._seeds, self._forms, strict=True):
-            yield place, self._identity.test(instance, seed, _FORMS[form])
+            yield place, self._identity.test(instance, seed, self._known[form])
 
     def by_instance(self) -> dict[str, list[int]]:
         """The indices of the tests of each instance."""
@@ -76,7 +77,7 @@ class Plan(Sequence[Test]):
         """The tests at these indices only; their places stay."""
         part = Plan(self._identity)
         for each in chosen:
-            form = _FORMS[self._forms[each]]
+            form = self._known[self._forms[each]]
             part.add(self._places[each], self._instances[each], self._apis[each], form, self._seeds[each])
         return part
 
@@ -87,12 +88,13 @@ def make_plan(
     forms: Sequence[InputForm],
     wanted: Predicate,
     *,
+    opsets: Sequence[int] = (),
     seeds: Sequence[int] = (0,),
     limit: int | None = None,
     cap: int | None = None,
     shard: Shard | None = None,
 ) -> Plan:
-    """The tests of a campaign: every wanted instance in every form, and with every seed, in which it gives another test.
+    """The tests of a campaign: every wanted instance in every form, at every opset, and with every seed, in which it gives another test.
 
     What the first seed gives comes before what the second adds. The shards of a plan have no test in common, and together all of them.
 
@@ -101,6 +103,7 @@ def make_plan(
         identity: What the tests' identities are made of.
         forms: Input forms to try.
         wanted: On the name of an API.
+        opsets: Opsets that models declare; none for the lowest at which each is valid.
         seeds: Of the inputs that are drawn.
         limit: Most tests, of all shards together.
         cap: Most instances per API, of all shards together.
@@ -108,9 +111,9 @@ def make_plan(
     """
     plan = Plan(identity)
     places = itertools.count() if limit is None else iter(range(limit))
-    drawn: list[tuple[str, str, InputForm]] = []
+    drawn: list[tuple[str, str, ModelForm]] = []
 
-    def add(key: str, api: str, form: InputForm, seed: int) -> bool:
+    def add(key: str, api: str, form: ModelForm, seed: int) -> bool:
         place = next(places, None)
         if place is not None and (shard is None or shard.has(key)):
             plan.add(place, key, api, form, seed)
@@ -118,7 +121,7 @@ def make_plan(
 
     for key, instance in at_most((each for each in order if wanted(each[1].api)), cap, lambda each: each[1].api):
         again = len(seeds) > 1 and is_drawn(instance)
-        for form in forms_of(instance, tuple(forms)):
+        for form in itertools.starmap(ModelForm, itertools.product(forms_of(instance, tuple(forms)), opsets or (None,))):
             if not add(key, instance.api, form, seeds[0]):
                 return plan
             if again:

@@ -1,4 +1,4 @@
--- Schema of a workspace, version 7. PRAGMA user_version holds the version; every change adds a step to migrations.py.
+-- Schema of a workspace, version 8. PRAGMA user_version holds the version; every change adds a step to migrations.py.
 
 CREATE TABLE instances (
     id       TEXT PRIMARY KEY,      -- content hash

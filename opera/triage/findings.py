@@ -10,6 +10,7 @@ from opera.compilers.registry import has_script
 from opera.console import one_line
 from opera.difftest.judge import headline
 from opera.instance import Instance
+from opera.models.forms import form_parts
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.campaigns import Reproduction
@@ -265,9 +266,14 @@ def _representative(tests: Sequence[StoredResult], reduction: StoredReduction | 
 
 
 def smallest_first(tests: Sequence[StoredResult], sizes: Callable[[Iterable[str]], Mapping[str, int]]) -> list[StoredResult]:
-    """*tests* by the size of their instances; of equal ones, those with constants baked in come first."""
+    """*tests* by the size of their instances; of equal ones, those of lower opsets come first, then those with constants baked in."""
     by_size = sizes({test.instance for test in tests})
-    return sorted(tests, key=lambda test: (by_size.get(test.instance, 1 << 62), test.form != "baked", test.test))
+
+    def key(test: StoredResult) -> tuple[int, int, bool, str]:
+        inputs, opset = form_parts(test.form)
+        return by_size.get(test.instance, 1 << 62), opset or 0, inputs != "baked", test.test
+
+    return sorted(tests, key=key)
 
 
 _CACHED = 4096

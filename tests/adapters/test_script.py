@@ -60,6 +60,16 @@ def test_an_onnx_input_of_any_name_reproduces_as_any_other(name: str) -> None:
     np.testing.assert_array_equal(ReferenceEvaluator(names["model"]).run(None, names["inputs"])[0], [2, 4])
 
 
+@pytest.mark.parametrize(("form", "opset", "converts"), [("runtime", 13, True), ("runtime@16", 16, True), ("runtime@21", 21, False)])
+def test_a_script_for_iree_converts_by_the_opset_that_the_model_declares(form: str, opset: int, converts: bool) -> None:
+    """And not by that at which the instance was recorded."""
+    call = (Argument("A", X), Argument("B", X))
+    model = OnnxTemplate().build(Instance("onnx", "ai.onnx.Less", Kind.NODE, (), call, (("opset", 28), ("outputs", [True]))), "key", 0)
+    script = rendered(model.source(form), replace(RESULT, compiler="iree", form=form))
+    assert f'make_opsetid("", {opset})' in script
+    assert ("convert_version(model, 17)" in script) is converts
+
+
 def test_a_script_compares_both_parts_of_complex_numbers() -> None:
     difference: Any = {"kind": "values", "output": 0, "expected": "0.0", "actual": "2.0", "dtype": "complex64"}
     result = replace(RESULT, verdict=Verdict.INCONSISTENT, detail={"difference": difference})

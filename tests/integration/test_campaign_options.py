@@ -150,6 +150,11 @@ def test_findings_that_an_earlier_campaign_has_made_are_not_new(lab: Lab) -> Non
         (("--compiler", "fake", "--frontend", "fake", "--memory", "lots"), "not a size"),
         (("--compiler", "fake", "--frontend", "fake", "--limit", "0"), "--limit"),
         (("--compiler", "fake", "--frontend", "fake", "--strategy", "best"), "choose one of"),
+        (("--compiler", "fake", "--frontend", "fake", "--opset", "17,0"), "not a list of opsets from 13 to"),
+        (
+            ("--compiler", "fake", "--frontend", "fake", "--opset", "17"),
+            "--opset is for instances of ONNX, but fake/fake takes instances of",
+        ),
         (("--frontend", "fake"), "--compiler"),
     ],
 )

@@ -11,7 +11,7 @@ from opera.corpus.programs import entry_of
 from opera.difftest.judge import Judgement, needs_review
 from opera.difftest.rejection import accepted
 from opera.difftest.test import Test
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.models.template import Invalid
 from opera.oracles.verdict import Stage, Verdict
 from opera.programs.check import check
@@ -115,7 +115,7 @@ def test_what_a_compiler_documents_to_take_is_explained_and_nothing_else(fault: 
 
 def test_a_rejection_is_never_reviewed_by_the_values_of_inputs() -> None:
     judgement = Judgement(Verdict.CRASH, Stage.RUN)
-    tests = [Test(0, "", "", api, InputForm.RUNTIME, "", "", 0) for api in (ILL_TYPED, API)]
+    tests = [Test(0, "", "", api, ModelForm(InputForm.RUNTIME), "", "", 0) for api in (ILL_TYPED, API)]
     assert [needs_review(judgement, each) for each in tests] == [False, True]
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from opera.difftest.judge import Judgement, judge_compilation
 from opera.difftest.test import Test
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.oracles.compare import Difference, Policy, compare, disagreement
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
@@ -340,7 +340,7 @@ def test_the_library_disagrees_with_itself_in_values_or_in_shapes() -> None:
 
 # Whose fault an exception is.
 
-JOB = Test(0, "t", "i", "torch.relu", InputForm.RUNTIME, "r", "a", 0)
+JOB = Test(0, "t", "i", "torch.relu", ModelForm(InputForm.RUNTIME), "r", "a", 0)
 
 
 def raised(kind: str, *frames: tuple[str, str], suspect: str | None = None, stage: str = "load") -> Judgement:

@@ -34,13 +34,13 @@ from opera.difftest.messages import (
 from opera.difftest.protocol import LOWEST_LEVEL, Ask, DiffTest, Event, Phase, TestState, drive
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost
 
 BUNDLE, MODEL, OUTPUTS = "0" * 64, "1" * 64, "2" * 64
-TEST = Test(0, "t", "i", "library.api", InputForm.RUNTIME, "r", "a", 0)
+TEST = Test(0, "t", "i", "library.api", ModelForm(InputForm.RUNTIME), "r", "a", 0)
 DIFFTEST = DiffTest("fake/fake", "onnx", ("onnx", "direct"), lambda _: {"api": "library.api"}, lowest="none")
 MADE = Made(KeptModel(MODEL), KeptReference(BUNDLE))
 FAILURE: Any = {"type": "ValueError", "message": "no", "frames": []}

@@ -9,7 +9,7 @@ from opera.difftest.judge import Judgement
 from opera.difftest.messages import Compared, KeptModel, KeptReference, to_json
 from opera.difftest.protocol import DiffTest, TestState
 from opera.difftest.test import Test
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, ModelForm
 from opera.oracles.verdict import Verdict
 from opera.run.scheduler import Cache, Scheduler
 from opera.workers.machine import this_machine
@@ -80,7 +80,7 @@ def run(away: Mapping[int, set[WorkerKind]]) -> tuple[list[tuple[WorkerKind, str
         results[test.id] = judgement.verdict
 
     office = Office(fails="1")
-    tests = [Test(place, str(place), "i", "library.api", InputForm.BAKED, "r", f"a{place}", 0) for place in range(5)]
+    tests = [Test(place, str(place), "i", "library.api", ModelForm(InputForm.BAKED), "r", f"a{place}", 0) for place in range(5)]
     difftest = DiffTest("fake/fake", "onnx", ("onnx", "direct"), lambda _: {})
     scheduler = Scheduler(tests, office, difftest, Cache(READY.get), 1, take)
     step = 0

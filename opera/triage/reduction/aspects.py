@@ -11,6 +11,8 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Enum, Kind, Named, Tensor
 from opera.instance.values import Value
+from opera.models.forms import InputForm, ModelForm
+from opera.models.opsets import NEWEST_CLAIMED, OLDEST
 from opera.triage.reduction.candidates import fewer_outputs, retyped
 from opera.triage.reduction.places import Place, edit, edited, get, put, shrunk, stretched, with_axis, without, without_axis
 from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, dtype_meant, json_of, parameter_for
@@ -52,8 +54,7 @@ def aspects(view: View) -> Iterator[Aspect]:
 
 
 def _all(view: View) -> Iterator[Aspect]:
-    other = "runtime" if view.form == "baked" else "baked"
-    yield Aspect((Property("form", WHOLE, view.form),), (View(view.instance, other),))
+    yield from _form(view)
     yield from _context(view)
     fixed = view.instance.kind in (Kind.GRAPH, Kind.PROGRAM)
     if not fixed:
@@ -65,6 +66,22 @@ def _all(view: View) -> Iterator[Aspect]:
             yield from _tensor(view, name, value)
         else:
             yield from _parameter(view, name, value)
+
+
+def _form(view: View) -> Iterator[Aspect]:
+    form = ModelForm.parse(view.form)
+    other = replace(form, inputs=InputForm.RUNTIME if form.inputs is InputForm.BAKED else InputForm.BAKED)
+    yield Aspect((Property("form", WHOLE, form.inputs.value),), (View(view.instance, str(other)),))
+    opset = form.opset
+    if opset is not None:
+        older, newer = (None, *range(OLDEST, opset)), range(opset + 1, NEWEST_CLAIMED + 1)
+        yield Aspect((Property("opset-at-least", WHOLE, opset),), tuple(_at(view, each) for each in older))
+        limits = tuple(Property("opset-at-most", WHOLE, each) for each in range(opset, NEWEST_CLAIMED))
+        yield Aspect(limits, tuple(_at(view, each) for each in newer))
+
+
+def _at(view: View, opset: int | None) -> View:
+    return View(view.instance, str(replace(ModelForm.parse(view.form), opset=opset)))
 
 
 def _with(view: View, name: str, value: Value) -> View:

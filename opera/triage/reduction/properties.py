@@ -14,6 +14,7 @@ from opera.instance import DType, Graph, Instance, Kind, Tensor
 from opera.instance.codec import encode_value
 from opera.instance.values import Value
 from opera.instrumentation.wire import Json
+from opera.models.forms import form_parts
 from opera.programs.instances import features_of
 from opera.triage.reduction.places import Place, array_of, names, places
 
@@ -73,7 +74,7 @@ WHOLE = ""
 
 
 class View:
-    """An instance in an input form, with its values by name."""
+    """An instance in a form, with its values by name."""
 
     def __init__(self, instance: Instance, form: str) -> None:
         self.instance = instance
@@ -250,9 +251,13 @@ def parts_of(properties: Sequence[Property]) -> frozenset[str]:
     return frozenset(part for each in properties if each.kind == "calls" for part in str(each.value).split(_AND)) - {ANY_OPERATOR}
 
 
+_NO_OPSET = 1_000
+"""In place of the opset of a model at its own lowest one: of that, neither bound is known to hold."""
 _OF_TWO = frozenset({"dtype-differs", "rank-differs", "shape-differs"})
 _KINDS: Mapping[str, tuple[Predicate, str]] = {
-    "form": (lambda view, _value, other: view.form == other, "input form={value}"),
+    "form": (lambda view, _value, other: form_parts(view.form)[0] == other, "input form={value}"),
+    "opset-at-least": (lambda view, _value, other: (form_parts(view.form)[1] or 0) >= other, "opset≥{value}"),
+    "opset-at-most": (lambda view, _value, other: (form_parts(view.form)[1] or _NO_OPSET) <= other, "opset≤{value}"),
     "context": (lambda view, _v, other: [other[0], json_of(view.instance.context_value(other[0]))] == list(other), "{first}={last}"),
     "calls": (lambda view, _value, other: set(str(other).split(_AND)) <= {*features_of(view.instance), ANY_OPERATOR}, "calls {value}"),
     "output": (lambda view, _value, other: _wanted(view.instance, int(other)), "output {value} is wanted"),

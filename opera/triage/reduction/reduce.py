@@ -12,6 +12,8 @@ from opera.arrays import ModelValue, as_array, is_array, to_bytes
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
 from opera.instance import Instance, Kind, Outcome, Tensor, encode_instance
+from opera.models.forms import ModelForm
+from opera.models.opsets import OLDEST
 from opera.oracles.verdict import Detail, Verdict
 from opera.triage.reduction.aspects import Aspect, aspects
 from opera.triage.reduction.candidates import Candidates, steps_for
@@ -57,7 +59,7 @@ class Reduction:
 
     Attributes:
         instance: The instance; all values kept, nothing drawn.
-        form: The input form.
+        form: The form of its model.
         trigger: What the failure depends on.
         proof: What shows this.
         probes: Instances that were run.
@@ -124,11 +126,12 @@ class Reducer:
         self._last_probe = first_probe + self._budget.probes
         self._form = form
         start = self._start(instance, key, seed)
+        self._form = self._with_lowest_opset(start)
         smallest, trigger, complete = self._without_slips(start, began + self._budget.seconds)
         evidence = self._confirm(smallest)
         return Reduction(
             instance=smallest,
-            form=form,
+            form=self._form,
             trigger=trigger,
             proof=self._proof,
             probes=self._runner.count - first_probe,
@@ -156,6 +159,13 @@ class Reducer:
             reason = "the outputs that the test declares" if instance.expected is not None else "random numbers inside the model"
             raise NotReduced(f"fails only with {reason} ({_said(probe)} otherwise)")
         return plain
+
+    def _with_lowest_opset(self, start: Instance) -> str:
+        """The form with the lowest opset at which *start* fails: none where it does at the lowest that is valid."""
+        form = ModelForm.parse(self._form)
+        lower = () if form.opset is None else (None, *range(OLDEST, form.opset))
+        forms = (str(replace(form, opset=each)) for each in lower)
+        return next((each for each in forms if self._same(self._probe(View(start, each)))), self._form)
 
     def _without_slips(self, start: Instance, deadline: float) -> tuple[Instance, Trigger, bool]:
         """Searches again where the smallest instance fails for a reason that the original does not have."""
