@@ -266,7 +266,8 @@ def _beside_a_pole(base: Array, other: Array) -> Array:
     """Where two results are very large numbers of different signs: infinity lies between them."""
     if base.dtype.kind != "f" or other.dtype.kind != "f":
         return np.zeros(base.shape, dtype=bool)
-    return (np.sign(base) != np.sign(other)) & (np.abs(base) > _LARGE) & (np.abs(other) > _LARGE)
+    one, two = base.astype(np.float64), other.astype(np.float64)
+    return (np.sign(one) != np.sign(two)) & (np.abs(one) > _LARGE) & (np.abs(two) > _LARGE)
 
 
 def _outputs(results: Sequence[Outputs | None], index: int, shape: tuple[int, ...]) -> list[Array]:
