@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import os
 import warnings
-from typing import Any, Callable, List, Optional, Sequence
+from typing import Any, Callable, FrozenSet, List, Optional, Sequence, Set
 
 from ..deeprel.instances import InstanceFile
 from ..docter.constraints import TargetApi
@@ -41,6 +42,7 @@ def main(argv: Sequence[str]) -> None:
             return
         file = InstanceFile(options.instances, bench.library, AT_HAND)
         chosen = sorted(name for name in file.apis if filters.selected(name) and file.apis[name].offsets)
+        killers = _killers(options)
         index, count = options.shard
         for number in range(index, len(chosen), count):
             name, first = chosen[number], number * ENTRIES
@@ -52,19 +54,20 @@ def main(argv: Sequence[str]) -> None:
             if filters.excluded(name) or filters.noise(name) is not None:
                 stream.drop("excluded", name)
                 continue
-            _Entry(bench, stream, recorder, name, first, options).run(file)
+            _Entry(bench, stream, recorder, name, first, options, killers).run(file)
 
 
 class _Entry:
     """The settings of one API."""
 
-    def __init__(self, bench: Any, stream: Stream, recorder: Any, name: str, first: int, options: Any) -> None:
+    def __init__(self, bench: Any, stream: Stream, recorder: Any, name: str, first: int, options: Any, killers: FrozenSet[int]) -> None:
         self._bench = bench
         self._stream = stream
         self._recorder = recorder
         self._name = name
         self._number = first
         self._options = options
+        self._killers = killers
 
     def run(self, file: InstanceFile) -> None:
         """Makes the variations of some of its calls, and records those that return."""
@@ -77,8 +80,14 @@ class _Entry:
             known = settings.of(call)
             if not self._attempt(call, f"{self._name}::{place}::as recorded", watched=False):
                 continue
+            deadly: Set[int] = set()
             for numbers, made in variations(call, known, self._options.pairs, f"{self._options.seed}:{self._name}:{place}"):
-                self._attempt(made, f"{self._name}::{place}::" + ", ".join(str(known[number]) for number in numbers))
+                if deadly.isdisjoint(numbers):
+                    self._attempt(made, f"{self._name}::{place}::" + ", ".join(str(known[number]) for number in numbers))
+                else:
+                    self._pass_over()
+                if self._number in self._killers:
+                    deadly.update(numbers if len(numbers) == 1 else ())
 
     def _declared(self) -> Optional[TargetApi]:
         """What the library declares of the parameters; None, which is counted, where it declares nothing that can be read."""
@@ -124,6 +133,12 @@ class _Entry:
             return False
         return True
 
+    def _pass_over(self) -> None:
+        """Counts a pair with a setting that, alone, ended an earlier host: a new host for each such pair would take its time."""
+        self._number += 1
+        if self._number > self._options.after:
+            self._stream.drop("ends-its-process", self._name)
+
     def _prepared(self, call: Call, test: str) -> Callable[[], Any]:
         """The call with everything built, so that the call alone can be watched."""
         self._bench.reset(self._options.seed, test)
@@ -133,6 +148,20 @@ class _Entry:
             target = self._bench.built(target, *_plain(made.items, "build"), made.context)
         positional, keywords = _plain(made.items, "call")
         return lambda: target(*positional, **keywords)
+
+
+def _killers(options: Any) -> FrozenSet[int]:
+    """The variations that ended earlier hosts of this shard: a file beside the recording has them, the last is the one to go on after."""
+    folder, name = os.path.split(str(options.recording))
+    path = os.path.join(folder, name.partition("+")[0] + ".killers")
+    if options.after >= 0:
+        with open(path, "a", encoding="ascii") as file:
+            file.write(f"{options.after}\n")
+    try:
+        with open(path, encoding="ascii") as file:
+            return frozenset(int(line) for line in file)
+    except FileNotFoundError:
+        return frozenset()
 
 
 def _plain(items: Any, part: str) -> Any:

@@ -227,8 +227,12 @@ class Settings:
         return found + [
             _replacing(call, number, "tensor", "0-d", HeldTensor(*_scalar_array(item.value, self._dtype)))
             for number, item in enumerate(call.items)
-            if item.part == "call" and type(item.value) in (int, float)
+            if item.part == "call" and type(item.value) in (int, float) and self._takes_tensor(item.name)
         ]
+
+    def _takes_tensor(self, name: str) -> bool:
+        """Whether an overload declares a tensor for the parameter: a run may take one for a number that is documented as a number."""
+        return any(_common(each.name) == _common(name) and each.has(TENSOR) for signature in self._api.calls for each in signature)
 
     def _items(self, call: Call, number: int, items: List[Any]) -> List[Setting]:
         """Of a list of tensors: no items, one item, and a first item of another dtype than the rest."""

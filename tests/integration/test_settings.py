@@ -141,9 +141,16 @@ def test_the_same_seed_gives_the_same_recording_and_another_seed_other_pairs(run
 def test_a_host_goes_on_after_the_variation_that_is_named(run: Run, file: Path) -> None:
     """What the driver asks for after a host has died: the calls that follow are those of the undisturbed run."""
     entries = [(line["entry"], line["name"]) for line in run.lines if "entry" in line]
-    middle = next(number for number, name in entries if name.endswith("torch.sum::0::call keepdim=True"))
+    deadly = "call keepdim=True"
+    middle = next(number for number, name in entries if name.endswith(f"torch.sum::0::{deadly}"))
     rest = host(file.parent, "--instances", str(file), "--pairs", "10", "--after", str(middle), name="rest")
-    assert [(line["entry"], line["name"]) for line in rest.lines if "entry" in line] == [each for each in entries if each[0] > middle]
+    found = [(line["entry"], line["name"]) for line in rest.lines if "entry" in line]
+    later = [each for each in entries if each[0] > middle]
+    left_out = [each for each in later if each not in found]
+    assert left_out
+    assert all(name.startswith("torch.sum::0::") and deadly in name and ", " in name for _, name in left_out)
+    assert found == [each for each in later if each not in left_out]
+    assert rest.dropped("torch.sum")["ends-its-process"] == len(left_out)
 
 
 def test_without_recorded_calls_nothing_is_made_and_that_is_counted(tmp_path: Path) -> None:
@@ -157,7 +164,7 @@ class Hostile:
 
     library = "pytorch"
     name = "settings"
-    description = SourceDescription("settings", "settings", "for tests", stall=8.0, timeout=120.0)
+    description = SourceDescription("settings", "settings", "for tests", stall=45.0, timeout=600.0)
 
     SCRIPT = """
 import functools, os, runpy, signal, sys, time, torch
@@ -168,7 +175,7 @@ def celu(input, alpha: float = 1.0, inplace: bool = False):
         os.abort()
     if alpha == -1.0:
         signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
-        time.sleep(100)
+        time.sleep(1000)
     return real(input, alpha, inplace)
 torch.nn.functional.celu = celu
 sys.argv = sys.argv[1:]
@@ -180,7 +187,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
     def command(self, request: Request) -> list[str]:
         rest = ["settings", "--recording", str(request.recording), "--after", str(request.after), "--instances", str(self._instances)]
-        return [request.python, "-c", self.SCRIPT, str(INSTRUMENTATION / "__main__.py"), *rest, "--pairs", "0"]
+        return [request.python, "-c", self.SCRIPT, str(INSTRUMENTATION / "__main__.py"), *rest, "--pairs", "60"]
 
 
 @pytest.mark.slow
@@ -191,10 +198,11 @@ def test_a_call_that_kills_or_hangs_the_library_costs_no_other(tmp_path: Path) -
     shard.start()
     rows = list(shard.rows(lambda: None))
     tests = {getattr(row.line, "test", "").split("::")[-1] for row in rows}
-    assert [failure.cause for failure in shard.failures] == ["no progress for 8 s", "killed by SIGABRT"]
+    assert [failure.cause for failure in shard.failures] == ["no progress for 45 s", "killed by SIGABRT"]
     assert [failure.entry.split("::")[-1] for failure in shard.failures] == ["call alpha=-1.0", "call alpha=0.5"]
     assert {"call alpha=2", "dtype of input=float64", "rank of input=0"} <= tests
-    assert not {"call alpha=0.5", "call alpha=-1.0"} & tests
+    assert any("call alpha=2, " in test for test in tests)
+    assert not any("call alpha=0.5" in test or "call alpha=-1.0" in test for test in tests)
 
 
 # Keras

@@ -134,10 +134,11 @@ def test_ranks_start_at_0_and_sizes_are_0_and_1() -> None:
 
 def test_a_python_number_stands_for_a_tensor_and_a_tensor_for_a_number() -> None:
     given = call(Item("call", "input", X), Item("call", "other", 2))
-    found = settings(given, (INPUT, parameter("other", "float", required=True)))
+    found = settings(given, (INPUT, parameter("other", "float", required=True)), (INPUT, parameter("other", "tensor", required=True)))
     assert value(found, "scalar of input", "Python number", given).items[0].value == -1.0
     tensor = value(found, "tensor of other", "0-d", given).items[1].value
     assert (tensor.dtype, tensor.array.shape) == ("int64", ())
+    assert not texts(settings(given, (INPUT, parameter("other", "float", required=True))), "tensor of other"), "only a number is declared"
 
 
 def test_a_list_of_tensors_has_one_or_none_or_mixes_dtypes() -> None:
