@@ -6,29 +6,23 @@ A setting is kept if ONNX's checker accepts the model with all its shapes and th
 from __future__ import annotations
 
 import importlib
-import itertools
-import random
 import re
 from dataclasses import dataclass, field, replace
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
 from .onnx import formal_name, opset_versions, schema_of
 from .onnx_values import dtype_names, to_array
+from .settings.kinds import BORROWED, LARGEST, REALS, SIZES, axes, cast, distinct, lists, with_rank, with_size
 
 onnx: Any = importlib.import_module("onnx")
 np: Any = importlib.import_module("numpy")
 
-_REALS: Tuple[float, ...] = (0.5, 1.0)
 _DTYPES = ("to", "dtype", "output_dtype", "stash_type", "softmax_precision")
 """Attributes that number a dtype."""
 _QUOTED = re.compile(r"['\"`](\w+)['\"`]")
 _FORBIDDEN = re.compile(r"simultaneously with (\w+)")
 _Shapes = Tuple[Optional[Tuple[int, ...]], ...]
 _OLDEST = 13
-_LARGEST = 100_000
-"""Elements of an input: a larger call says no more, and takes longer."""
-_BORROWED = 2
-"""Values that are tried for an optional input which a call leaves out."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +57,7 @@ class Setting:
         dtype: The dtype of all inputs in the slots of `cast`.
         cast: Slots of one type constraint.
         length: Size of the first dimension of the first input; None leaves it.
+        rank: Number of dimensions of the first input; None leaves it.
         opset: Version of the operator's domain; None leaves it.
     """
 
@@ -73,6 +68,7 @@ class Setting:
     dtype: Any = None
     cast: Tuple[int, ...] = ()
     length: Optional[int] = None
+    rank: Optional[int] = None
     opset: Optional[int] = None
 
     def of(self, call: Call) -> Optional[Call]:
@@ -84,13 +80,16 @@ class Setting:
             inputs[slot] = value
         for slot in self.cast:
             if slot < len(inputs) and inputs[slot] is not None:
-                inputs[slot] = _cast(inputs[slot], self.dtype)
+                inputs[slot] = cast(inputs[slot], self.dtype)
                 if inputs[slot] is None:
                     return None
-        if self.length is not None:
-            if not inputs or inputs[0] is None or inputs[0].ndim == 0 or inputs[0].shape[0] <= self.length:
+        if self.length is not None or self.rank is not None:
+            first = inputs[0] if inputs else None
+            first = first if first is None or self.rank is None else with_rank(first, self.rank)
+            first = first if first is None or self.length is None else with_size(first, 0, self.length)
+            if first is None:
                 return None
-            inputs[0] = inputs[0][: self.length]
+            inputs[0] = first
         if self.attribute is not None:
             node = onnx.NodeProto()
             node.CopyFrom(call.node)
@@ -98,7 +97,7 @@ class Setting:
             gone = {name, *(() if value is None else self.without)}
             kept = [each for each in node.attribute if each.name not in gone]
             del node.attribute[:]
-            node.attribute.extend([*kept, *([] if value is None else [onnx.helper.make_attribute(name, value)])])
+            node.attribute.extend([*kept, *([] if value is None else [_attribute(name, value)])])
         while inputs and inputs[-1] is None:
             inputs.pop()
         opsets = call.opsets if self.opset is None else {**call.opsets, _domain(node): self.opset}
@@ -115,7 +114,7 @@ def call_of(model: Any, values: Sequence[Any]) -> Optional[Call]:
         if isinstance(value, list) or value is None or isinstance(value, onnx.SparseTensorProto):
             return None
         given[info.name] = array = to_array(value) if isinstance(value, onnx.TensorProto) else np.asarray(value)
-        if array.size > _LARGEST:
+        if array.size > LARGEST:
             return None
     if any(each.type in (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS) for each in node.attribute):
         return None
@@ -152,8 +151,10 @@ class Pool:
         found += self._of_inputs(call, schema)
         found += _of_dtypes(call, schema)
         found += [Setting("opset", opset=version) for version in _older(call, schema)]
-        alone = sum(each is not None for each in call.inputs) == 1
-        return found + [Setting("size", length=length) for length in ((1, 0) if alone else ())]
+        if sum(each is not None for each in call.inputs) == 1 and call.inputs[0] is not None:
+            found += [Setting("size", length=length) for length in SIZES]
+            found += [Setting("rank", rank=rank) for rank in range(call.inputs[0].ndim + 2) if rank != call.inputs[0].ndim]
+        return found
 
     def _of_attribute(self, call: Call, declared: Any) -> Iterator[Setting]:
         name, kind, kinds = str(declared.name), declared.type, onnx.defs.OpSchema.AttrType
@@ -164,13 +165,13 @@ class Pool:
         if kind == kinds.INT:
             values += self._integers(call, declared, seen)
         elif kind == kinds.FLOAT:
-            values += [*seen, *_REALS]
+            values += [*seen, *REALS]
         elif kind == kinds.STRING:
             values += [*seen, *self._enumeration(name, declared)]
         elif kind == kinds.INTS and present is not None and not self._is_tied(call, name):
             present = [int(each) for each in present]
-            values += [[1] * len(present), present[::-1], [-1 - each for each in present]]
-        for value in _distinct(values):
+            values += lists(present)
+        for value in distinct(values):
             if repr(value) != repr(present):
                 yield Setting(f"attribute {name}", attribute=(name, value), without=_exclusive(declared))
 
@@ -189,8 +190,7 @@ class Pool:
         if known <= {0, 1}:
             return [0, 1]
         if name == "axis" and call.inputs and call.inputs[0] is not None:
-            rank = call.inputs[0].ndim
-            return list(range(-rank, rank))
+            return axes(call.inputs[0].ndim)
         return self._beside.get((call.node.op_type, name, _shapes(call, len(call.inputs))), [])
 
     def _enumeration(self, name: str, declared: Any) -> List[Any]:
@@ -208,7 +208,7 @@ class Pool:
             if slot < len(call.inputs) and call.inputs[slot] is not None:
                 yield Setting(f"input {formal.name}", slots={slot: None})
                 continue
-            for value in self._slots.get((call.node.op_type, slot, _shapes(call, slot)), [])[:_BORROWED]:
+            for value in self._slots.get((call.node.op_type, slot, _shapes(call, slot)), [])[:BORROWED]:
                 yield Setting(f"input {formal.name}", slots={slot: value})
 
 
@@ -220,6 +220,10 @@ def _older(call: Call, schema: Any) -> List[int]:
         since = int(onnx.defs.get_schema(call.node.op_type, since - 1, _domain(call.node)).since_version)
         found.add(max(since, _OLDEST))
     return sorted(found, reverse=True)
+
+
+def _attribute(name: str, value: Any) -> Any:
+    return onnx.helper.make_attribute(name, value, attr_type=onnx.AttributeProto.INTS if value == [] else None)
 
 
 def _domain(node: Any) -> str:
@@ -251,32 +255,6 @@ def _dtype(text: str) -> Any:
         return None
     number = dict(onnx.TensorProto.DataType.items()).get(match[1].upper())
     return onnx.helper.tensor_dtype_to_np_dtype(number) if number in dtype_names() else None
-
-
-def _cast(value: Any, dtype: Any) -> Any:
-    """*value* in another dtype, without signs where the new one has none; None where numpy has no such conversion."""
-    if dtype.kind in "ub" and value.dtype.kind in "if":
-        value = np.abs(value)
-    try:
-        with np.errstate(all="ignore"):
-            return value.astype(dtype)
-    except TypeError:
-        return None
-
-
-def variations(call: Call, settings: Sequence[Setting], pairs: int, seed: str) -> Iterator[Call]:
-    """*call* with each of *settings* alone, then with as many pairs, drawn at random."""
-    for setting in settings:
-        made = setting.of(call)
-        if made is not None:
-            yield made
-    both = [pair for pair in itertools.combinations(settings, 2) if pair[0].factor != pair[1].factor]
-    random.Random(seed).shuffle(both)
-    for first, second in both[:pairs]:
-        made = first.of(call)
-        made = None if made is None else second.of(made)
-        if made is not None:
-            yield made
 
 
 def evaluated(call: Call) -> Optional[Tuple[Any, List[Any], List[Any]]]:
@@ -324,13 +302,3 @@ def _shapes(call: Call, slot: int) -> _Shapes:
 def _add(known: List[Any], value: Any) -> None:
     if value not in known:
         known.append(value)
-
-
-def _distinct(values: Iterable[Any]) -> List[Any]:
-    seen: Set[str] = set()
-    found: List[Any] = []
-    for value in values:
-        if repr(value) not in seen:
-            seen.add(repr(value))
-            found.append(value)
-    return found

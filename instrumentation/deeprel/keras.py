@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Mapping
 
 from ..docter.keras import KerasBench
+from ..settings.recorded import Call
 from .values import Arguments, Values, equal
 
 _USUAL = {"image_data_format": "channels_last", "floatx": "float32", "dtype_policy": "float32"}
@@ -25,9 +26,26 @@ class Relations(KerasBench):
 
     def arguments(self, document: Dict[str, Any]) -> Arguments:
         """The arguments of the recorded call *document*; equal for every call of this. Its settings hold until the next `reset`."""
-        made = self._values.arguments(document)
+        return self.rebuilt(self.sampled(document))
+
+    def sampled(self, document: Dict[str, Any]) -> Call:
+        """The recorded call *document* with the values of its tensors."""
+        return self._values.sampled(document)
+
+    def rebuilt(self, call: Call) -> Arguments:
+        """The arguments of *call*. Its settings hold until the next `reset`."""
+        made = self._values.rebuilt(call)
         self._set({**_USUAL, **made.context})
         return made
+
+    def typed(self, call: Call, dtype: str) -> Mapping[str, Any]:
+        """The context of *call* with inputs of *dtype*: a layer computes in it, if it can."""
+        real = call.module and dtype.startswith(("float", "bfloat"))
+        return {**call.context, "dtype_policy": dtype} if real else call.context
+
+    def numpy_dtype(self, name: str) -> Any:
+        """The numpy dtype for the canonical *name*."""
+        return self._values.numpy_dtype(name)
 
     def built(self, factory: Any, positional: List[Any], keywords: Dict[str, Any], context: Dict[str, Any]) -> Any:
         """The layer of a recorded call, which is called in the mode of that call."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Mapping
 
 from ..docter.pytorch import PyTorchBench
+from ..settings.recorded import Call
 from .values import Arguments, Values, equal
 
 torch: Any = importlib.import_module("torch")
@@ -26,6 +27,23 @@ class Relations(PyTorchBench):
     def arguments(self, document: Dict[str, Any]) -> Arguments:
         """The arguments of the recorded call *document*; equal for every call of this."""
         return self._values.arguments(document)
+
+    def sampled(self, document: Dict[str, Any]) -> Call:
+        """The recorded call *document* with the values of its tensors."""
+        return self._values.sampled(document)
+
+    def rebuilt(self, call: Call) -> Arguments:
+        """The arguments of *call*."""
+        return self._values.rebuilt(call)
+
+    def typed(self, call: Call, dtype: str) -> Mapping[str, Any]:
+        """The context of *call* with inputs of *dtype*: the parameters of a module have it too, if they can."""
+        inexact = call.module and dtype.startswith(("float", "bfloat", "complex"))
+        return {**call.context, "parameters": self._values.dtype(dtype)} if inexact else call.context
+
+    def numpy_dtype(self, name: str) -> Any:
+        """The numpy dtype for the canonical *name*."""
+        return self._values.numpy_dtype(name)
 
     def built(self, factory: Any, positional: List[Any], keywords: Dict[str, Any], context: Dict[str, Any]) -> Any:
         """The module of a recorded call, in the dtype and the mode of that call."""

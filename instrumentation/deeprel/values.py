@@ -11,6 +11,7 @@ import sys
 from typing import Any, Callable, Dict, List, NamedTuple, Sequence, Tuple, cast
 
 from ..foreign_tensors import array_of
+from ..settings.recorded import Call, DtypeName, HeldTensor, Item
 from ..wire import Unrecordable
 
 np: Any = importlib.import_module("numpy")
@@ -38,6 +39,7 @@ class Values:
         _find_opera(__file__)
         self.template: Any = importlib.import_module(f"opera.templates.{template}")
         self._instance: Any = importlib.import_module("opera.instance")
+        self._arrays: Any = importlib.import_module("opera.arrays")
         self._sampling: Any = importlib.import_module("opera.models.sampling")
         self._operators: Any = importlib.import_module("opera.models.operators")
         self._invalid: Any = importlib.import_module("opera.models.template").Invalid
@@ -57,29 +59,64 @@ class Values:
 
     def arguments(self, document: Dict[str, Any]) -> Arguments:
         """The arguments of the recorded call *document*; equal for every call of this."""
+        return self.rebuilt(self.sampled(document))
+
+    def sampled(self, document: Dict[str, Any]) -> Call:
+        """The recorded call *document* with the values of its tensors; equal for every call of this."""
         instance = self._instance.decode_instance(document)
         self._operators.operators_of(instance.library).check_instance(instance)
-        items: List[Tuple[str, str, Any, bool]] = []
+        items: List[Item] = []
         for part, given in (("build", instance.init), ("call", instance.call)):
             for number, argument in enumerate(given):
-                value = self._made(argument.value, f"{instance.api}:{part}:{number}", part)
-                items.append((part, argument.name, value, argument.keyword))
-        return Arguments(items, dict(instance.context))
+                value = self._sampled(argument.value, f"{instance.api}:{part}:{number}")
+                items.append(Item(part, argument.name, value, argument.keyword))
+        return Call(instance.api, tuple(items), instance.kind is self._instance.Kind.MODULE, dict(instance.context))
 
-    def _made(self, value: Any, key: str, part: str) -> Any:
+    def rebuilt(self, call: Call) -> Arguments:
+        """The arguments of *call* as the library's own objects."""
+        items = [(item.part, item.name, self._made(item.value, item.part), item.keyword) for item in call.items]
+        return Arguments(items, dict(call.context))
+
+    def dtype(self, name: str) -> Any:
+        """A data type as the context of a call has it."""
+        return self._instance.DType(name)
+
+    def numpy_dtype(self, name: str) -> Any:
+        """The numpy dtype for the canonical *name*."""
+        return self._arrays.numpy_dtype(name)
+
+    def _sampled(self, value: Any, key: str) -> Any:
         if isinstance(value, self._instance.Tensor):
-            return self._tensor(value, self._sampling.sample(value, key, 0), part)
+            return HeldTensor(value.dtype, self._sampling.sample(value, key, 0), value.strides)
+        if isinstance(value, self._instance.DType):
+            return DtypeName(value.name)
         if isinstance(value, (list, tuple)):
-            items = [self._made(item, f"{key}.{place}", part) for place, item in enumerate(cast("List[Any]", value))]
+            items = [self._sampled(item, f"{key}.{place}") for place, item in enumerate(cast("List[Any]", value))]
             return tuple(items) if isinstance(value, tuple) else items
         if isinstance(value, dict):
-            return {name: self._made(item, f"{key}.{name}", part) for name, item in cast("Dict[Any, Any]", value).items()}
+            return {name: self._sampled(item, f"{key}.{name}") for name, item in cast("Dict[Any, Any]", value).items()}
         if isinstance(value, slice):
             ends = cast("Tuple[Any, ...]", (value.start, value.stop, value.step))
-            return slice(*(self._made(end, f"{key}.{place}", part) for place, end in enumerate(ends)))
+            return slice(*(self._sampled(end, f"{key}.{place}") for place, end in enumerate(ends)))
         if isinstance(value, self._instance.Call):
-            positional = [self._made(item, key, part) for name, item in value.arguments if name is None]
-            keywords = {name: self._made(item, key, part) for name, item in value.arguments if name is not None}
+            return self._instance.Call(value.api, tuple((name, self._sampled(item, key)) for name, item in value.arguments))
+        return value
+
+    def _made(self, value: Any, part: str) -> Any:
+        if isinstance(value, HeldTensor):
+            return self._tensor(value, value.array, part)
+        if isinstance(value, DtypeName):
+            return self.template.constant(self.dtype(value.name))
+        if isinstance(value, (list, tuple)):
+            items = [self._made(item, part) for item in cast("List[Any]", value)]
+            return tuple(items) if isinstance(value, tuple) else items
+        if isinstance(value, dict):
+            return {name: self._made(item, part) for name, item in cast("Dict[Any, Any]", value).items()}
+        if isinstance(value, slice):
+            return slice(*(self._made(end, part) for end in cast("Tuple[Any, ...]", (value.start, value.stop, value.step))))
+        if isinstance(value, self._instance.Call):
+            positional = [self._made(item, part) for name, item in value.arguments if name is None]
+            keywords = {name: self._made(item, part) for name, item in value.arguments if name is not None}
             return self.resolve(value.api)(*positional, **keywords)
         return self.template.constant(value)
 

@@ -18,14 +18,14 @@ class Late(BaseException):
 
 
 @contextlib.contextmanager
-def alarm() -> Generator[None]:
-    """Ends the block with `Late` after `LATE` seconds, unless it is in native code."""
+def alarm(seconds: float = LATE) -> Generator[None]:
+    """Ends the block with `Late` after *seconds*, unless it is in native code."""
 
     def ring(*_: object) -> None:
         raise Late
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, LATE)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:

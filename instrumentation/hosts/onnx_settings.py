@@ -7,7 +7,8 @@ import warnings
 from typing import Any, Dict, List, Sequence
 
 from ..onnx import api_name, node_document
-from ..onnx_settings import Call, Pool, call_of, evaluated, variations
+from ..onnx_settings import Call, Pool, call_of, evaluated
+from ..settings.kinds import spread, variations
 from ..stream import Stream
 from ..wire import Unrecordable
 from . import arguments
@@ -34,14 +35,14 @@ def main(argv: Sequence[str]) -> None:
             if group is not None:
                 stream.drop(group if group == "excluded" else f"noise:{group}", operator)
                 continue
-            for number, call in enumerate(_spread(by_operator[operator], options.calls)):
+            for number, call in enumerate(spread(by_operator[operator], options.calls)):
                 stream.begin(f"{options.source}::{operator}::{number}")
                 _record(call, pool, options, stream)
 
 
 def _record(call: Call, pool: Pool, options: Any, stream: Stream) -> None:
     operator = api_name(call.node)
-    for each in variations(call, pool.settings(call), options.pairs, f"{options.seed}:{operator}"):
+    for _, each in variations(call, pool.settings(call), options.pairs, f"{options.seed}:{operator}"):
         found = evaluated(each)
         if found is None:
             stream.drop("not-valid", operator)
@@ -57,8 +58,3 @@ def _by_operator(calls: Sequence[Call]) -> Dict[str, List[Call]]:
     for call in calls:
         found.setdefault(api_name(call.node), []).append(call)
     return found
-
-
-def _spread(calls: Sequence[Call], count: int) -> Sequence[Call]:
-    """At most *count* of *calls*, spread evenly: neighbours in the list are alike."""
-    return [calls[place * len(calls) // count] for place in range(count)] if len(calls) > count else calls

@@ -62,6 +62,7 @@ class OnnxRuntimeAdapter(Adapter):
         UnsupportedRule((f"{_STATE}.Fail", f"{_STATE}.RuntimeException"), "declined", _DECLINES, stages=("load", "run")),
         UnsupportedRule((f"{_STATE}.Fail",), "locale-not-installed", _NO_LOCALE),
         UnsupportedRule((f"{_STATE}.InvalidGraph",), "dtype", pattern=_WRONG_TYPE),
+        UnsupportedRule((f"{_STATE}.Fail",), "dtype", r"\bMLDataType for: tensor\(\w+\) is not currently registered or supported\b"),
     )
 
     rejections = (UnsupportedRule(tuple(f"{_STATE}.{name}" for name in _TYPED), "rejected", stages=("load", "run")),)
@@ -106,6 +107,8 @@ class OnnxRuntimeAdapter(Adapter):
         if value is None or isinstance(value, list):
             raise CannotFeed("ONNX Runtime's Python API takes neither optionals, nor sequences, nor elements of types that numpy lacks")
         array = cast(Array, value)
+        if array.dtype.kind == "c":
+            raise CannotFeed("ONNX Runtime's Python API takes no complex numbers")
         if array.dtype.char in _PLAIN:
             return self._ort.OrtValue.ortvalue_from_numpy(array)
         element = self._onnx.helper.np_dtype_to_tensor_dtype(array.dtype)

@@ -6,8 +6,8 @@ import importlib
 import io
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -101,14 +101,8 @@ class OpenVinoAdapter(Adapter):
         return {"openvino": str(self._ov.__version__), "device": "CPU", "precision": "f32"}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
-        try:
+        with _excused(subject):
             return self._read(subject)
-        except Exception as error:
-            arrays = [value for value in subject.inputs.values() if value is not None and not isinstance(value, list)]
-            foreign = {name for array in arrays if (name := dtype_name(array.dtype)) not in _TYPES}
-            if foreign:
-                raise CannotFeed(f"OpenVINO's Python API takes no {', '.join(sorted(foreign))} array") from error
-            raise
 
     def _read(self, subject: Subject) -> Any:
         self._fed: Mapping[str, Array] = subject.inputs
@@ -141,7 +135,8 @@ class OpenVinoAdapter(Adapter):
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")
-        return self._core.compile_model(loaded, "CPU", self._properties)
+        with _excused(subject):
+            return self._core.compile_model(loaded, "CPU", self._properties)
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         self._outputs = len(compiled.outputs)
@@ -216,3 +211,16 @@ class OpenVinoAdapter(Adapter):
 
     def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_openvino(scratch)
+
+
+@contextmanager
+def _excused(subject: Subject) -> Generator[None]:
+    """Raises `CannotFeed` in place of an exception where an input has a dtype that OpenVINO does not know: no model of it can run."""
+    try:
+        yield
+    except Exception as error:
+        arrays = [value for value in subject.inputs.values() if value is not None and not isinstance(value, list)]
+        foreign = {name for array in arrays if (name := dtype_name(array.dtype)) not in _TYPES}
+        if foreign:
+            raise CannotFeed(f"OpenVINO's Python API takes no {', '.join(sorted(foreign))} array") from error
+        raise

@@ -15,7 +15,8 @@ from onnx import TensorProto, helper
 
 from opera.extract.description import INSTRUMENTATION
 from opera.instance import Instance, decode_instance
-from opera.instrumentation.onnx_settings import Call, Pool, Setting, call_of, evaluated, variations
+from opera.instrumentation.onnx_settings import Call, Pool, Setting, call_of, evaluated
+from opera.instrumentation.settings.kinds import variations
 from opera.templates.onnx_model import OnnxTemplate
 
 X = np.arange(24, dtype="float32").reshape(2, 3, 4)
@@ -80,7 +81,7 @@ def test_each_older_schema_from_opset_13_on_is_a_setting() -> None:
 def test_attributes_that_exclude_each_other_never_stand_together() -> None:
     pads = call("MaxPool", np.ones((1, 1, 4, 4), "float32"), kernel_shape=[2, 2], pads=[1, 0, 0, 1])
     automatic = call("MaxPool", np.ones((1, 1, 4, 4), "float32"), kernel_shape=[2, 2], auto_pad="SAME_UPPER")
-    for each in variations(automatic, [Setting("attribute pads", attribute=("pads", [1, 0, 0, 1]), without=("auto_pad",))], 0, "seed"):
+    for _, each in variations(automatic, [Setting("attribute pads", attribute=("pads", [1, 0, 0, 1]), without=("auto_pad",))], 0, "seed"):
         assert [attribute.name for attribute in each.node.attribute] == ["kernel_shape", "pads"]
     settings = Pool([pads, automatic]).settings(pads)
     assert all(each.without == ("auto_pad",) for each in settings if each.factor == "attribute pads" and each.attribute)
@@ -95,8 +96,8 @@ def test_what_the_evaluator_or_the_checker_rejects_is_left_out() -> None:
 def test_pairs_change_two_different_things_and_a_seed_gives_the_same() -> None:
     given = call("ArgMax", X, axis=1, keepdims=0)
     settings = Pool([given]).settings(given)
-    made = [each.node.SerializeToString() for each in variations(given, settings, 10, "seed")]
-    assert made == [each.node.SerializeToString() for each in variations(given, settings, 10, "seed")]
+    made = [each.node.SerializeToString() for _, each in variations(given, settings, 10, "seed")]
+    assert made == [each.node.SerializeToString() for _, each in variations(given, settings, 10, "seed")]
     assert len(made) > len([each for each in settings if each.of(given) is not None])
 
 

@@ -6,8 +6,9 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
-from instances import counting, torch_call
+from instances import counting, tensor, torch_call
 from real_campaigns import Campaign, run
 
 from opera.compilers.openvino import OpenVinoAdapter
@@ -20,6 +21,7 @@ INSTANCES = (
     torch_call("torch.var", counting(3, 4), dim=0, correction=2),
     torch_call("torch.mean", counting(3, 4), dim=0),
     torch_call("torch.view_as_complex", counting(3, 2)),
+    torch_call("torch.t", tensor(np.ones((1, 2)), "complex64")),
     torch_call("torch.native_layer_norm", counting(2, 3), normalized_shape=(3,), weight=None, bias=counting(3), eps=1e-5),
 )
 
@@ -49,6 +51,11 @@ def test_a_clear_refusal_is_no_crash(campaign: Campaign) -> None:
     assert verdict(campaign, "torch.var") == ("unsupported", "declined")
     assert verdict(campaign, "torch.mean") == ("pass", None)
     assert verdict(campaign, "torch.view_as_complex") == ("unsupported", "dtype")
+
+
+def test_a_model_that_cannot_be_fed_is_no_crash(campaign: Campaign) -> None:
+    """OpenVINO converts a model with complex inputs, and its CPU plugin then finds no memory for them."""
+    assert verdict(campaign, "torch.t") == ("unsupported", "no-array-interface")
 
 
 def test_an_internal_type_is_no_converter(campaign: Campaign) -> None:
