@@ -83,6 +83,8 @@ def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, o
     seen = text.partition("Seen with ")[2].partition(".\n")[0].replace("\n", " ")
     document = {"schema": "finding/1", **{name: finding.get(name) for name in KEYS}, **witnesses(finding, options.workspace)}
     document.update(seen_with=seen, status=STATUS)
+    if there is not None:
+        document.update({name: json.loads((there / "finding.json").read_text())[name] for name in ("id", "operators")})
     if label is not None:
         document.update(status=VERIFIED, cause=label["cause"], why=label["reason"])
     folder.mkdir(parents=True, exist_ok=True)
