@@ -20,8 +20,8 @@ from opera.templates.onnx_agreement import computed, is_sound
 Maker = Callable[[Any], Artefact]
 """Makes an artefact of a `KerasModel`."""
 _RAISED_IN_CALL = "Exception encountered when calling "
-"""How Keras begins the message of an error of an operator. If PyTorch's newer exporter fails, e.g. without a converter, Keras drops its error
-and calls the model with ones, whatever the inputs are: a matrix of ones has no inverse."""
+"""How Keras begins the message of an error of an operator. If PyTorch's newer exporter fails, e.g. without a converter, Keras drops its
+error and calls the model with ones, whatever the inputs are: a matrix of ones has no inverse."""
 
 
 def makers() -> Mapping[str, Maker]:
