@@ -19,6 +19,9 @@ from opera.templates.onnx_agreement import computed, is_sound
 
 Maker = Callable[[Any], Artefact]
 """Makes an artefact of a `KerasModel`."""
+_RAISED_IN_CALL = "Exception encountered when calling "
+"""How Keras begins the message of an error of an operator. If PyTorch's newer exporter fails, e.g. without a converter, Keras drops its
+error and calls the model with ones, whatever the inputs are: a matrix of ones has no inverse."""
 
 
 def makers() -> Mapping[str, Maker]:
@@ -130,6 +133,8 @@ def _onnx(model: Any) -> Artefact:
             proto = onnx.load(path)
     except Exception as error:
         _check_traceable(model, functional)
+        if str(error).startswith(_RAISED_IN_CALL):
+            raise Invalid("capture-failed:onnx") from error
         raise ExportFailed("keras.onnx") from error
     suspect = None if is_sound(proto, model.inputs) else "keras.onnx"
     return Artefact(proto.SerializeToString(deterministic=True), suspect)

@@ -204,6 +204,14 @@ def test_what_the_exporter_cannot_is_told_from_what_pytorch_cannot_trace() -> No
         model(clipped).artefact("onnx", "runtime")
 
 
+@pytest.mark.parametrize("operator", ["inv", "cholesky", "lu_factor"])
+def test_what_the_library_rejects_of_the_ones_that_its_exporter_fills_in_is_no_failure_of_the_exporter(operator: str) -> None:
+    """PyTorch's exporter has no converter; Keras then traces with ones, of which there is no inverse."""
+    regular = np.array([[2.0, 1.0], [1.0, 4.0]], "float32")
+    with pytest.raises(Invalid, match="capture-failed:onnx"):
+        model(function(f"ops.{operator}", Argument("x", tensor(regular)))).artefact("onnx", "runtime")
+
+
 def test_results_next_to_the_inputs_are_in_double_precision() -> None:
     built = model(layer("Dense", {"units": 3}))
     exact, near = built.nearby(0.0, 0), built.nearby(1e-6, 0)
