@@ -156,7 +156,7 @@ def _since(operator: str, opset: int) -> int:
 
 
 def _schema(operator: str, opset: int) -> Any:
-    """The schema of an operator at an opset; None where there is none."""
+    """The schema of an operator at an opset; None if the opset does not have the operator."""
     try:
         return onnx.defs.get_schema(operator, opset)
     except onnx.defs.SchemaError:

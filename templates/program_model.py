@@ -96,7 +96,8 @@ class ProgramModel(ABC):
             with np.errstate(all="ignore"):
                 exact = (value == value.astype(holder)) & (operator is not None and not operator.approximate)
                 size = np.maximum(np.abs(value), largest) if operator is not None and operator.cancels else np.abs(value)
-                return np.where(exact, value, value + (nudged(size, scale, draw, len(feeds) + number) - size))
+                error = nudged(size, scale, draw, len(feeds) + number) - size
+                return np.where(exact | ~np.isfinite(error), value, value + error)  # what is infinite has no rounding error
 
         holder = np.float16 if scale >= _COARSE else np.float32
         try:

@@ -72,6 +72,13 @@ def test_the_step_behind_a_formula_that_cancels_is_excused() -> None:
     assert reason(["exp", "log"], [-20, 0.3], [-14, 0.3]) is None, "exp cancels nothing"
 
 
+def test_infinity_is_not_rounded() -> None:
+    """sigmoid(inf) is 1, and exp(inf) infinite: a compiler that gives NaN is wrong."""
+    assert reason(["sigmoid", "add"], [np.inf, 0.3], [np.nan, 1.148885]) is None
+    assert reason(["exp", "add"], [np.inf, 0.3], [np.nan, 2.699718]) is None
+    assert reason(["sigmoid", "add"], [np.nan, 0.3], [2.0, 1.148885]) is None
+
+
 def test_infinity_lies_between_very_large_numbers_of_both_signs() -> None:
     """gelu_tanh(-7) is -1e-11 or 0, and its reciprocal -1e11 or infinite."""
     assert reason(["gelu_tanh", "reciprocal"], [-7, 0.3], [np.inf, 5.39515]) == "ill-conditioned"
