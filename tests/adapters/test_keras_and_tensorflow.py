@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from _pytest.mark.structures import ParameterSet
 from innocent import INNOCENT
+from instances import keras_call, tensor
 from real_campaigns import Campaign, filled, opera, run, selected
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
@@ -140,5 +141,21 @@ def test_a_wrong_result_from_a_saved_model_is_reproduced_without_opera(campaign:
     found = campaign(SAVED_WRONG)
     assert found.verdicts("tf.nn.log_softmax") == {"inconsistent": 1}
     (finding,) = [each for each in found.report()["findings"] if each["operators"] == ["tf.nn.log_softmax"]]
+    outcome = opera("reproduce", finding["id"], "--output", str(tmp_path / "script.py"), workspace=found.workspace)
+    assert outcome["reproduced"] is True
+
+
+EXPORTED_WRONG = {
+    "onnx": keras_call("keras.ops.argmin", tensor([[1, 2], [3, 4]]), keepdims=True),  # the exported model keeps one of two dimensions
+    "tf2onnx": keras_call("keras.ops.sinc", tensor([0.0, 0.5])),  # the exported model divides 0 by 0
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("route", EXPORTED_WRONG)
+def test_a_wrong_model_of_an_exporter_is_reproduced_without_opera(route: str, tmp_path: Path) -> None:
+    found = run(filled(tmp_path / "exported", [EXPORTED_WRONG[route]]), "onnxruntime", "keras", [], "--route", route)
+    (finding,) = found.report()["findings"]
+    assert finding["verdict"] == "inconsistent"
     outcome = opera("reproduce", finding["id"], "--output", str(tmp_path / "script.py"), workspace=found.workspace)
     assert outcome["reproduced"] is True
