@@ -291,7 +291,7 @@ class Settings:
 
 
 def _scalars(call: Call, number: int) -> List[Setting]:
-    """A Python number, and a tensor without dimensions, in place of a tensor."""
+    """A Python number in place of a tensor."""
     tensor = call.items[number].value
     if not isinstance(tensor, HeldTensor) or not tensor.array.size or tensor.dtype == "string":
         return []
