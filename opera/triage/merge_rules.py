@@ -28,7 +28,7 @@ _SOME_DTYPE = "some dtype"
 """Stands for a property about a dtype, whatever the dtype and the tensor or parameter."""
 _JOINT = "+"
 """Between the converters of an operator that became several."""
-_DTYPES = frozenset({"dtype", "dtype-class", "dtype-not", "type", "type-class"})
+_DTYPES = frozenset({"dtype", "dtype-class", "dtype-class-not", "dtype-not", "type", "type-class"})
 _SAME_KIND = {
     "rank-differs": "shape-differs", "item-above-one": "above-one", "item-positive": "positive", "item-negative": "negative",
 }  # fmt: skip

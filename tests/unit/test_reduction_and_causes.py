@@ -165,6 +165,8 @@ def test_the_trigger_is_the_most_general_set_that_tells_failures_from_passes() -
     ("properties", "text"),
     [
         ((("dtype-class", "integer"), ("dtype-not", "float32")), "dtype(x) is integer"),
+        ((("dtype-class-not", "floating-point"), ("dtype-not", "float32")), "dtype(x) is not floating-point"),
+        ((("dtype-class", "integer"), ("dtype-class-not", "floating-point")), "dtype(x) is integer"),
         ((("dtype", "uint8"), ("dtype-class", "integer"), ("dtype-not", "float32")), "dtype(x)=uint8"),
         ((("dtype-class", "floating-point"), ("dtype-not", "float32")), "dtype(x) is floating-point, dtype(x)≠float32"),
     ],
@@ -172,6 +174,24 @@ def test_the_trigger_is_the_most_general_set_that_tells_failures_from_passes() -
 def test_a_trigger_says_of_a_dtype_only_what_the_rest_does_not_say(properties: tuple[tuple[str, str], ...], text: str) -> None:
     trigger = Trigger(canonical({Property(kind, "x", value) for kind, value in properties}), "torch.f", ("x",))
     assert trigger.text() == text
+
+
+@pytest.mark.parametrize(
+    ("dtypes", "text"),
+    [(("int", "bool"), "dtype(x) is not floating-point"), (("int",), "dtype(x) is integer"), (("bool",), "dtype(x)=bool")],
+)
+def test_floating_point_dtypes_that_pass_are_told_from_all_others(dtypes: tuple[str, ...], text: str) -> None:
+    start = View(operator(("x", tensor([1], "bool" if dtypes == ("bool",) else "int64"))), "runtime")
+
+    def fails(view: View) -> bool:
+        return view.tensors["x"].dtype.startswith(dtypes)
+
+    found = [aspect for aspect in aspects(start) if any(each.kind == "dtype" for each in aspect.properties)]
+    removals = [removal for aspect in found for removal in aspect.removals]
+    failing, passing = [start, *filter(fails, removals)], [each for each in removals if not fails(each)]
+    ladder = [p for aspect in found for p in reversed(aspect.properties) if all(p.holds(each) for each in failing)]
+    chosen = canonical(set(covering(ladder, passing)))
+    assert Trigger(chosen, start.instance.api, ("x",)).text() in (text, text.replace("=", " is "))
 
 
 def test_a_trigger_holds_for_another_operator_by_the_places_of_its_tensors() -> None:

@@ -174,7 +174,8 @@ def _others(view: View, name: str) -> list[tuple[str, Tensor]]:
 
 def _dtype(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
     different = [Property("dtype-differs", name, each) for each, other in _others(view, name) if other.dtype != tensor.dtype]
-    general = (Property("dtype-class", name, dtype_class(tensor.dtype)), Property("dtype-not", name, "float32"), *different)
+    classes = (Property("dtype-class-not", name, "floating-point"), Property("dtype-class", name, dtype_class(tensor.dtype)))
+    general = (*classes, Property("dtype-not", name, "float32"), *different)
     first = next(each for each, other in view.tensors.items() if other.dtype == tensor.dtype) == name
     new = [each for each in dict.fromkeys((*_DTYPES, *(other.dtype for _, other in _others(view, name)))) if each != tensor.dtype]
     alone = [_with(view, name, retyped(tensor, tensor.dtype, each)) for each in new]

@@ -277,6 +277,7 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "items-differ": (_of_sequence(lambda items: len({str(json_of(item)) for item in items}) > 1), "entries of {name} differ"),
     "dtype": (_of_tensor(lambda tensor, other: tensor.dtype == other), "dtype({name})={value}"),
     "dtype-class": (_of_tensor(lambda tensor, other: dtype_class(tensor.dtype) == other), "dtype({name}) is {value}"),
+    "dtype-class-not": (_of_tensor(lambda tensor, other: dtype_class(tensor.dtype) != other), "dtype({name}) is not {value}"),
     "dtype-not": (_of_tensor(lambda tensor, other: tensor.dtype != other), "dtype({name})≠{value}"),
     "dtype-differs": (_differs(lambda tensor: tensor.dtype), "dtype({name})≠dtype({value})"),
     "rank": (_of_tensor(lambda tensor, other: len(tensor.shape) == other), "rank({name})={value}"),

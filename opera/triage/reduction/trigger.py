@@ -159,7 +159,11 @@ def _implies(one: Property, other: Property) -> bool:
     if other.kind == "given":
         return True
     if other.kind == "dtype-not":
+        if one.kind == "dtype-class-not":
+            return one.value == dtype_class(other.value)
         return one.value != other.value if one.kind == "dtype" else one.kind == "dtype-class" and one.value != dtype_class(other.value)
+    if other.kind == "dtype-class-not":
+        return one.kind in ("dtype", "dtype-class") and dtype_class(one.value) != other.value
     if other.kind == "dtype-class":
         return one.kind == "dtype" and dtype_class(one.value) == other.value
     if other.kind == "rank-at-least":
