@@ -17,19 +17,35 @@ def functions_of(subject: Subject) -> list[str]:
         return [
             str(getattr(node.target, "__name__", node.target)) for node in graph_module(subject).graph.nodes if node.op == "call_function"
         ]
-    torch: Any = importlib.import_module("torch")
-    nodes = torch.export.load(io.BytesIO(subject.data)).graph.nodes
-    return [str(node.target.__name__) for node in nodes if node.op == "call_function"]
+    return [str(node.target.__name__) for node in _saved_nodes(subject)]
 
 
 def operators_of(subject: Subject) -> str:
     """The ATen operators of a saved exported program, joined by `+`; the instance's own operator where they are many."""
     if subject.route.artefact is None:
         return subject.instance.operator
-    distinct = [name for name in dict.fromkeys(functions_of(subject)) if name != "getitem"]
+    names = (str(node.target.__name__) for node in _saved_nodes(subject) if not _keeps_everything(node))
+    distinct = [name for name in dict.fromkeys(names) if name != "getitem"]
     if len(distinct) > _MOST_NAMED:
         return f"{subject.instance.operator} (decomposed)"
     return "+".join(distinct) or "identity"
+
+
+def _saved_nodes(subject: Subject) -> list[Any]:
+    """The calls of a saved program."""
+    torch: Any = importlib.import_module("torch")
+    return [node for node in torch.export.load(io.BytesIO(subject.data)).graph.nodes if node.op == "call_function"]
+
+
+def _keeps_everything(node: Any) -> bool:
+    """Whether a call computes nothing: a check of a tensor's dtype, or a conversion to the dtype that the tensor has."""
+    name = str(node.target.__name__)
+    if name.startswith("_assert_"):
+        return True
+    if not name.startswith("to."):
+        return False
+    given, made = (getattr(each.meta.get("val"), "dtype", None) for each in (node.args[0], node))
+    return given is not None and given == made
 
 
 def graph_module(subject: Subject) -> Any:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import os
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 from instances import counting, tensor, torch_call
 from real_campaigns import Campaign, run
 
+from opera.compilers.adapter import Subject
 from opera.compilers.openvino import OpenVinoAdapter
+from opera.compilers.torch_format import operators_of
 from opera.instance import Occurrence
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -71,3 +76,20 @@ def test_conversions_send_no_telemetry() -> None:
     environment = {**os.environ, **OpenVinoAdapter.housekeeping}
     result = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_the_converter_is_what_computes() -> None:
+    """Keras checks and converts each tensor before it is used, mostly to the dtype that the tensor has."""
+    torch: Any = importlib.import_module("torch")
+
+    class Converts(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.sin(x.to(torch.float32)).to(torch.float64)
+
+    program = torch.export.export(Converts(), (torch.zeros(2),))
+    assert [str(node.target) for node in program.graph.nodes if "_assert_" in str(node.target)]
+    buffer = io.BytesIO()
+    torch.export.save(program, buffer)
+    (route,) = (each for each in OpenVinoAdapter.routes if (each.frontend, each.name) == ("keras", "exported-program"))
+    subject = Subject(route, buffer.getvalue(), {}, 1, lambda: torch_call("torch.sin", counting(2)))
+    assert operators_of(subject) == "sin.default+to.dtype"
