@@ -18,6 +18,7 @@ from opera.oracles.verdict import Cause, Detail, Frame, Stage, Verdict
 
 _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
+    (re.compile(r"(?<=error: )loc\(.*?\): "), ""),
     (re.compile(r"0x[0-9a-fA-F]+"), "ADDR"),
     (re.compile(r"(?s)(failed to legalize operation '[\w.]+'(?: that was explicitly marked illegal)?): .*"), r"\1"),
     (re.compile(r"\(args = [^\n]*?, kwargs = \{[^{}\n]*\}\)"), "(ARGS)"),
@@ -47,10 +48,11 @@ _LINES = (
     r"%\d+(?::\d+)? = .*",
     r"\^",
     r"\S+:\d+(?::\d+)?: (?:warning|remark): .*",
+    r"\S+:\d+(?::\d+)?: note: loc\(.*\): called from",
     r">>> .*",
 )
 """Lines of Python, PyTorch, MLIR and linkers that say where a failure was noticed, and nothing of the failure."""
-_PREFIXES = (r"\S+\.(?:cc|cpp|h):\d+ ", r"<(?:stdin|unknown)>:\d+(?::\d+)?: error: ")
+_PREFIXES = (r"\S+\.(?:cc|cpp|h):\d+ ", r"<(?:stdin|unknown)>:\d+(?::\d+)?: error: ", r"loc\(.*?\): ")
 """How C++ and MLIR begin a message with a place."""
 _LIMIT = 2000
 """Largest number of characters of a message that count; a stored failure is shorter."""

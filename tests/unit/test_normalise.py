@@ -91,6 +91,18 @@ def test_what_a_compilers_tool_prints_around_an_error_is_dropped() -> None:
     assert template(message, noise_of("iree")) == template("<stdin>:7:9: error: no cast")
 
 
+def test_the_place_in_a_model_is_no_part_of_a_message() -> None:
+    """Names in it differ from model to model, and it can be longer than the message."""
+
+    def message(model: str) -> str:
+        inner = f'callsite(fused["Call:", "Call@__inference_wrapper_{model}"] at fused["Call:", "Call"])'
+        place = f'loc(fused["BiasAdd:", "{model}/BiasAdd@__inference_serve_17"] at {inner})'
+        return f"<unknown>:0: error: {place}: 'tf.Transpose' op x (rank 3): no\n<unknown>:0: note: loc({inner}): called from\n"
+
+    assert summary(message("conv1d_7_1")) == "'tf.Transpose' op x (rank 3): no"
+    assert template(message("conv1d_7_1")) == template(message("dense")) != template(message("dense").replace("Transpose", "Add"))
+
+
 def test_a_warning_before_the_error_is_dropped() -> None:
     error = "<stdin>:4:10: error: failed to legalize operation 'torch.aten.sum'"
     warned = f"<stdin>:4:10: warning: Number of inferred reduce dims, 3, does not match\n{error}"
