@@ -19,7 +19,7 @@ _CONVERTER = ("tensorflow.lite.python.convert_phase.ConverterError",)
 _INTERPRETER = ("RuntimeError", "ValueError")
 _NO_TYPE = r"\bFailed to convert element type '[^']+': Unsupported type\b"
 _NO_KERNEL = r"\bEncountered unresolved custom op: "
-_DECLINES = r"(?i)\bnot (currently |yet )?supported\b|\bunsupported (data |input |output |element )?type\b"
+_DECLINES = r"(?i)\bnot (currently |yet )?supported\b|\bonly supports?\b|\bunsupported (data |input |output |element )?type\b"
 
 
 class LiteRtAdapter(Adapter):

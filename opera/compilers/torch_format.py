@@ -12,29 +12,24 @@ _MOST_NAMED = 3
 
 
 def functions_of(subject: Subject) -> list[str]:
-    """Names of the functions that a program calls, in order: `add.Tensor` of a saved program, `add` of a graph of a live module."""
+    """Names of the functions that compute something, in order: `add.Tensor` of a saved program, `add` of a graph of a live module."""
     if subject.route.artefact is None:
         return [
             str(getattr(node.target, "__name__", node.target)) for node in graph_module(subject).graph.nodes if node.op == "call_function"
         ]
-    return [str(node.target.__name__) for node in _saved_nodes(subject)]
+    torch: Any = importlib.import_module("torch")
+    nodes = torch.export.load(io.BytesIO(subject.data)).graph.nodes
+    return [str(node.target.__name__) for node in nodes if node.op == "call_function" and not _keeps_everything(node)]
 
 
 def operators_of(subject: Subject) -> str:
     """The ATen operators of a saved exported program, joined by `+`; the instance's own operator where they are many."""
     if subject.route.artefact is None:
         return subject.instance.operator
-    names = (str(node.target.__name__) for node in _saved_nodes(subject) if not _keeps_everything(node))
-    distinct = [name for name in dict.fromkeys(names) if name != "getitem"]
+    distinct = [name for name in dict.fromkeys(functions_of(subject)) if name != "getitem"]
     if len(distinct) > _MOST_NAMED:
         return f"{subject.instance.operator} (decomposed)"
     return "+".join(distinct) or "identity"
-
-
-def _saved_nodes(subject: Subject) -> list[Any]:
-    """The calls of a saved program."""
-    torch: Any = importlib.import_module("torch")
-    return [node for node in torch.export.load(io.BytesIO(subject.data)).graph.nodes if node.op == "call_function"]
 
 
 def _keeps_everything(node: Any) -> bool:
