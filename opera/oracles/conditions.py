@@ -19,6 +19,7 @@ from opera.oracles.precision import as_when_rounded, next_to_singular, overflows
 
 _WIDTH = 8
 _COORDINATES = 2
+_ENDS = 2
 _PAST_INT32 = 2.0**31
 _LARGEST_BFLOAT16 = (2 - 2.0**-7) * 2.0**127
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
@@ -98,6 +99,17 @@ def _unrepresentable(evidence: Evidence) -> Array:
         wide = np.real(source).astype(np.float64)
         whole = np.trunc(wide)
         return evidence.spread(~((whole >= float(limits.min)) & (whole < float(limits.max) + 1.0)))
+
+
+def _outside_value_range(evidence: Evidence) -> Array:
+    """Everywhere, where an element of the input lies outside of the parameter `value_range`, 0 to 255 by default."""
+    source = evidence.input
+    given = next((each.value for each in evidence.instance.arguments() if each.name == "value_range"), (0, 255))
+    if source is None or source.dtype.kind not in "iuf" or not isinstance(given, (tuple, list)):
+        return evidence.nowhere()
+    ends = [float(each) for each in given if isinstance(each, (int, float))]
+    wide = source.astype(np.float64)
+    return evidence.everywhere(len(ends) == len(given) == _ENDS and not bool(((wide >= min(ends)) & (wide <= max(ends))).all()))
 
 
 def _sum_wraps(evidence: Evidence) -> Array:
@@ -350,6 +362,7 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "negative-exponent": _negative_exponent,
     "shift-past-width": _shift_past_width,
     "unrepresentable": _unrepresentable,
+    "outside-value-range": _outside_value_range,
     "wraps": wraps,
     "sum-wraps": _sum_wraps,
     "empty": _empty,

@@ -150,3 +150,17 @@ def test_a_place_that_is_no_number_has_no_pixel() -> None:
 
     assert reviewed("keras.ops.image.map_coordinates", [image, places], mapped, [1.0, 3.0]) == "cast-out-of-range"
     assert reviewed("keras.ops.image.map_coordinates", [image, np.nan_to_num(places)], mapped, [1.0, 3.0]) is None
+
+
+def test_pixels_outside_of_the_declared_range_have_no_integer() -> None:
+    """The layer makes uint8 of them: -14 becomes 0 on some processors, 242 on others."""
+    image = np.array([10.0, 100.0], "float32")
+
+    def posterized(pixels: Any) -> Any:
+        return np.clip(pixels, 20, 200)
+
+    layer, wrong = "keras.layers.RandomPosterization", [110.0, 100.0]
+    declared: Any = {"kind": Kind.MODULE, "init": {"factor": 1, "value_range": (20, 200)}}
+    assert reviewed(layer, [image], posterized, wrong, **declared) == "cast-out-of-range"
+    assert reviewed(layer, [image + 10], posterized, wrong, **declared) is None
+    assert reviewed(layer, [image], posterized, wrong, kind=Kind.MODULE, init={"factor": 1}) is None, "the range is 0 to 255"
