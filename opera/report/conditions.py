@@ -45,9 +45,10 @@ def proof_lines(finding: Finding) -> tuple[str, ...]:
         found.append(f"{', '.join(each[:12] for each in fails)} {'fails' if len(fails) == 1 else 'fail'}{with_it}, too")
     else:
         found.append(f"no other recorded test fails{with_it}")
+    found += [f"fails{with_it}, too: {one_line(call, 400)}" for call in facts.get("varied", ())]
     if against:
         verb = "passes" if against == 1 else "pass"
-        found.append(f"{plural(against, 'recorded test')} {verb}{with_it}, so a part of the condition is unknown")
+        found.append(f"{plural(against, 'other call')} {verb}{with_it}, so a part of the condition is unknown")
     if untried:
         found.append(f"the budget ended before {plural(untried, 'part')} of the call changed")
     return tuple(found)

@@ -87,7 +87,7 @@ def test_a_proof_says_what_is_shown_and_what_is_not(space: Workspace) -> None:
         "without allowzero>0 it passes: ai.onnx.Reshape(data=float32[2,3])",
         "no call shows that it needs rank(data)=2",
         "cccccccccccc fails with it, too",
-        "1 recorded test passes with it, so a part of the condition is unknown",
+        "1 other call passes with it, so a part of the condition is unknown",
         "the budget ended before 2 parts of the call changed",
     )
     assert sentences(found)[1] == "Without `allowzero>0` it passes: `ai.onnx.Reshape(data=float32[2,3])`"

@@ -15,6 +15,7 @@ from opera.instance import Instance, Kind, Outcome, Tensor, encode_instance
 from opera.models.forms import ModelForm
 from opera.models.opsets import OLDEST
 from opera.oracles.verdict import Detail, Verdict
+from opera.triage.reduction import ordinary
 from opera.triage.reduction.aspects import Aspect, aspects
 from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
@@ -28,6 +29,8 @@ CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
 _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
+_UNLIKE = 12
+"""Instances unlike the smallest one that are run to see whether they fail under the trigger, too."""
 _UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
 """Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
 
@@ -233,18 +236,43 @@ class Reducer:
             alone = gone and not any(self._same(probe) for _, probe in probes)
             if alone and not any(each.holds(original) for each in aspect.properties):
                 slipped.append(aspect.properties[0])
-        ladder = [each for aspect in found for each in reversed(self._held(aspect))]
-        chosen = covering(ladder, passing)
-        untold = [each for each in passing if all(one.holds(each) for one in chosen)]
-        chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
-        chosen += self._told_by_neighbours(ladder, chosen)
+        chosen, varied = self._held_against_others(view, found, passing, deadline)
         if smallest.kind is Kind.PROGRAM:
             others = list(with_other_operators(smallest))
             general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
             chosen.append(calls_of(smallest, general))
         trigger = Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors))
-        self._proof = prove(trigger.properties, passing, self._neighbours, untried)
+        self._proof = replace(prove(trigger.properties, passing, self._neighbours, untried), varied=varied)
         return trigger, slipped
+
+    def _held_against_others(
+        self, view: View, found: Sequence[Aspect], passing: list[View], deadline: float
+    ) -> tuple[list[Property], tuple[Instance, ...]]:
+        """The properties that *view* needs, and instances unlike it that have them and fail. One that passes joins *passing*."""
+        chosen = self._chosen(found, passing)
+        failing: list[View] = []
+        last = self._runner.count + _UNLIKE
+        for instance in ordinary.unlike(view.instance) if view.instance.kind is not Kind.PROGRAM else ():
+            if self._runner.count >= last or time.monotonic() >= deadline:
+                break
+            other = View(instance, view.form)
+            if not all(each.holds(other) for each in chosen):
+                continue
+            probe = self._probe(other)
+            if probe.passed:
+                passing.append(other)
+                chosen = self._chosen(found, passing)
+            elif self._same(probe):
+                failing.append(other)
+        return chosen, tuple(other.instance for other in failing if all(each.holds(other) for each in chosen))
+
+    def _chosen(self, found: Sequence[Aspect], passing: Sequence[View]) -> list[Property]:
+        """Properties of *found* that tell failing instances from those of *passing*, and from recorded tests that pass."""
+        ladder = [each for aspect in found for each in reversed(self._held(aspect))]
+        chosen = covering(ladder, passing)
+        untold = [each for each in passing if all(one.holds(each) for one in chosen)]
+        chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
+        return chosen + self._told_by_neighbours(ladder, chosen)
 
     def _told_by_neighbours(self, ladder: Sequence[Property], chosen: Sequence[Property]) -> list[Property]:
         """Properties of *ladder* that tell recorded tests with all of *chosen* apart: what passes lacks one, what fails has all."""

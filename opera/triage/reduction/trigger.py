@@ -84,12 +84,14 @@ class Proof:
     Attributes:
         passes: For each property by its text, an instance that has all the others, lacks it, and passes.
         fails: Other recorded tests that have the trigger, and fail in the same way.
-        against: Number of recorded tests that have the trigger, and pass: there is a condition that the trigger does not name.
+        varied: Instances unlike the reduced one that have the trigger, and fail in the same way.
+        against: Number of other calls that have the trigger, and pass: there is a condition that the trigger does not name.
         untried: Number of aspects of the instance that were not changed, because the budget ended.
     """
 
     passes: Mapping[str, Instance] = field(default_factory=dict[str, Instance])
     fails: tuple[str, ...] = ()
+    varied: tuple[Instance, ...] = ()
     against: int = 0
     untried: int = 0
 
@@ -98,13 +100,13 @@ def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: N
     """The proof of a trigger; *passing* are variations of the reduced instance that pass, *untried* the number that did not run."""
     lacking: dict[str, Instance] = {}
     against = 0
-    for place, view in enumerate((*passing, *neighbours.passing)):
+    for view in (*passing, *neighbours.passing):
         missing = [each for each in properties if not each.holds(view)]
         if len(missing) == 1:
             lacking.setdefault(missing[0].text(), view.instance)
-        against += place >= len(passing) and not missing
+        against += not missing
     fails = tuple(test for test, view in neighbours.alike.items() if all(each.holds(view) for each in properties))
-    return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, against, untried)
+    return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, (), against, untried)
 
 
 class NoTrigger(UserError, ValueError):

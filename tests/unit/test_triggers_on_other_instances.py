@@ -1,0 +1,97 @@
+"""Triggers are held against instances unlike the reduced one: where such an instance passes, the trigger lacks a condition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+import numpy as np
+import pytest
+from instances import tensor
+
+from opera.difftest.judge import Judgement
+from opera.difftest.runner import WARM, TestCase, TestOutcome, TestRunner
+from opera.instance import Argument, Instance, Kind, Tensor
+from opera.oracles.verdict import Verdict
+from opera.triage.reduction.ordinary import unlike
+from opera.triage.reduction.places import array_of
+from opera.triage.reduction.reduce import Budget, Reducer, Reduction
+
+Fails = Callable[[dict[str, Any]], bool | None]
+
+
+class Compiler:
+    """Stands for a compiler that fails where a predicate over the arguments holds; None stands for a call that the library rejects."""
+
+    def __init__(self, fails: Fails) -> None:
+        self._fails = fails
+        self.count = 0
+
+    def run(self, trial: TestCase, wanted: frozenset[str] = frozenset(), roles: Any = WARM) -> TestOutcome:
+        self.count += 1
+        named = {each.name: arrays(each.value) for each in trial.instance.arguments()}
+        failing = self._fails(named) if isinstance(named.get("x"), np.ndarray) else None
+        if failing is None:
+            return TestOutcome(Judgement(Verdict.INVALID), None)
+        return TestOutcome(Judgement(Verdict.CRASH if failing else Verdict.PASS), "f" if failing else None)
+
+    def equivalent_fingerprints(self, probe: TestOutcome) -> frozenset[str]:
+        return frozenset() if probe.fingerprint is None else frozenset((probe.fingerprint,))
+
+    def roles_for(self, verdict: Verdict) -> Any:
+        return WARM
+
+
+def arrays(value: Any) -> Any:
+    return array_of(value) if isinstance(value, Tensor) else value
+
+
+def operator(**given: Any) -> Instance:
+    return Instance("pytorch", "torch.operator", Kind.FUNCTION, call=tuple(Argument(name, value) for name, value in given.items()))
+
+
+def reduced(fails: Fails, **given: Any) -> Reduction:
+    reducer = Reducer(cast(TestRunner, Compiler(fails)), "f", Verdict.CRASH, Budget())
+    return reducer.reduce(operator(**given), "runtime", "key", 0)
+
+
+def values(instance: Instance) -> Any:
+    return {each.name: arrays(each.value) for each in instance.call}
+
+
+def test_an_instance_unlike_the_reduced_one_shows_its_trigger() -> None:
+    found = reduced(lambda given: bool((given["x"] < 0).any()), x=tensor([[3.0, -2.0], [4.0, 5.0]]))
+    assert found.trigger.text() == "x has a value <0"
+    assert found.proof.against == 0
+    shapes = {values(each)["x"].shape for each in found.proof.varied}
+    assert len(shapes) > 1
+    assert all((values(each)["x"] < 0).any() for each in found.proof.varied)
+
+
+def test_an_instance_unlike_the_reduced_one_that_passes_adds_a_condition() -> None:
+    def fails(given: dict[str, Any]) -> bool | None:
+        x = given["x"]
+        return None if 1 in x.shape or not x.ndim else x.ndim == 1 and bool((x < 0).any())
+
+    found = reduced(fails, x=tensor([3.0, -2.0]))
+    assert found.trigger.text() == "x has a value <0, rank(x)≤1"
+    assert values(found.proof.passes["rank(x)≤1"])["x"].ndim == 2
+
+
+def test_what_passes_with_the_trigger_and_cannot_be_told_speaks_against_it() -> None:
+    found = reduced(lambda given: given["x"].size < 8 and bool((given["x"] < 0).all()), x=tensor([-2.0, -3.0]))
+    assert found.proof.against > 0
+
+
+def test_other_instances_keep_the_elements_and_differ_in_size_rank_dtype_and_values() -> None:
+    start = operator(x=tensor([-1.0, np.inf]), size=2)
+    others = [values(each) for each in unlike(start)]
+    assert {each["x"].ndim for each in others} == {1, 2}
+    assert {each["x"].dtype.name for each in others} >= {"float32", "float64", "int64"}
+    assert {each["size"] for each in others} == {2, 4}
+    assert any(each["x"].tolist() == [-1.0, np.inf, 2.0, 3.0] for each in others)
+
+
+@pytest.mark.parametrize("x", [tensor(np.ones(())), tensor(np.ones((0,))), tensor(np.ones((2, 0, 1)), "int32")])
+def test_tensors_of_no_dimension_or_element_have_others_beside_them(x: Tensor) -> None:
+    assert len(list(unlike(operator(x=x)))) > 1
