@@ -388,6 +388,7 @@ def _detail(found: Reduction) -> ReductionFacts:
         "varied": [_call(instance) for instance in found.proof.varied[:_WITNESSES]],
         "against": found.proof.against,
         "untried": found.proof.untried,
+        "unvaried": found.proof.unvaried,
     }
 
 

@@ -13,9 +13,12 @@ from opera.difftest.judge import Judgement
 from opera.difftest.runner import WARM, TestCase, TestOutcome, TestRunner
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.oracles.verdict import Verdict
+from opera.store.reductions import StoredReduction
+from opera.triage.findings import condition_of
 from opera.triage.reduction.ordinary import unlike
 from opera.triage.reduction.places import array_of
 from opera.triage.reduction.reduce import Budget, Reducer, Reduction
+from opera.triage.reduction.trigger import Trigger
 
 Fails = Callable[[dict[str, Any]], bool | None]
 
@@ -95,3 +98,25 @@ def test_other_instances_keep_the_elements_and_differ_in_size_rank_dtype_and_val
 @pytest.mark.parametrize("x", [tensor(np.ones(())), tensor(np.ones((0,))), tensor(np.ones((2, 0, 1)), "int32")])
 def test_tensors_of_no_dimension_or_element_have_others_beside_them(x: Tensor) -> None:
     assert len(list(unlike(operator(x=x)))) > 1
+
+
+def test_any_call_fails_only_if_calls_of_several_kinds_failed() -> None:
+    assert reduced(lambda _: True, x=tensor([1.0, 2.0]), size=2).proof.unvaried == ()
+    float_only = reduced(lambda given: True if given["x"].dtype == np.float32 else None, x=tensor([1.0, 2.0]))
+    assert (float_only.trigger.text(), float_only.proof.unvaried) == ("any call", ("dtype",))
+    training = reduced(lambda given: True if given.get("training") is True else None, x=tensor([1.0]), training=True)
+    assert (training.trigger.text(), training.proof.unvaried) == ("any call", ("training",))
+
+
+@pytest.mark.parametrize(
+    ("detail", "known"),
+    [
+        ({"varied": ["f(x)"], "unvaried": [], "against": 0}, True),
+        ({"varied": ["f(x)"], "unvaried": ["rank"], "against": 0}, False),
+        ({"varied": ["f(x)"], "unvaried": [], "against": 1}, False),
+        ({"varied": [], "fails": [], "unvaried": [], "against": 0}, False),
+    ],
+)
+def test_a_condition_is_unknown_where_nothing_shows_that_any_call_fails(detail: Any, known: bool) -> None:
+    stored = StoredReduction("f", "t", "f", None, None, Trigger((), "torch.operator", ("x",)).document(), detail)
+    assert (condition_of(stored) is not None) == known

@@ -22,7 +22,7 @@ from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.programs import with_other_operators
 from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
-from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove
+from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove, unvaried
 from opera.triage.saturation import direction
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
@@ -242,7 +242,9 @@ class Reducer:
             general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
             chosen.append(calls_of(smallest, general))
         trigger = Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors))
-        self._proof = replace(prove(trigger.properties, passing, self._neighbours, untried), varied=varied)
+        proof = prove(trigger.properties, passing, self._neighbours, untried)
+        alike = unvaried(view, [*self._failing, *self._neighbours.alike.values()])
+        self._proof = replace(proof, varied=varied, unvaried=alike)
         return trigger, slipped
 
     def _held_against_others(
