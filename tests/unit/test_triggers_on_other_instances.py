@@ -120,3 +120,26 @@ def test_any_call_fails_only_if_calls_of_several_kinds_failed() -> None:
 def test_a_condition_is_unknown_where_nothing_shows_that_any_call_fails(detail: Any, known: bool) -> None:
     stored = StoredReduction("f", "t", "f", None, None, Trigger((), "torch.operator", ("x",)).document(), detail)
     assert (condition_of(stored) is not None) == known
+
+
+def rejected_without(name: str, fails: Callable[[Any], bool]) -> Fails:
+    """Fails where *fails* holds for the argument *name*; a call without the argument is rejected."""
+    return lambda given: fails(given[name]) if name in given else None
+
+
+CONDITIONS: tuple[tuple[Fails, dict[str, Any], str], ...] = (
+    (lambda given: given["x"].shape[1:2] == (0,), {"x": tensor(np.ones((2, 0)))}, "shape(x)[1]=0"),
+    (lambda given: given["x"].size == 0, {"x": tensor(np.ones((2, 0)))}, "x is empty"),
+    (lambda given: np.inf in given["x"], {"x": tensor([1.0, np.inf])}, "x has a value of +infinity"),
+    (lambda given: -np.inf in given["x"], {"x": tensor([1.0, -np.inf])}, "x has a value of -infinity"),
+    (lambda given: np.inf in given["x"] or -np.inf in given["x"], {"x": tensor([1.0, np.inf])}, "x has an infinity"),
+    (rejected_without("p", lambda p: p == 1.0), {"x": tensor([1.0, 2.0]), "p": 1.0}, "p=1.0"),
+    (rejected_without("p", lambda p: 0 in p), {"x": tensor([1.0, 2.0]), "p": [0, 3]}, "p has an entry 0"),
+    (lambda given: given["x"].size == 1, {"x": tensor([[3.0]])}, "x has one element"),
+    (lambda given: given["x"].size > 1 and len(set(given["x"].flat)) == 1, {"x": tensor([3.0, 3.0])}, "values of x are alike"),
+)
+
+
+@pytest.mark.parametrize(("fails", "given", "trigger"), CONDITIONS)
+def test_a_trigger_names_what_fails_and_no_more(fails: Fails, given: dict[str, Any], trigger: str) -> None:
+    assert reduced(fails, **given).trigger.text() == trigger

@@ -195,8 +195,12 @@ def _implies(one: Property, other: Property) -> bool:
             return one.value >= other.value
         axis = one.value if one.kind == "dimension-above-one" else one.value[0] if one.kind == "dimension" else None
         return axis is not None and axis + 1 >= other.value
+    if other.kind == "empty":
+        return one.kind == "dimension-empty"
+    if other.kind == "inf":
+        return one.kind in ("positive-infinity", "negative-infinity")
     if other.kind == "several":
-        return one.kind == "elements-differ"
+        return one.kind in ("elements-differ", "elements-alike")
     if other.kind == "element-nonzero":
         return one.kind in ("element-negative", "element-above-one", "element-fraction", "elements-differ")
     if other.kind == "dimension-above-one":
