@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -254,7 +254,7 @@ class Reducer:
         chosen = self._chosen(found, passing)
         failing: list[View] = []
         last = self._runner.count + _UNLIKE
-        for instance in ordinary.unlike(view.instance) if view.instance.kind is not Kind.PROGRAM else ():
+        for instance in _unlike(view.instance):
             if self._runner.count >= last or time.monotonic() >= deadline:
                 break
             other = View(instance, view.form)
@@ -344,6 +344,12 @@ def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> In
         return put(instance, place, replace(tensor, data=data, constraint=None, distribution=None))
     except ValueError:
         return instance
+
+
+def _unlike(instance: Instance) -> Iterator[Instance]:
+    """Instances unlike *instance*: of a graph, which fixes types and shapes, with other values; of a program, none."""
+    if instance.kind is not Kind.PROGRAM:
+        yield from ordinary.varied(instance) if instance.kind is Kind.GRAPH else ordinary.unlike(instance)
 
 
 def _direction(probe: TestOutcome) -> str:
