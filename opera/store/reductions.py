@@ -41,7 +41,7 @@ class ReductionFacts(TypedDict, total=False):
         varied: Calls unlike the reduced one that have the trigger too, and fail in the same way.
         against: Number of other calls of the operator that have the trigger, and pass.
         untried: Number of aspects of the reduced instance that were not changed, because the budget ended.
-        unvaried: What all failing instances have in common: `dtype`, `rank`, `size`, or a parameter.
+        unvaried: What all failing instances have in common: `dtype`, `rank`, `shape`, or a parameter.
         arbiters: What other compilers say of it: each subject, and which side it takes.
         first_pass: The first pass of the compiler without which a program does not fail.
     """

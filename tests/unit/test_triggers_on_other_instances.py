@@ -93,6 +93,7 @@ def test_other_instances_keep_the_elements_and_differ_in_size_rank_dtype_and_val
     assert {each["x"].dtype.name for each in others} >= {"float32", "float64", "int64"}
     assert {each["size"] for each in others} == {2, 4}
     assert any(each["x"].tolist() == [-1.0, np.inf, 2.0, 3.0] for each in others)
+    assert len({str(each) for each in others}) == len(others)
 
 
 @pytest.mark.parametrize("x", [tensor(np.ones(())), tensor(np.ones((0,))), tensor(np.ones((2, 0, 1)), "int32")])

@@ -51,8 +51,12 @@ def unlike(instance: Instance) -> Iterator[Instance]:
         for new in _DTYPES
         if new != old
     ]
+    seen = [instance]
     for together in zip_longest((*continued, *grown), dtypes, varied(larger), varied(instance)):
-        yield from (each for each in together if each is not None and each != instance)
+        for each in together:
+            if each is not None and each not in seen:
+                seen.append(each)
+                yield each
 
 
 def varied(instance: Instance) -> Iterator[Instance]:

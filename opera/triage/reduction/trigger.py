@@ -87,7 +87,7 @@ class Proof:
         varied: Instances unlike the reduced one that have the trigger, and fail in the same way.
         against: Number of other calls that have the trigger, and pass: there is a condition that the trigger does not name.
         untried: Number of aspects of the instance that were not changed, because the budget ended.
-        unvaried: What all failing instances have in common: `dtype`, `rank`, `size`, or a parameter.
+        unvaried: What all failing instances have in common: `dtype`, `rank`, `shape`, or a parameter.
     """
 
     passes: Mapping[str, Instance] = field(default_factory=dict[str, Instance])
@@ -114,7 +114,7 @@ def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: N
 _FACTS: Mapping[str, Callable[[Tensor], object]] = {
     "dtype": lambda tensor: tensor.dtype,
     "rank": lambda tensor: len(tensor.shape),
-    "size": lambda tensor: tensor.shape,
+    "shape": lambda tensor: tensor.shape,
 }
 
 
