@@ -21,10 +21,10 @@ from opera.instance import Instance
 from opera.store import Campaigns, StoredResult, Workspace, queries
 from opera.store.database import open_workspace
 from opera.store.reductions import Reductions
-from opera.triage.findings import Knowledge, knowledge_of
+from opera.triage.findings import Knowledge, condition_of, knowledge_of
 from opera.triage.reduction.properties import View
 from opera.triage.reduction.reduce import Budget
-from opera.triage.reduction.trigger import Neighbours, trigger_of
+from opera.triage.reduction.trigger import Neighbours
 from opera.triage.runner import Triage, TriageOptions
 
 MOST = 1_000
@@ -62,13 +62,16 @@ def examine(space: Workspace) -> list[str]:
     known = knowledge_of(space)
     results = {each.test: each for each in Campaigns(space).results(failures=True)}
     counts = {"true": 0, "false alarm": 0, "missed": 0, "silent": 0}
-    perfect = asked = reductions = 0
+    perfect = asked = reductions = unknown = 0
     for reduction in Reductions(space).all():
         test = results.get(reduction.test)
         if reduction.trigger is None or test is None or reduction.document is None:
             continue
         reductions += 1
-        trigger = trigger_of(reduction.trigger)
+        trigger = condition_of(reduction)
+        if trigger is None:
+            unknown += 1
+            continue
         found = [each for each in queries.neighbours(space, test.test, trigger.api, MOST) if held_out(each.test)]
         others = neighbours_of(found, test, known)
         failing = [trigger.holds(view.instance, view.form) for view in others.alike.values()]
@@ -79,7 +82,7 @@ def examine(space: Workspace) -> list[str]:
         counts["silent"] += len(passing) - sum(passing)
         asked += bool(passing)
         perfect += bool(passing) and not any(passing)
-    return [str(reductions), *(str(each) for each in counts.values()), f"{perfect} of {asked}"]
+    return [str(reductions), str(unknown), *(str(each) for each in counts.values()), f"{perfect} of {asked}"]
 
 
 def main() -> None:
@@ -101,8 +104,19 @@ def main() -> None:
             copy = Path(shutil.copytree(chosen.workspace, Path(scratch) / name, ignore=shutil.ignore_patterns("lock", "scratch")))
             with open_workspace(copy, write=True) as space:
                 tally = arm(space, load_config(), options, lambda _reduction, _api: None).run()
-                rows.append([name, *examine(space), f"{tally.seconds:.0f}"])
-    headings = ["neighbours", "reductions", "fail, told", "pass, told to fail", "fail, not told", "pass, told", "no wrong alarm", "s"]
+                rows.append([name, *examine(space), str(tally.probes), f"{tally.seconds:.0f}"])
+    headings = [
+        "neighbours",
+        "reductions",
+        "condition unknown",
+        "fail, told",
+        "pass, told to fail",
+        "fail, not told",
+        "pass, told",
+        "no wrong alarm",
+        "runs",
+        "s",
+    ]
     print_table(headings, rows)
 
 

@@ -11,6 +11,7 @@ With `--renew` the folder of a known cause gets today's trigger, witnesses and s
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import re
 import subprocess
@@ -82,7 +83,7 @@ def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, o
         return "too long"
     seen = text.partition("Seen with ")[2].partition(".\n")[0].replace("\n", " ")
     document = {"schema": "finding/1", **{name: finding.get(name) for name in KEYS}, **witnesses(finding, options.workspace)}
-    document.update(seen_with=seen, status=STATUS)
+    document.update(summary=actual_of(text), seen_with=seen, status=STATUS)
     if there is not None:
         document.update({name: json.loads((there / "finding.json").read_text())[name] for name in ("id", "operators")})
     if label is not None:
@@ -91,6 +92,12 @@ def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, o
     (folder / "reproducer.py").write_text(text, encoding="utf-8")
     (folder / "finding.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return "written" if there is None else "renewed"
+
+
+def actual_of(script: str) -> str:
+    """What the head of a script says happened: of the reduced instance, where there is one."""
+    head = ast.get_docstring(ast.parse(script)) or ""
+    return head.partition("\nActual: ")[2].partition("\n")[0]
 
 
 def folder_of(cause: str, output: Path) -> Path | None:
@@ -109,7 +116,7 @@ def witnesses(finding: dict[str, Any], workspace: str) -> dict[str, Any]:
     if finding["trigger"] is None or reduction is None:
         return {}
     failing = [opera("show", test, workspace=workspace)["call"] for test in reduction.get("fails", ())]
-    return {"passes": reduction.get("passes", {}), "fails": [" ".join(call.split()) for call in failing]}
+    return {"passes": reduction.get("passes", {}), "fails": [*(" ".join(call.split()) for call in failing), *reduction.get("varied", ())]}
 
 
 def opera(*arguments: str, workspace: str, codes: tuple[int, ...] = (0,)) -> dict[str, Any]:

@@ -22,9 +22,8 @@ from opera.report.lookup import finding_of, renamed, resolve
 from opera.store import Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
-from opera.triage.findings import Finding, findings_in
+from opera.triage.findings import Finding, condition_of, findings_in
 from opera.triage.reduction.reduce import Budget
-from opera.triage.reduction.trigger import trigger_of
 from opera.triage.runner import Triage, TriageOptions, TriageTally
 from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
@@ -92,9 +91,9 @@ def _tell(stored: StoredReduction, api: str) -> None:
     if stored.reason is not None:
         say(f"  {stored.fingerprint[:8]}  {one_line(api)}: not reduced: {one_line(stored.reason)}")
         return
-    assert stored.trigger is not None
-    condition = one_line(trigger_of(stored.trigger).text(), 160)
-    say(f"  {stored.fingerprint[:8]}  {one_line(api)}: fails with {condition} ({cost_of(stored)})")
+    condition = condition_of(stored)
+    text = "condition unknown" if condition is None else f"fails with {one_line(condition.text(), 160)}"
+    say(f"  {stored.fingerprint[:8]}  {one_line(api)}: {text} ({cost_of(stored)})")
 
 
 def _decide(space: Workspace, apart: tuple[str, str] | None, together: tuple[str, str] | None) -> None:

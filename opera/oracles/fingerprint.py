@@ -105,17 +105,21 @@ def template(message: str, noise: Noise = NO_NOISE, limit: int = _LIMIT) -> str:
 
 
 _AT_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+(?=>)")
+_OPERATOR = re.compile(r'\bir\.Op\(span=None,[^\n]{0,200}? name="([\w.]+)"[^\n]{0,4000}?, support_level=\d+\)')
+"""A dump of one of TVM's operators."""
+_INTRODUCTION = re.compile(r"Check '|backend='\w+' raised:$")
+"""How a line begins that the message itself follows."""
 
 
 def summary(message: str, noise: Noise = NO_NOISE) -> str:
-    """The one line of *message* that a person should read first, without the addresses of Python's objects."""
+    """The one line of *message* that a person should read first, without dumps and addresses of objects."""
     message = message[:_READ]
     lines = [line.strip() for line in (noise.dropped.sub("", message).strip() or message).splitlines() if line.strip()]
-    lines = [line for line in lines if not line.startswith("Check '")] or lines or [""]
+    lines = [line for line in lines if not _INTRODUCTION.match(line)] or lines or [""]
     best = next((line for line in lines if len(line) > 8), lines[0])
     while (shorter := noise.left_out.sub("", best)) != best and shorter:
         best = shorter
-    return _AT_ADDRESS.sub("", best)[:240]
+    return _AT_ADDRESS.sub("", _OPERATOR.sub(r"\1", best[:8_000]))[:240]
 
 
 def _sorted_names(match: re.Match[str]) -> str:

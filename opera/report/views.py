@@ -63,6 +63,8 @@ class FindingView:
             text.append(f"  met through {', '.join(self._finding.met_by)}")
         if finding.trigger is not None:
             text.append(f"  fails with {finding.trigger}")
+        elif finding.reduced is not None:
+            text.append("  condition unknown")
         text += _section("operators", [f"  {one_line(api)}" for api in finding.operators[:_SHOWN]], len(finding.operators))
         text += _section("symptom", _facts(details.symptom))
         text += _section("one root cause", [f"  {one_line(reason)}" for reason in finding.merged_because])

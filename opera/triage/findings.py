@@ -97,7 +97,8 @@ class Finding:
     def trigger(self) -> str | None:
         """The condition under which it fails, as text; None where it is not known.
 
-        A trigger without a property means that any call fails. It counts as known if another recorded test fails, and none passes.
+        A trigger without a property means that any call fails. It counts as known if other calls fail, of several dtypes, ranks, sizes
+        and parameters, and none passes.
         """
         condition = self.condition
         return None if condition is None else condition.text()
@@ -105,12 +106,7 @@ class Finding:
     @property
     def condition(self) -> Trigger | None:
         """As `trigger`, but not as text."""
-        found = self.reduction
-        if found is None or found.trigger is None:
-            return None
-        condition = trigger_of(found.trigger)
-        witnessed = bool(found.detail.get("fails")) and not found.detail.get("against")
-        return condition if condition.properties or witnessed else None
+        return None if self.reduction is None else condition_of(self.reduction)
 
     @property
     def reduced(self) -> Instance | None:
@@ -133,6 +129,15 @@ class Finding:
         """The outcome of the first test that also ran at the lowest optimisation level; None without such a test."""
         found = next((test.detail["lowest_level"] for test in (self.representative, *self.tests) if "lowest_level" in test.detail), None)
         return None if found is None else LowestLevel(str(found["name"]), Verdict(found["verdict"]))
+
+
+def condition_of(reduction: StoredReduction) -> Trigger | None:
+    """The trigger of *reduction*; None where it has no property, and too few calls show that any call fails."""
+    if reduction.trigger is None:
+        return None
+    condition, detail = trigger_of(reduction.trigger), reduction.detail
+    witnessed = bool(detail.get("fails") or detail.get("varied")) and not (detail.get("against") or detail.get("unvaried"))
+    return condition if condition.properties or witnessed else None
 
 
 @dataclass(frozen=True)

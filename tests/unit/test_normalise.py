@@ -115,6 +115,17 @@ def test_a_message_of_nothing_but_noise_is_kept() -> None:
     assert summary("Summary:\n", noise_of("openvino")) == "Summary:"
 
 
+def test_a_summary_names_an_operator_in_place_of_its_dump() -> None:
+    dump = 'ir.Op(span=None, ty=ir.Type(span=None), name="relax.log", description="", arguments=(), attrs_type_key="", support_level=10)'
+    assert summary(f"{dump} requires float, not the result of {dump}") == "relax.log requires float, not the result of relax.log"
+
+
+def test_the_message_of_inductor_follows_its_introduction() -> None:
+    message = "backend='inductor' raised:\nGuardOnDataDependentSymNode: Could not extract an integer from u0"
+    assert summary(message) == "GuardOnDataDependentSymNode: Could not extract an integer from u0"
+    assert summary("backend='inductor' raised:") == "backend='inductor' raised:"
+
+
 def test_onnxruntimes_prefix_is_no_part_of_the_summary() -> None:
     text = "[ONNXRuntimeError] : 1 : FAIL : Non-zero status code returned while running Add node. Name:'n' Status Message: bad shapes here"
     assert summary(text, noise_of("onnxruntime")) == "bad shapes here"

@@ -13,20 +13,36 @@ from opera.instance import Enum, Kind, Named, Tensor
 from opera.instance.values import Value
 from opera.models.forms import InputForm, ModelForm
 from opera.models.opsets import NEWEST_CLAIMED, OLDEST
-from opera.triage.reduction.candidates import fewer_outputs, retyped
-from opera.triage.reduction.places import Place, edit, edited, get, put, shrunk, stretched, with_axis, without, without_axis
+from opera.triage.reduction.candidates import fewer_outputs
+from opera.triage.reduction.places import (
+    Place,
+    edit,
+    edited,
+    get,
+    put,
+    resized,
+    retyped,
+    shrunk,
+    stretched,
+    with_axis,
+    without,
+    without_axis,
+)
 from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, dtype_meant, json_of, parameter_for
 
 _DTYPES = ("float32", "int64", "int32", "float64", "bool", "float16")
 _ELEMENTS: tuple[tuple[str, Callable[[Array], Array]], ...] = (
     ("nan", lambda array: np.nan_to_num(array, nan=1.0, posinf=np.inf, neginf=-np.inf)),
     ("inf", lambda array: np.where(np.isinf(array), np.ones_like(array), array)),
+    ("positive-infinity", lambda array: np.where(np.isposinf(array), -array, array)),
+    ("negative-infinity", lambda array: np.where(np.isneginf(array), -array, array)),
     ("element-negative", np.abs),
     ("element-nonzero", np.zeros_like),
     ("element-zero", lambda array: np.where(array == 0, np.ones_like(array), array)),
     ("element-above-one", lambda array: np.minimum(array, np.ones_like(array))),
     ("element-fraction", np.rint),
     ("elements-differ", lambda array: np.full_like(array, array.reshape(-1)[-1])),
+    ("elements-alike", lambda array: np.arange(array.size) + 1),
 )
 """Properties of elements, and what takes each away and leaves the most of the rest."""
 
@@ -125,7 +141,7 @@ def _parameter(view: View, name: str, value: Value) -> Iterator[Aspect]:
         yield Aspect((exact,), (_with(view, name, not value),))
     elif isinstance(value, (int, float)):
         sign = [Property(kind, name) for kind in ("above-one", "positive", "negative")]
-        numbers = dict.fromkeys(type(value)(number) for number in (0, 1, 2, -1, value + 1, value - 1, 2 * value, -value))
+        numbers = dict.fromkeys(type(value)(number) for number in (0, 0.5, 1, 2, -1, value + 1, value - 1, 2 * value, -value))
         yield Aspect((exact, *different, *sign), (*defaults, *(_with(view, name, each) for each in numbers)))
     elif isinstance(value, (list, tuple)):
         yield from _sequence(view, name, value, exact, defaults)
@@ -146,6 +162,7 @@ def _sequence(view: View, name: str, value: Sequence[Value], exact: Property, de
     plain = (other(lambda _: 0), other(lambda _: 1))
     yield Aspect((exact, *signs), (*defaults, *plain, other(lambda item: item + 1)))
     yield Aspect((Property("item-negative", name),), (other(abs), *plain))
+    yield Aspect((Property("item-zero", name),), (other(lambda item: item or 1), other(lambda item: item or 2)))
     yield Aspect((Property("items-differ", name),), (other(lambda _: numbers[0]), other(lambda _: numbers[-1])))
     shorter = _with(view, name, make(value[:1]))
     longer = _with(view, name, make([*value, value[-1]]))
@@ -208,24 +225,23 @@ def _dimensions(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
         for axis, dim in enumerate(tensor.shape):
             filled = filled if dim else stretched(filled, axis, 1)
         yield Aspect((Property("empty", name),), (_with(view, name, filled),))
+        yield from _empty_dimensions(view, name, filled)
         return
+    if tensor.size == 1 and tensor.shape:
+        yield Aspect((Property("single", name),), (_with(view, name, stretched(tensor, len(tensor.shape) - 1, 2)),))
     for axis, dim in enumerate(tensor.shape):
         sizes = [size for size in (1, 2, dim + 1) if size != dim]
         alone = [_with(view, name, stretched(tensor, axis, size) if size > dim else shrunk(tensor, axis, size)) for size in sizes]
-        together = [View(edited(view.instance, _resized(dim, size)), view.form) for size in sizes]
+        together = [View(edited(view.instance, resized(dim, size)), view.form) for size in sizes]
         different = [Property("shape-differs", name, each) for each, other in _others(view, name) if other.shape != tensor.shape]
         properties = (Property("dimension", name, [axis, dim]), Property("dimension-above-one", name, axis), Property("several", name))
         removals = [*alone, *together] if dim > 1 or different else []
         yield Aspect((*(properties if dim > 1 else ()), *different), tuple(removals))
 
 
-def _resized(old: int, new: int) -> Callable[[Place, Value], Value]:
-    def resize(_: Place, value: Value) -> Value:
-        if isinstance(value, Tensor):
-            for axis, dim in enumerate(value.shape):
-                if dim == old:
-                    value = stretched(value, axis, new) if new > old else shrunk(value, axis, new)
-            return value
-        return new if type(value) is int and value == old else value
-
-    return resize
+def _empty_dimensions(view: View, name: str, filled: Tensor) -> Iterator[Aspect]:
+    """Which dimension of a tensor is empty; the removals have another one that is."""
+    others = [_with(view, name, shrunk(filled, axis, 0)) for axis in range(len(filled.shape))]
+    for axis in range(len(filled.shape)):
+        gone = Property("dimension-empty", name, axis)
+        yield Aspect((gone,), tuple(other for other in others if not gone.holds(other)))

@@ -235,6 +235,10 @@ def _dimension(tensor: Tensor, axis: int) -> int:
     return tensor.shape[axis] if axis < len(tensor.shape) else -1
 
 
+def _alike(array: Array | None) -> bool:
+    return array is not None and array.dtype.kind != "O" and array.size > 1 and len(np.unique(array)) == 1
+
+
 _AND = " + "
 ANY_OPERATOR = "any operator"
 """Stands for what a failure needs a call of, whatever the operator."""
@@ -274,6 +278,7 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "item-negative": (_of_sequence(lambda items: any(item < 0 for item in _numbers(items))), "{name} has an entry <0"),
     "item-positive": (_of_sequence(lambda items: any(item > 0 for item in _numbers(items))), "{name} has an entry >0"),
     "item-above-one": (_of_sequence(lambda items: any(item > 1 for item in _numbers(items))), "{name} has an entry >1"),
+    "item-zero": (_of_sequence(lambda items: any(item == 0 for item in _numbers(items))), "{name} has an entry 0"),
     "items-differ": (_of_sequence(lambda items: len({str(json_of(item)) for item in items}) > 1), "entries of {name} differ"),
     "dtype": (_of_tensor(lambda tensor, other: tensor.dtype == other), "dtype({name})={value}"),
     "dtype-class": (_of_tensor(lambda tensor, other: dtype_class(tensor.dtype) == other), "dtype({name}) is {value}"),
@@ -288,16 +293,21 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "dimension": (_of_tensor(lambda tensor, other: _dimension(tensor, other[0]) == other[1]), "shape({name})[{first}]={last}"),
     "dimension-above-one": (_of_tensor(lambda tensor, other: _dimension(tensor, other) > 1), "shape({name})[{value}]>1"),
     "empty": (_of_tensor(lambda tensor, _other: tensor.size == 0), "{name} is empty"),
+    "dimension-empty": (_of_tensor(lambda tensor, other: _dimension(tensor, other) == 0), "shape({name})[{value}]=0"),
+    "single": (_of_tensor(lambda tensor, _other: tensor.size == 1), "{name} has one element"),
     "several": (_of_tensor(lambda tensor, _other: tensor.size > 1), "{name} has several elements"),
     "strided": (_of_tensor(lambda tensor, _other: tensor.strides is not None), "{name} is not contiguous"),
     "nan": (_has("nan", np.isnan), "{name} has a NaN"),
     "inf": (_has("inf", np.isinf), "{name} has an infinity"),
+    "positive-infinity": (_has("inf", np.isposinf), "{name} has a value of +infinity"),
+    "negative-infinity": (_has("inf", np.isneginf), "{name} has a value of -infinity"),
     "element-negative": (_of_elements(lambda array: bool((array < 0).any()), lambda low, _high: low < 0), "{name} has a value <0"),
     "element-nonzero": (_of_elements(lambda array: bool(array.any()), lambda low, high: low != 0 or high != 0), "{name} has a value ≠0"),
     "element-zero": (_of_elements(lambda array: bool((array == 0).any()), lambda low, high: low <= 0 <= high), "{name} has a value =0"),
     "element-above-one": (_of_elements(lambda array: bool((array > 1).any()), lambda _low, high: high > 1), "{name} has a value >1"),
     "element-fraction": (_of_elements(lambda array: bool((np.isfinite(array) & (array != np.rint(array))).any())), "{name} has a fraction"),
     "elements-differ": (_of_elements(lambda array: len(np.unique(array)) > 1, lambda low, high: low != high), "values of {name} differ"),
+    "elements-alike": (_of_tensor(lambda tensor, _other: _alike(array_of(tensor))), "values of {name} are alike"),
 }
 
 
