@@ -17,8 +17,9 @@ from opera.store.reductions import StoredReduction
 from opera.triage.findings import condition_of
 from opera.triage.reduction.ordinary import unlike
 from opera.triage.reduction.places import array_of
+from opera.triage.reduction.properties import View
 from opera.triage.reduction.reduce import Budget, Reducer, Reduction
-from opera.triage.reduction.trigger import Trigger
+from opera.triage.reduction.trigger import Neighbours, Trigger
 
 Fails = Callable[[dict[str, Any]], bool | None]
 
@@ -53,8 +54,8 @@ def operator(**given: Any) -> Instance:
     return Instance("pytorch", "torch.operator", Kind.FUNCTION, call=tuple(Argument(name, value) for name, value in given.items()))
 
 
-def reduced(fails: Fails, **given: Any) -> Reduction:
-    reducer = Reducer(cast(TestRunner, Compiler(fails)), "f", Verdict.CRASH, Budget())
+def reduced(fails: Fails, neighbours: Neighbours | None = None, **given: Any) -> Reduction:
+    reducer = Reducer(cast(TestRunner, Compiler(fails)), "f", Verdict.CRASH, Budget(), neighbours=neighbours)
     return reducer.reduce(operator(**given), "runtime", "key", 0)
 
 
@@ -144,3 +145,9 @@ CONDITIONS: tuple[tuple[Fails, dict[str, Any], str], ...] = (
 @pytest.mark.parametrize(("fails", "given", "trigger"), CONDITIONS)
 def test_a_trigger_names_what_fails_and_no_more(fails: Fails, given: dict[str, Any], trigger: str) -> None:
     assert reduced(fails, **given).trigger.text() == trigger
+
+
+def test_a_recorded_test_that_passes_with_another_argument_tells_that_the_failure_needs_it_left_out() -> None:
+    recorded = Neighbours([View(operator(x=tensor([1.0]), dim=0), "runtime")], {"t": View(operator(x=tensor([5.0])), "runtime")})
+    found = reduced(lambda given: "dim" not in given, recorded, x=tensor([1.0, 2.0]))
+    assert (found.trigger.text(), found.proof.fails, found.proof.against) == ("dim is not given", ("t",), 0)

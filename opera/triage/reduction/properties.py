@@ -118,7 +118,7 @@ class Property:
         """Whether *view* has it. Of values that were not kept, everything is believed that their constraint allows."""
         predicate, _ = _KINDS[self.kind]
         if self.name != WHOLE and self.name not in view.values:
-            return False
+            return self.kind == "absent"
         value = view.values.get(self.name)
         return predicate(view, dtype_meant(view.instance, self.name, value) if self.kind in TYPES else value, self.value)
 
@@ -266,6 +266,7 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "calls": (lambda view, _value, other: set(str(other).split(_AND)) <= {*features_of(view.instance), ANY_OPERATOR}, "calls {value}"),
     "output": (lambda view, _value, other: _wanted(view.instance, int(other)), "output {value} is wanted"),
     "given": (lambda _view, value, _other: value is not None, "{name} is given"),
+    "absent": (lambda _view, value, _other: value is None, "{name} is not given"),
     "is": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) == other, "{name}={value}"),
     "is-not": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) != other, "{name}≠{value}"),
     "type": (lambda _view, dtype, other: dtype == other, "{name}={value}"),

@@ -282,7 +282,8 @@ class Reducer:
             [view for view in those if all(each.holds(view) for each in chosen)]
             for those in (self._neighbours.passing, self._neighbours.alike.values())
         )
-        return covering([each for each in ladder if all(each.holds(view) for view in alike)], passing)
+        absent = [Property("absent", each.name) for view in passing for each in view.instance.arguments()]
+        return covering([each for each in (*ladder, *absent) if all(each.holds(view) for view in (*self._failing, *alike))], passing)
 
     def _held(self, aspect: Aspect) -> list[Property]:
         """The properties of *aspect* that every failing instance had."""
