@@ -19,7 +19,6 @@ from opera.oracles.precision import as_when_rounded, next_to_singular, overflows
 
 _WIDTH = 8
 _COORDINATES = 2
-_ENDS = 2
 _PAST_INT32 = 2.0**31
 _LARGEST_BFLOAT16 = (2 - 2.0**-7) * 2.0**127
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
@@ -102,14 +101,14 @@ def _unrepresentable(evidence: Evidence) -> Array:
 
 
 def _outside_value_range(evidence: Evidence) -> Array:
-    """Everywhere, where an element of the input lies outside of the parameter `value_range`, 0 to 255 by default."""
+    """Where the input lies outside of the parameter `value_range`, 0 to 255 by default."""
     source = evidence.input
-    given = next((each.value for each in evidence.instance.arguments() if each.name == "value_range"), (0, 255))
-    if source is None or source.dtype.kind not in "iuf" or not isinstance(given, (tuple, list)):
+    ends = next((each.value for each in evidence.instance.arguments() if each.name == "value_range"), (0, 255))
+    if source is None or source.dtype.kind not in "iuf" or not isinstance(ends, (tuple, list)):
         return evidence.nowhere()
-    ends = [float(each) for each in given if isinstance(each, (int, float))]
+    numbers = [float(end) for end in ends if isinstance(end, (int, float))]
     wide = source.astype(np.float64)
-    return evidence.everywhere(len(ends) == len(given) == _ENDS and not bool(((wide >= min(ends)) & (wide <= max(ends))).all()))
+    return evidence.spread(~((wide >= min(numbers, default=-np.inf)) & (wide <= max(numbers, default=np.inf))))
 
 
 def _sum_wraps(evidence: Evidence) -> Array:

@@ -164,3 +164,5 @@ def test_pixels_outside_of_the_declared_range_have_no_integer() -> None:
     assert reviewed(layer, [image], posterized, wrong, **declared) == "cast-out-of-range"
     assert reviewed(layer, [image + 10], posterized, wrong, **declared) is None
     assert reviewed(layer, [image], posterized, wrong, kind=Kind.MODULE, init={"factor": 1}) is None, "the range is 0 to 255"
+    assert reviewed(layer, [image], posterized, [110.0, 50.0], **declared) is None, "the second pixel is in the range"
+    assert reviewed("keras.layers.Equalization", [image], posterized, wrong, **declared) is None, "it makes int32, and cuts that off"
