@@ -116,7 +116,7 @@ def witnesses(finding: dict[str, Any], workspace: str) -> dict[str, Any]:
     if finding["trigger"] is None or reduction is None:
         return {}
     failing = [opera("show", test, workspace=workspace)["call"] for test in reduction.get("fails", ())]
-    return {"passes": reduction.get("passes", {}), "fails": [*(" ".join(call.split()) for call in failing), *reduction.get("varied", ())]}
+    return {"passes": reduction.get("passes", {}), "fails": [" ".join(call.split()) for call in failing]}
 
 
 def opera(*arguments: str, workspace: str, codes: tuple[int, ...] = (0,)) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def proof_lines(finding: Finding) -> tuple[str, ...]:
         return ()
     facts = reduction.detail
     passes, fails = facts.get("passes", {}), facts.get("fails", ())
-    against, untried, unvaried = facts.get("against", 0), facts.get("untried", 0), facts.get("unvaried", ())
+    against, untried = facts.get("against", 0), facts.get("untried", 0)
     needed = [each.text() for each in trigger_of(reduction.trigger).properties]
     found = [f"without {one_line(name)} it passes: {one_line(call, 400)}" for name, call in passes.items()]
     found += [f"no call shows that it needs {one_line(name)}" for name in needed if name not in passes]
@@ -45,12 +45,9 @@ def proof_lines(finding: Finding) -> tuple[str, ...]:
         found.append(f"{', '.join(each[:12] for each in fails)} {'fails' if len(fails) == 1 else 'fail'}{with_it}, too")
     else:
         found.append(f"no other recorded test fails{with_it}")
-    found += [f"fails{with_it}, too: {one_line(call, 400)}" for call in facts.get("varied", ())]
     if against:
         verb = "passes" if against == 1 else "pass"
-        found.append(f"{plural(against, 'other call')} {verb}{with_it}, so a part of the condition is unknown")
-    if unvaried and not needed:
-        found.append(f"no call that fails has another {', '.join(map(one_line, unvaried))}")
+        found.append(f"{plural(against, 'recorded test')} {verb}{with_it}, so a part of the condition is unknown")
     if untried:
         found.append(f"the budget ended before {plural(untried, 'part')} of the call changed")
     return tuple(found)

@@ -38,10 +38,8 @@ class ReductionFacts(TypedDict, total=False):
         evidence: What it left behind there.
         passes: For each property of the trigger by its text, a call that lacks this property alone, and passes.
         fails: Recorded tests that have the trigger too, and fail in the same way.
-        varied: Calls unlike the reduced one that have the trigger too, and fail in the same way.
-        against: Number of other calls of the operator that have the trigger, and pass.
+        against: Number of recorded tests of the operator that have the trigger, and pass.
         untried: Number of aspects of the reduced instance that were not changed, because the budget ended.
-        unvaried: What all failing instances have in common: `dtype`, `rank`, `shape`, or a parameter.
         arbiters: What other compilers say of it: each subject, and which side it takes.
         first_pass: The first pass of the compiler without which a program does not fail.
     """
@@ -55,10 +53,8 @@ class ReductionFacts(TypedDict, total=False):
     evidence: Detail
     passes: Mapping[str, str]
     fails: Sequence[str]
-    varied: Sequence[str]
     against: int
     untried: int
-    unvaried: Sequence[str]
     arbiters: Sequence[Sequence[str]]
     first_pass: str
 

@@ -97,8 +97,7 @@ class Finding:
     def trigger(self) -> str | None:
         """The condition under which it fails, as text; None where it is not known.
 
-        A trigger without a property means that any call fails. It counts as known if other calls fail, of several dtypes, ranks, sizes
-        and parameters, and none passes.
+        A trigger without a property means that any call fails. It counts as known if another recorded test fails, and none passes.
         """
         condition = self.condition
         return None if condition is None else condition.text()
@@ -132,11 +131,11 @@ class Finding:
 
 
 def condition_of(reduction: StoredReduction) -> Trigger | None:
-    """The trigger of *reduction*; None where it has no property, and too few calls show that any call fails."""
+    """The trigger of *reduction*; None where it has no property, and no other recorded test shows that any call fails."""
     if reduction.trigger is None:
         return None
-    condition, detail = trigger_of(reduction.trigger), reduction.detail
-    witnessed = bool(detail.get("fails") or detail.get("varied")) and not (detail.get("against") or detail.get("unvaried"))
+    condition = trigger_of(reduction.trigger)
+    witnessed = bool(reduction.detail.get("fails")) and not reduction.detail.get("against")
     return condition if condition.properties or witnessed else None
 
 

@@ -383,14 +383,8 @@ def _detail(found: Reduction) -> ReductionFacts:
         "complete": found.complete,
         "confirmed": found.confirmed,
         "evidence": found.evidence,
-        "passes": {name: _call(instance) for name, instance in found.proof.passes.items()},
+        "passes": {name: " ".join(call_text(instance).split()) for name, instance in found.proof.passes.items()},
         "fails": found.proof.fails[:_WITNESSES],
-        "varied": [_call(instance) for instance in found.proof.varied[:_WITNESSES]],
         "against": found.proof.against,
         "untried": found.proof.untried,
-        "unvaried": found.proof.unvaried,
     }
-
-
-def _call(instance: Instance) -> str:
-    return " ".join(call_text(instance).split())

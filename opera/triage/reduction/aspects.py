@@ -13,21 +13,8 @@ from opera.instance import Enum, Kind, Named, Tensor
 from opera.instance.values import Value
 from opera.models.forms import InputForm, ModelForm
 from opera.models.opsets import NEWEST_CLAIMED, OLDEST
-from opera.triage.reduction.candidates import fewer_outputs
-from opera.triage.reduction.places import (
-    Place,
-    edit,
-    edited,
-    get,
-    put,
-    resized,
-    retyped,
-    shrunk,
-    stretched,
-    with_axis,
-    without,
-    without_axis,
-)
+from opera.triage.reduction.candidates import fewer_outputs, retyped
+from opera.triage.reduction.places import Place, edit, edited, get, put, shrunk, stretched, with_axis, without, without_axis
 from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, dtype_meant, json_of, parameter_for
 
 _DTYPES = ("float32", "int64", "int32", "float64", "bool", "float16")
@@ -232,7 +219,7 @@ def _dimensions(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
     for axis, dim in enumerate(tensor.shape):
         sizes = [size for size in (1, 2, dim + 1) if size != dim]
         alone = [_with(view, name, stretched(tensor, axis, size) if size > dim else shrunk(tensor, axis, size)) for size in sizes]
-        together = [View(edited(view.instance, resized(dim, size)), view.form) for size in sizes]
+        together = [View(edited(view.instance, _resized(dim, size)), view.form) for size in sizes]
         different = [Property("shape-differs", name, each) for each, other in _others(view, name) if other.shape != tensor.shape]
         properties = (Property("dimension", name, [axis, dim]), Property("dimension-above-one", name, axis), Property("several", name))
         removals = [*alone, *together] if dim > 1 or different else []
@@ -245,3 +232,15 @@ def _empty_dimensions(view: View, name: str, filled: Tensor) -> Iterator[Aspect]
     for axis in range(len(filled.shape)):
         gone = Property("dimension-empty", name, axis)
         yield Aspect((gone,), tuple(other for other in others if not gone.holds(other)))
+
+
+def _resized(old: int, new: int) -> Callable[[Place, Value], Value]:
+    def resize(_: Place, value: Value) -> Value:
+        if isinstance(value, Tensor):
+            for axis, dim in enumerate(value.shape):
+                if dim == old:
+                    value = stretched(value, axis, new) if new > old else shrunk(value, axis, new)
+            return value
+        return new if type(value) is int and value == old else value
+
+    return resize

@@ -13,10 +13,19 @@ from opera.instance import Argument, DType, Instance, Kind, Tensor
 from opera.instance.values import Value, ends_of
 from opera.programs.instances import ILL_TYPED
 from opera.triage.reduction import ordinary, programs, shapes
-from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, retyped, without
+from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, with_dtype, without
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
 _FEW_ELEMENTS = 32
+
+
+def retyped(value: Value, old: str, new: str) -> Value:
+    """*value* in dtype *new* where it is a tensor of dtype *old*, or that dtype itself; else as it is."""
+    if isinstance(value, DType) and value.name == old:
+        return DType(new)
+    if isinstance(value, Tensor) and value.dtype == old:
+        return with_dtype(value, new) or value
+    return value
 
 
 def changed(value: Value, change: Callable[[Array], Array]) -> Value:

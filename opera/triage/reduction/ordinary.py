@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import count, zip_longest
+from itertools import count
 
 import numpy as np
 
 from opera.arrays import Array
 from opera.instance import Instance, Tensor
 from opera.instance.values import Value
-from opera.triage.reduction.places import Place, array_of, edit, edited, get, places, put, resized, retyped, stretched, with_axis
+from opera.triage.reduction.places import Place, edit, edited, places, put, stretched, with_axis
 
 _SIZE = 2
 """Size of a dimension that grows: the smallest one in which elements can differ."""
 _GROWN = 16
 """Elements of a tensor that grows no further."""
-_DTYPES = ("float64", "int64", "float32", "int32", "bool")
 
 
 def more_ordinary(instance: Instance) -> Iterator[Instance]:
@@ -33,30 +32,6 @@ def more_ordinary(instance: Instance) -> Iterator[Instance]:
         if candidate != instance:
             yield from varied(candidate)
             yield candidate
-
-
-def unlike(instance: Instance) -> Iterator[Instance]:
-    """Instances that differ from *instance* in several respects: larger ones, those of a higher rank, of other dtypes, of other values.
-
-    A larger tensor has all elements of the smaller one; further ones count up, or repeat those.
-    """
-    tensors = [value for _, value in places(instance) if isinstance(value, Tensor)]
-    sizes = dict.fromkeys(dim for tensor in tensors for dim in tensor.shape if dim)
-    grown = [*(edited(instance, resized(size, size + _SIZE)) for size in sizes), edited(instance, _taller)]
-    continued = [edited(each, _continued(instance)) for each in grown]
-    larger = continued[0]
-    dtypes = [
-        edited(larger, lambda _, value, old=old, new=new: retyped(value, old, new))
-        for old in dict.fromkeys(tensor.dtype for tensor in tensors)
-        for new in _DTYPES
-        if new != old
-    ]
-    seen = [instance]
-    for together in zip_longest((*continued, *grown), dtypes, varied(larger), varied(instance)):
-        for each in together:
-            if each is not None and each not in seen:
-                seen.append(each)
-                yield each
 
 
 def varied(instance: Instance) -> Iterator[Instance]:
@@ -84,28 +59,6 @@ def _grown(tensor: Tensor, axis: int) -> Tensor:
     if tensor.shape[axis] > 1 or tensor.size > _GROWN:
         return tensor
     return stretched(tensor, axis, _SIZE)
-
-
-def _taller(_: Place, value: Value) -> Value:
-    return stretched(with_axis(value, 0), 0, _SIZE) if isinstance(value, Tensor) else value
-
-
-def _continued(instance: Instance) -> Callable[[Place, Value], Value]:
-    """The elements that a tensor has in *instance*, and further ones that count up from 2."""
-
-    def carry_on(place: Place, value: Value) -> Value:
-        original = get(instance, place)
-        old = array_of(original) if isinstance(original, Tensor) else None
-        if not isinstance(value, Tensor) or old is None or old.dtype.kind == "O":
-            return value
-
-        def change(array: Array) -> Array:
-            further = (np.arange(array.size - old.size) + 2).astype(np.float64).astype(array.dtype)
-            return np.concatenate([old.reshape(-1), further]).reshape(array.shape)
-
-        return edit(value, change) or value
-
-    return carry_on
 
 
 def _ranked(_: Place, value: Value) -> Value:

@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 
 from opera.arrays import Array, numpy_dtype, tensor_array, to_bytes
-from opera.instance import Argument, Call, DType, Instance, Kind, Tensor
+from opera.instance import Argument, Call, Instance, Kind, Tensor
 from opera.instance.values import Value
 
 
@@ -206,15 +206,6 @@ def with_dtype(tensor: Tensor, dtype: str) -> Tensor | None:
         return None
 
 
-def retyped(value: Value, old: str, new: str) -> Value:
-    """*value* in dtype *new* where it is a tensor of dtype *old*, or that dtype itself; else as it is."""
-    if isinstance(value, DType) and value.name == old:
-        return DType(new)
-    if isinstance(value, Tensor) and value.dtype == old:
-        return with_dtype(value, new) or value
-    return value
-
-
 def shrunk(tensor: Tensor, axis: int, size: int, *, from_end: bool = False) -> Tensor:
     """The first *size* slices of *tensor* along *axis*, or the last ones."""
     shape = (*tensor.shape[:axis], size, *tensor.shape[axis + 1 :])
@@ -240,20 +231,6 @@ def stretched(tensor: Tensor, axis: int, size: int) -> Tensor:
     if not tensor.shape[axis]:
         return with_values(replace(tensor, strides=None), np.zeros((*tensor.shape[:axis], size, *tensor.shape[axis + 1 :]), array.dtype))
     return with_values(replace(tensor, strides=None), np.take(array, np.arange(size) % tensor.shape[axis], axis))
-
-
-def resized(old: int, new: int) -> Callable[[Place, Value], Value]:
-    """An edit that gives size *new* to every dimension of size *old*, and replaces integers that equal it."""
-
-    def resize(_: Place, value: Value) -> Value:
-        if isinstance(value, Tensor):
-            for axis, dim in enumerate(value.shape):
-                if dim == old:
-                    value = stretched(value, axis, new) if new > old else shrunk(value, axis, new)
-            return value
-        return new if type(value) is int and value == old else value
-
-    return resize
 
 
 def without_axis(tensor: Tensor, axis: int) -> Tensor:

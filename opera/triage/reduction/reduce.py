@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -15,22 +15,19 @@ from opera.instance import Instance, Kind, Outcome, Tensor, encode_instance
 from opera.models.forms import ModelForm
 from opera.models.opsets import OLDEST
 from opera.oracles.verdict import Detail, Verdict
-from opera.triage.reduction import ordinary
 from opera.triage.reduction.aspects import Aspect, aspects
 from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.programs import with_other_operators
 from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
-from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove, unvaried
+from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove
 from opera.triage.saturation import direction
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
 _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
-_UNLIKE = 12
-"""Instances unlike the smallest one that are run to see whether they fail under the trigger, too."""
 _UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
 """Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
 
@@ -236,45 +233,18 @@ class Reducer:
             alone = gone and not any(self._same(probe) for _, probe in probes)
             if alone and not any(each.holds(original) for each in aspect.properties):
                 slipped.append(aspect.properties[0])
-        chosen, varied = self._held_against_others(view, found, passing, deadline)
+        ladder = [each for aspect in found for each in reversed(self._held(aspect))]
+        chosen = covering(ladder, passing)
+        untold = [each for each in passing if all(one.holds(each) for one in chosen)]
+        chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
+        chosen += self._told_by_neighbours(ladder, chosen)
         if smallest.kind is Kind.PROGRAM:
             others = list(with_other_operators(smallest))
             general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
             chosen.append(calls_of(smallest, general))
         trigger = Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors))
-        proof = prove(trigger.properties, passing, self._neighbours, untried)
-        alike = unvaried(view, [*self._failing, *self._neighbours.alike.values()])
-        self._proof = replace(proof, varied=varied, unvaried=alike)
+        self._proof = prove(trigger.properties, passing, self._neighbours, untried)
         return trigger, slipped
-
-    def _held_against_others(
-        self, view: View, found: Sequence[Aspect], passing: list[View], deadline: float
-    ) -> tuple[list[Property], tuple[Instance, ...]]:
-        """The properties that *view* needs, and instances unlike it that have them and fail. One that passes joins *passing*."""
-        chosen = self._chosen(found, passing)
-        failing: list[View] = []
-        last = self._runner.count + _UNLIKE
-        for instance in _unlike(view.instance):
-            if self._runner.count >= last or time.monotonic() >= deadline:
-                break
-            other = View(instance, view.form)
-            if not all(each.holds(other) for each in chosen):
-                continue
-            probe = self._probe(other)
-            if probe.passed:
-                passing.append(other)
-                chosen = self._chosen(found, passing)
-            elif self._same(probe):
-                failing.append(other)
-        return chosen, tuple(other.instance for other in failing if all(each.holds(other) for each in chosen))
-
-    def _chosen(self, found: Sequence[Aspect], passing: Sequence[View]) -> list[Property]:
-        """Properties of *found* that tell failing instances from those of *passing*, and from recorded tests that pass."""
-        ladder = [each for aspect in found for each in reversed(self._held(aspect))]
-        chosen = covering(ladder, passing)
-        untold = [each for each in passing if all(one.holds(each) for one in chosen)]
-        chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
-        return chosen + self._told_by_neighbours(ladder, chosen)
 
     def _told_by_neighbours(self, ladder: Sequence[Property], chosen: Sequence[Property]) -> list[Property]:
         """Properties of *ladder* that tell recorded tests with all of *chosen* apart: what passes lacks one, what fails has all."""
@@ -345,12 +315,6 @@ def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> In
         return put(instance, place, replace(tensor, data=data, constraint=None, distribution=None))
     except ValueError:
         return instance
-
-
-def _unlike(instance: Instance) -> Iterator[Instance]:
-    """Instances unlike *instance*: of a graph, which fixes types and shapes, with other values; of a program, none."""
-    if instance.kind is not Kind.PROGRAM:
-        yield from ordinary.varied(instance) if instance.kind is Kind.GRAPH else ordinary.unlike(instance)
 
 
 def _direction(probe: TestOutcome) -> str:

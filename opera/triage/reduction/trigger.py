@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opera.errors import UserError
-from opera.instance import Instance, Tensor
+from opera.instance import Instance
 from opera.store.reductions import TriggerFacts
-from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, json_of, property_of
+from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, property_of
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
 ALWAYS = "any call"
@@ -84,51 +84,27 @@ class Proof:
     Attributes:
         passes: For each property by its text, an instance that has all the others, lacks it, and passes.
         fails: Other recorded tests that have the trigger, and fail in the same way.
-        varied: Instances unlike the reduced one that have the trigger, and fail in the same way.
-        against: Number of other calls that have the trigger, and pass: there is a condition that the trigger does not name.
+        against: Number of recorded tests that have the trigger, and pass: there is a condition that the trigger does not name.
         untried: Number of aspects of the instance that were not changed, because the budget ended.
-        unvaried: What all failing instances have in common: `dtype`, `rank`, `shape`, or a parameter.
     """
 
     passes: Mapping[str, Instance] = field(default_factory=dict[str, Instance])
     fails: tuple[str, ...] = ()
-    varied: tuple[Instance, ...] = ()
     against: int = 0
     untried: int = 0
-    unvaried: tuple[str, ...] = ()
 
 
 def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: Neighbours, untried: int) -> Proof:
     """The proof of a trigger; *passing* are variations of the reduced instance that pass, *untried* the number that did not run."""
     lacking: dict[str, Instance] = {}
     against = 0
-    for view in (*passing, *neighbours.passing):
+    for place, view in enumerate((*passing, *neighbours.passing)):
         missing = [each for each in properties if not each.holds(view)]
         if len(missing) == 1:
             lacking.setdefault(missing[0].text(), view.instance)
-        against += not missing
+        against += place >= len(passing) and not missing
     fails = tuple(test for test, view in neighbours.alike.items() if all(each.holds(view) for each in properties))
-    return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, (), against, untried)
-
-
-_FACTS: Mapping[str, Callable[[Tensor], object]] = {
-    "dtype": lambda tensor: tensor.dtype,
-    "rank": lambda tensor: len(tensor.shape),
-    "shape": lambda tensor: tensor.shape,
-}
-
-
-def unvaried(view: View, failing: Sequence[View]) -> tuple[str, ...]:
-    """What every instance of *failing* shares with *view*: a fact of all tensors, or the value of a parameter of *view*."""
-    pairs = [(tensor, view.tensors[name]) for other in failing for name, tensor in other.tensors.items() if name in view.tensors]
-    facts = [name for name, fact in _FACTS.items() if all(fact(one) == fact(same) for one, same in pairs)]
-    settings = [_settings(other) for other in failing]
-    return (*facts, *(name for name, value in _settings(view).items() if all(each.get(name) == value for each in settings)))
-
-
-def _settings(view: View) -> dict[str, str]:
-    """The arguments that are no tensors, as text by name."""
-    return {each.name: str(json_of(each.value)) for each in view.instance.arguments() if not isinstance(each.value, Tensor | None)}
+    return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, against, untried)
 
 
 class NoTrigger(UserError, ValueError):
