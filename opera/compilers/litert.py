@@ -28,7 +28,7 @@ class LiteRtAdapter(Adapter):
     name = "litert"
     routes = (
         Route("keras", "saved-model", "saved-model", environment=on_backend("tensorflow")),
-        Route("tensorflow", "saved-model", "saved-model"),
+        Route("tensorflow", "saved-model", "saved-model", environment=on_backend("tensorflow")),
     )
     packages = ("tensorflow>=2.20", "tflite>=2.18")
     levels = ("xnnpack", "builtin", "reference")

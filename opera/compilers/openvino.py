@@ -51,8 +51,8 @@ class OpenVinoAdapter(Adapter):
         Route("keras", "torchscript", "torchscript", environment=on_backend("torch")),
         Route("keras", "saved-model", "saved-model", environment=on_backend("tensorflow")),
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
-        Route("tensorflow", "saved-model", "saved-model"),
-        Route("tflite", "litert", "tflite", library="tensorflow"),
+        Route("tensorflow", "saved-model", "saved-model", environment=on_backend("tensorflow")),
+        Route("tflite", "litert", "tflite", library="tensorflow", environment=on_backend("tensorflow")),
         rejecting("onnx"),
     )
     packages = ("openvino>=2026.1",)

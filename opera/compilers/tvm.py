@@ -101,7 +101,7 @@ class TvmAdapter(Adapter):
         Route("keras", "exported-program", "exported-program-decomposed", environment=on_backend("torch")),
         Route("keras", "onnx", "onnx", environment=on_backend("torch")),
         Route("keras", "litert", "tflite", environment=on_backend("tensorflow")),
-        Route("tflite", "litert", "tflite", library="tensorflow"),
+        Route("tflite", "litert", "tflite", library="tensorflow", environment=on_backend("tensorflow")),
         *tvm_relax.ROUTES,
         rejecting("onnx"),
     )
