@@ -86,6 +86,7 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "not-constant", r"\bmust be a (scalar or Shape\{1\} )?constant\b"),
         UnsupportedRule(_FAILURES, "not-constant", r"\bcannot be folded to Constant for node "),
         UnsupportedRule(_FAILURES, "dtype", r"(?m)^Encountered unknown element type \w+$"),
+        UnsupportedRule(_FAILURES, "dtype", r"(?m)^Unexpected type: COMPLEX\d+$"),
         UnsupportedRule(_FAILURES, "dtype", r"\bBad format for f8 conversion type\b"),
         UnsupportedRule(_FAILURES, "dtype", _COMPLEX_RESULT),
     )

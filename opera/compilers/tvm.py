@@ -86,7 +86,7 @@ _TYPED = ("TypeError", "ValueError", "AssertionError", "NotImplementedError", "t
 _DECLINES = (
     r"(?i)\bnot (yet |currently )?(supported|implemented|handled)\b|\bunsupported\b|\bonly\b.{0,80}\bsupported\b|\bsupported only\b"
     r"|\bsupports only\b|\bonly supports?\b|\brequires a statically (known|typed)\b|\bfor (the )?Relax frontend\b"
-    r"|\b(should|must) be one of \[.*\],? but got\b"
+    r"|\b(should|must) be one of \[.*\],? but got\b|\bdoes not support\b"
 )
 
 
