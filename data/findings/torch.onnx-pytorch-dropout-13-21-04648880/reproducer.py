@@ -1,7 +1,7 @@
-"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.dropout: crash when p=1.0 and training=True
+"""torch.onnx (exporter, before onnxruntime): torch.nn.functional.dropout: crash when p=1.0, training=True and inplace=False
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
-Reduced from test 927c3b2f3442. Fails with: p=1.0, training=True.
+Reduced from test 927c3b2f3442. Fails with: p=1.0, training=True, inplace=False.
 Actual: Fail: float onnxruntime::{anonymous}::GetRatioOrDefault(const onnxruntime::Tensor*) [with T2 = float] 0.0f <= ratio_value && ratio_value < 1.0f was false. ratio must be in the range [0, 1)
 """
 
