@@ -69,6 +69,8 @@ NOT_ONE_GRAPH = (
     torch_call("torch.tensor_split", tensor(np.arange(6)), tensor(3, "int64")),
     torch_call("torch.atan2", tensor([0.0, -0.0]), tensor([-0.0, -1.0])),
 )
+REVERSE = tf_call("tf.reverse", tensor([[1, 2], [3, 4]]), axis=[0, 1])
+WIDE = tf_call("tf.cast", tensor([1, 2]), DType("complex128"))
 MEAN = tf_call("tf.math.reduce_mean", tensor([2**30] * 3, "int32"))
 NOISE = (Argument("inputs", tensor(np.ones((2, 3)))), Argument("training", True, keyword=True))
 KERAS = (
@@ -88,7 +90,8 @@ INNOCENT: dict[tuple[str, str], tuple[Instance, ...]] = {
     ("xla", "tensorflow"): (*TENSORFLOW, MEAN),
     ("openvino", "tensorflow"): (*TENSORFLOW, MEAN),
     ("litert", "tensorflow"): TENSORFLOW,
-    ("tvm", "tflite"): TENSORFLOW,
+    ("tvm", "tflite"): (*TENSORFLOW, REVERSE),
+    ("openvino", "tflite"): (WIDE,),
     ("onnxruntime", "keras"): KERAS,
 }
 """By compiler and frontend. The campaigns of the tests beside this module run them with their other instances."""
