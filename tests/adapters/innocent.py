@@ -70,7 +70,7 @@ NOT_ONE_GRAPH = (
     torch_call("torch.atan2", tensor([0.0, -0.0]), tensor([-0.0, -1.0])),
 )
 REVERSE = tf_call("tf.reverse", tensor([[1, 2], [3, 4]]), axis=[0, 1])
-WIDE = tf_call("tf.cast", tensor([1, 2]), DType("complex128"))
+WIDE = tf_call("tf.cast", [1.0, 2.0], DType("complex128"))
 MEAN = tf_call("tf.math.reduce_mean", tensor([2**30] * 3, "int32"))
 NOISE = (Argument("inputs", tensor(np.ones((2, 3)))), Argument("training", True, keyword=True))
 KERAS = (
