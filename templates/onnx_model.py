@@ -12,6 +12,7 @@ from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.forms import InputForm, ModelForm, bakeable
 from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
+from opera.templates.onnx_documentation import forbidden
 from opera.templates.onnx_operators import check_message, check_operator
 from opera.templates.onnx_opset import LATELY, lowest, restated
 from opera.templates.onnx_source import python_source
@@ -65,6 +66,8 @@ class OnnxModel:
             raise
         except Exception as error:
             raise Invalid("checker") from error
+        if instance.kind is Kind.NODE and (sentence := forbidden(self.proto, dict(self.inputs))):
+            raise Invalid("documentation") from ValueError(sentence)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Any]]:

@@ -16,6 +16,7 @@ from opera.oracles.evidence import Evidence
 from opera.oracles.integers import wraps
 from opera.oracles.interpolation import fractional_length, half_pixel, to_the_nearest
 from opera.oracles.precision import as_when_rounded, next_to_singular, overflows_on_the_way, past_range
+from opera.oracles.tolerance import apart, tolerance_of
 
 _WIDTH = 8
 _COORDINATES = 2
@@ -350,6 +351,26 @@ def _cut_off(evidence: Evidence) -> Array:
     return (above & (actual == limits.max)) | (below & (actual == limits.min))
 
 
+def _by_column(evidence: Evidence) -> Array:
+    """Where the compiler's index in an image `(n, c, *lengths)`, counted by columns, is the place of the library's value."""
+    image, values, actual = evidence.inputs[0] if evidence.inputs else None, evidence.outputs[0], evidence.actual
+    if not is_array(image) or not is_array(values) or actual is None or actual.dtype.kind not in "iu":
+        return evidence.nowhere()
+    source = as_array(image)
+    columns = source.transpose(0, 1, *range(source.ndim - 1, 1, -1)).reshape(-1)
+    if as_array(values).shape != actual.shape or not ((actual >= 0) & (actual < columns.size)).all():
+        return evidence.nowhere()
+    return columns[actual] == as_array(values)
+
+
+def _in_single_precision(evidence: Evidence) -> Array:
+    """Where library and compiler agree as numbers of single precision, though both are doubles."""
+    tolerance, actual = tolerance_of("float32"), evidence.actual
+    if tolerance is None or actual is None or actual.dtype != np.float64:
+        return evidence.nowhere()
+    return ~apart(evidence.expected, actual, tolerance)
+
+
 CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "always": _always,
     "given": _given,
@@ -392,6 +413,8 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "fractional-length": fractional_length,
     "to-the-nearest": to_the_nearest,
     "cut-off": _cut_off,
+    "by-column": _by_column,
+    "in-single-precision": _in_single_precision,
 }
 OF_INPUTS = frozenset(
     {"integer-zero", "least-by-minus-one", "index-out-of-range", "negative-exponent", "shift-past-width", "unrepresentable"}

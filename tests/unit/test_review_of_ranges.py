@@ -257,6 +257,32 @@ def test_what_is_quantised_beyond_int32_is_cut_off_at_the_right_end() -> None:
         assert reviewed("ai.onnx.QuantizeLinear", given, evaluated, wrong) is None
 
 
+def test_places_in_an_image_are_counted_by_column_where_the_model_asks_for_it() -> None:
+    """ONNX's evaluator gives other indices than its specification."""
+    image = np.arange(12, dtype="float32").reshape(1, 1, 3, 4)
+    values = image[:, :, 1:, 1:]
+
+    def evaluated(_: Any) -> Any:
+        return values, np.array([[[[4, 5, 6], [8, 9, 10]]]])
+
+    columns, by_column = [[[[4, 7, 10], [5, 8, 11]]]], {"storage_order": 1}
+    assert reviewed("ai.onnx.MaxPool", [image], evaluated, (values, columns), init=by_column) == "disputed-reference"
+    assert reviewed("ai.onnx.MaxPool", [image], evaluated, (values, columns)) is None
+    for wrong in ([[[[5, 6, 7], [9, 10, 11]]]], [[[[4, 7, 10], [5, 8, 99]]]]):
+        assert reviewed("ai.onnx.MaxPool", [image], evaluated, (values, wrong), init=by_column) is None
+    assert reviewed("ai.onnx.MaxPool", [image], evaluated, (values + 1, columns), init=by_column) is None
+
+
+def test_a_normalisation_in_single_precision_is_what_its_model_asks_for() -> None:
+    def evaluated(_: Any) -> Any:
+        return np.array([0.25, -0.212038972030832])
+
+    for name in ("LayerNormalization", "GroupNormalization"):
+        assert reviewed(f"ai.onnx.{name}", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371]) == "precision-policy"
+        assert reviewed(f"ai.onnx.{name}", [np.zeros(2)], evaluated, [0.25, -0.2130]) is None
+    assert reviewed("ai.onnx.InstanceNormalization", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371]) is None
+
+
 def test_the_mean_of_nothing_is_anything_where_the_page_says_so() -> None:
     empty = np.zeros(0, "float32")
 
