@@ -45,6 +45,9 @@ def resolve(workspace: Workspace, prefix: str) -> Target:
         *(Target(test=each) for each in found.tests),
         *(Target(instance=each) for each in found.instances),
     ]
+    if not targets:  # `opera report` gives an id to what a triage that still runs has split off, before the id is stored
+        named = [each.id for each in findings_among(workspace, queries.apis(workspace)) if each.id.startswith(wanted)]
+        targets = [Target(finding=each) for each in named]
     if not targets:
         raise UserError(
             f"no finding, test or instance begins with {prefix!r}; `opera report` lists findings, and `opera ls` campaigns and operators"

@@ -97,6 +97,15 @@ def test_the_part_with_the_first_test_keeps_the_id_even_if_another_was_reduced_f
     assert (of(workspace, FIRST).id, of(workspace, SECOND).id) == (F, "2" * 16)
 
 
+def test_an_id_that_the_report_prints_while_triage_still_runs_can_be_shown(workspace: Workspace) -> None:
+    reduce(workspace, SECOND, F, size(2))
+    reduce(workspace, FIRST, "1" * 16, size(1))
+    ids = {each["id"] for each in document("report")["findings"]}
+    assert ids - {F, G, "1" * 16}, "no stored id names one of the parts"
+    for each in ids:
+        assert document("show", each)["id"] == each
+
+
 def test_another_triage_with_other_triggers_changes_no_id(workspace: Workspace) -> None:
     reduce(workspace, SECOND, "2" * 16, size(2))
     reduce(workspace, FIRST, "1" * 16, size(1))
