@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cache
 
 from opera.compilers.registry import known_adapter
+from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
 from opera.store.reductions import Merge
 from opera.triage.candidate import Candidate
 from opera.triage.causes import Causes
 from opera.triage.merge_rules import RULES, Rule, context_of
 from opera.triage.reduction.properties import parts_of
+
+_NODES = "::nodes"
+"""Ends the name under which the source `node-tests` records the nodes of a graph; the graph has the name without it."""
 
 
 def merges(candidates: Sequence[Candidate], rules: Sequence[Rule] = RULES) -> list[Merge]:
@@ -63,6 +67,30 @@ def explained(candidates: Sequence[Candidate]) -> Iterator[Merge]:
             if fewer:
                 _, place, one = min(fewer, key=lambda item: item[:2])
                 yield Merge(one.finding, each.finding, f"explained: both fail with {', '.join(sorted(found[place][1]))}")
+
+
+def by_a_node(findings: Mapping[str, Sequence[StoredResult]], tests_of: Callable[[str], Collection[str]]) -> Iterator[Merge]:
+    """Joins graphs that give wrong results with the finding of a node that gives one alone, if most of these graphs have such a node.
+
+    This is no rule: it compares no triggers, but tests that were recorded together.
+
+    Args:
+        findings: Failing tests by finding.
+        tests_of: The names of the library's tests that called an instance, by its hash.
+    """
+    wrong = {each: tests for each, tests in findings.items() if all(test.verdict is Verdict.INCONSISTENT for test in tests)}
+    nodes: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for finding, tests in wrong.items():
+        for test in tests:
+            for name in tests_of(test.instance):
+                if name.endswith(_NODES):
+                    nodes[test.symptom.subject, name.removesuffix(_NODES)].add(finding)
+    for finding, tests in wrong.items():
+        inside = [{node for name in tests_of(test.instance) for node in nodes[test.symptom.subject, name]} for test in tests]
+        known = [each for each in inside if each]
+        common = set[str].intersection(*known) if 2 * len(known) > len(tests) else set[str]()
+        if len(common) == 1:
+            yield Merge(common.pop(), finding, "by a node: most of these graphs have a node that gives a wrong result alone")
 
 
 def _needs_only_parts(candidate: Candidate) -> bool:

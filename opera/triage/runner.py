@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from opera.calls import call_text
@@ -20,13 +21,13 @@ from opera.instance import Instance, Kind, encode_instance
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Verdict
 from opera.programs.instances import ILL_TYPED
-from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
+from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
 from opera.triage.arbitration import Arbitration, Guards, Question, question_of, scope_of
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
-from opera.triage.merge import candidates_of, merges
+from opera.triage.merge import by_a_node, candidates_of, merges
 from opera.triage.reduction.properties import View
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.triage.reduction.trigger import Neighbours, trigger_of
@@ -346,7 +347,14 @@ class Triage:
         doing("merging findings")
         known = self._knowledge()
         leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
-        self._store.replace_merges(merges(candidates_of(leaves, known.causes)))
+        corpus = Corpus(self._workspace)
+
+        @cache
+        def tests_of(key: str) -> list[str]:
+            return [each.test for each in corpus.provenance(key)]
+
+        inner = by_a_node(leaves, tests_of)
+        self._store.replace_merges([*merges(candidates_of(leaves, known.causes)), *inner])
         found = findings_in(self._workspace)
         FindingIds(self._workspace).keep(ReportedId(each.id, each.representative.test) for each in found)
 

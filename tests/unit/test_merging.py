@@ -14,7 +14,7 @@ from opera.oracles.verdict import Stage, Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.candidate import Candidate
-from opera.triage.merge import explained, merges
+from opera.triage.merge import by_a_node, explained, merges
 from opera.triage.merge_rules import RULES
 from opera.triage.reduction.aspects import aspects
 from opera.triage.reduction.properties import Property, View, dtype_meant
@@ -276,3 +276,25 @@ def test_a_program_is_explained_by_one_that_is_made_of_a_part_of_it() -> None:
     for other in (made_of(3, "equal(bool, bool)"), made_of(4, "any operator"), made_of(5, "if", setting("form", "baked"))):
         assert list(explained([other, large])) == []
     assert list(explained([wrong(6, "values", SEEN), large])) == []
+
+
+def failing(number: int, instance: str, verdict: Verdict = Verdict.INCONSISTENT) -> StoredResult:
+    return replace(wrong(number, "values").representative, instance=instance, verdict=verdict)
+
+
+NAMES = {"graph": ["case::0"], "node": ["other::0", "case::0::nodes"], "elsewhere": ["another::0::nodes"], "unknown": ["rest::0"]}
+GRAPH, NODE = "g" * 16, "n" * 16
+
+
+def joined_by_a_node(findings: dict[str, list[StoredResult]]) -> list[tuple[str, str]]:
+    return [(each.finding, each.other) for each in by_a_node(findings, NAMES.__getitem__)]
+
+
+def test_a_graph_belongs_to_its_node_that_fails_alone() -> None:
+    node, graph = [failing(1, "node")], [failing(2, "graph")]
+    assert joined_by_a_node({NODE: node, GRAPH: graph}) == [(NODE, GRAPH)]
+    assert joined_by_a_node({NODE: [failing(1, "elsewhere")], GRAPH: graph}) == []
+    assert joined_by_a_node({NODE: [failing(1, "node", Verdict.CRASH)], GRAPH: graph}) == []
+    assert joined_by_a_node({NODE: node, GRAPH: [*graph, failing(3, "unknown")]}) == [], "half of the graphs are explained"
+    assert joined_by_a_node({NODE: node, GRAPH: [*graph, *graph, failing(3, "unknown")]}) == [(NODE, GRAPH)]
+    assert joined_by_a_node({NODE: node, "m" * 16: [failing(4, "node")], GRAPH: graph}) == [], "two nodes may explain it"
