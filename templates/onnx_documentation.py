@@ -53,12 +53,18 @@ def _repeated(node: DocumentedNode, name: str, _: str) -> bool:
     return len(set(axes)) < len(axes)
 
 
+def _of_floats(node: DocumentedNode, _: str, attribute: str) -> bool:
+    value = {**node.defaults, **node.given}.get(attribute)
+    return value == 0 and any(each.dtype.kind not in "iu" for each in node.inputs.values())
+
+
 _SENTENCES: Mapping[re.Pattern[str], Callable[[DocumentedNode, str, str], bool]] = {
     re.compile(r"Accepted range is `?\[-r, r-1\]`?,? where `?r = rank\((\w+)\)"): _outside_the_rank,
     re.compile(r"cannot be used simultaneously with (auto_pad)"): _beside_auto_pad,
     re.compile(r"Behavior is undefined if an (axis) is repeated"): _repeated,
+    re.compile(r"If the `(\w+)` attribute is set to `0`, `T` is constrained to integer data types"): _of_floats,
 }
-"""Sentences about an attribute or an input; whether a node breaks one, by the name of both and by what the sentence names."""
+"""Sentences, and what breaks them: gets the name of the attribute or input that a sentence is about, and the name in the sentence."""
 
 
 def forbidden(model: Any, values: Mapping[str, Any]) -> str | None:
@@ -77,12 +83,11 @@ def forbidden(model: Any, values: Mapping[str, Any]) -> str | None:
         {name: value_of(each.default_value) for name, each in schema.attributes.items() if each.default_value.type},
         {slot.name: as_array(values[name]) for slot, name in zip(schema.inputs, node.input, strict=False) if is_array(values.get(name))},
     )
-    texts = {
-        **{each.name: each.description for each in schema.inputs},
-        **{name: each.description for name, each in schema.attributes.items()},
-    }
+    texts = {"": schema.doc}
+    texts |= {each.name: each.description for each in schema.inputs}
+    texts |= {name: each.description for name, each in schema.attributes.items()}
     for name, text in texts.items():
         for sentence, breaks in _SENTENCES.items():
-            if (found := sentence.search(text)) and breaks(documented, name, found[1]):
+            if (found := sentence.search(text or "")) and breaks(documented, name, found[1]):
                 return found[0]
     return None

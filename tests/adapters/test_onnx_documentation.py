@@ -21,6 +21,7 @@ ONES, TWOS = tensor([1, 1], "int64"), tensor([2, 2], "int64")
         (node("ArgMax", 18, {}, data=SCALAR), "Accepted range"),
         (node("Conv", 18, {"auto_pad": "SAME_UPPER", "pads": [1, 1, 1, 1]}, X=IMAGE, W=KERNEL), "auto_pad"),
         (node("Slice", 18, {}, data=IMAGE, starts=ONES, ends=TWOS, axes=tensor([2, -2], "int64")), "repeated"),
+        (node("Mod", 13, {}, A=IMAGE, B=IMAGE), "integer"),
     ],
 )
 def test_a_model_that_breaks_a_sentence_is_invalid(instance: Instance, sentence: str) -> None:
@@ -36,6 +37,8 @@ def test_a_model_that_breaks_a_sentence_is_invalid(instance: Instance, sentence:
         node("Conv", 18, {"auto_pad": "SAME_UPPER"}, X=IMAGE, W=KERNEL),
         node("Conv", 18, {"auto_pad": "NOTSET", "pads": [1, 1, 1, 1]}, X=IMAGE, W=KERNEL),
         node("Slice", 18, {}, data=IMAGE, starts=ONES, ends=TWOS, axes=tensor([2, -1], "int64")),
+        node("Mod", 13, {"fmod": 1}, A=IMAGE, B=IMAGE),
+        node("Mod", 13, {}, A=TWOS, B=TWOS),
         node("ReduceSum", 18, {}, data=SCALAR),
         node("QuantizeLinear", 18, {}, x=SCALAR, y_scale=SCALAR),
     ],
