@@ -162,7 +162,7 @@ def judge_campaigns(workspaces: list[Path], *, verbose: bool) -> None:
 
 def _subject(test: StoredResult) -> str:
     """The compiler, or the exporter before it, and the frontend."""
-    return f"{test.exporter or test.compiler}/{test.frontend}"
+    return f"{test.at_fault}/{test.frontend}"
 
 
 def run(workspace: Path, subject: str, route: str, labelled: list[dict[str, Any]], budget: str | None) -> None:

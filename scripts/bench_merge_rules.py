@@ -2,7 +2,7 @@
 
 python scripts/bench_merge_rules.py                             prints the tables
 python scripts/bench_merge_rules.py --write                     puts them into docs/reference/reduction.md
-python scripts/bench_merge_rules.py --collect WORKSPACE ...     writes data/labelled/candidates.jsonl.gz from triaged workspaces
+python scripts/bench_merge_rules.py --collect WORKSPACE ...     renews campaigns in data/labelled/candidates.jsonl.gz from workspaces
 
 Two findings have one cause if their failing tests do, by data/labelled/causes.jsonl. Precision and recall count pairs of failing tests of
 one campaign, as scripts/bench_grouping.py does.
@@ -346,7 +346,11 @@ def main() -> None:
     parser.add_argument("--collect", type=Path, nargs="+", metavar="WORKSPACE", help="triaged workspaces of the labelled campaigns")
     arguments = parser.parse_args()
     if arguments.collect:
-        lines = "".join(f"{json.dumps(row, separators=(',', ':'))}\n" for row in collect(arguments.collect))
+        rows = list(collect(arguments.collect))
+        renewed = {row["campaign"] for row in rows}
+        kept = (json.loads(line) for line in gzip.decompress(CANDIDATES.read_bytes()).splitlines())
+        rows = sorted([*(row for row in kept if row["campaign"] not in renewed), *rows], key=lambda row: row["campaign"].split("/")[::-1])
+        lines = "".join(f"{json.dumps(row, separators=(',', ':'))}\n" for row in rows)
         CANDIDATES.write_bytes(gzip.compress(lines.encode(), mtime=0))
     elif arguments.write:
         PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), read(), RULES), encoding="utf-8")

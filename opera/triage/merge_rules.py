@@ -206,6 +206,16 @@ def _same_settings(candidate: Candidate, _: MergeContext) -> Iterator[Shared]:
         yield Shared(fingerprint=candidate.fingerprint, failure=_failure(candidate), trigger=settings or ("no setting",))
 
 
+def _similar_settings(candidate: Candidate, _: MergeContext) -> Iterator[Shared]:
+    if candidate.trigger is not None and candidate.symptom.verdict is Verdict.INCONSISTENT:
+        settings = tuple(sorted({_generalised(each) for each in candidate.trigger.settings()}))
+        if settings:
+            symptom = candidate.symptom
+            yield Shared(
+                subject=symptom.subject, stage=symptom.stage, converter=symptom.converter, failure=candidate.difference, trigger=settings
+            )
+
+
 def _sibling_parameters(candidate: Candidate, _: MergeContext) -> Iterator[Shared]:
     settings = () if candidate.trigger is None else candidate.trigger.settings()
     if len(settings) == 1:
@@ -273,6 +283,12 @@ RULES: tuple[Rule, ...] = (
         "fingerprint, kind of failure, and the settings that matter, or that no setting matters",
         "Settings choose the code that runs; which property of a tensor makes the failure visible differs between calls.",
         by_key(_same_settings),
+    ),
+    Rule(
+        "similar-settings",
+        "of wrong results: stage, converter, kind of difference, and the settings that matter, without their values",
+        "A converter that ignores a setting ignores each of its values.",
+        by_key(_similar_settings),
     ),
     Rule(
         "sibling-parameters",

@@ -109,6 +109,11 @@ ONE: dict[str, tuple[str, Candidate, Candidate]] = {
         wrong(1, "dtype", output=1),
         wrong(2, "values", Property("several", "x"), Property("empty", "y"), output=1),
     ),
+    "a setting is ignored, whatever its value": (
+        "similar-settings",
+        wrong(1, "shape", setting("policy", "larger"), Property("rank", "x", 0)),
+        wrong(2, "shape", setting("policy", "smaller"), actual="[2, 2]"),
+    ),
     "sibling parameters": (
         "sibling-parameters",
         wrong(1, "values", Property("is-not", "left_window_size", -1), api=ATTENTION),
