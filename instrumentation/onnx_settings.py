@@ -12,7 +12,7 @@ from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Seque
 
 from .onnx import formal_name, opset_versions, schema_of
 from .onnx_values import dtype_names, to_array
-from .settings.kinds import BORROWED, LARGEST, REALS, SIZES, axes, cast, distinct, lists, with_rank, with_size
+from .settings.kinds import BORROWED, ELEMENTS, LARGEST, REALS, SIZES, axes, cast, distinct, lists, with_element, with_rank, with_size
 
 onnx: Any = importlib.import_module("onnx")
 np: Any = importlib.import_module("numpy")
@@ -56,6 +56,7 @@ class Setting:
         slots: New values of input slots.
         dtype: The dtype of all inputs in the slots of `cast`.
         cast: Slots of one type constraint.
+        element: The first element of the first of these slots; None leaves it.
         length: Size of the first dimension of the first input; None leaves it.
         rank: Number of dimensions of the first input; None leaves it.
         opset: Version of the operator's domain; None leaves it.
@@ -67,6 +68,7 @@ class Setting:
     slots: Mapping[int, Any] = field(default_factory=dict)  # type: ignore[arg-type]
     dtype: Any = None
     cast: Tuple[int, ...] = ()
+    element: Optional[int] = None
     length: Optional[int] = None
     rank: Optional[int] = None
     opset: Optional[int] = None
@@ -83,6 +85,11 @@ class Setting:
                 inputs[slot] = cast(inputs[slot], self.dtype)
                 if inputs[slot] is None:
                     return None
+        if self.element is not None:
+            changed = with_element(inputs[self.cast[0]], self.element)
+            if changed is None:
+                return None
+            inputs[self.cast[0]] = changed
         if self.length is not None or self.rank is not None:
             first = inputs[0] if inputs else None
             first = first if first is None or self.rank is None else with_rank(first, self.rank)
@@ -231,7 +238,10 @@ def _domain(node: Any) -> str:
 
 
 def _of_dtypes(call: Call, schema: Any) -> Iterator[Setting]:
-    """Each dtype of each type constraint that inputs have."""
+    """Each dtype of each type constraint that inputs have, and large integers for those that may be floating-point numbers, too.
+
+    What may only be integers is a shape or an index.
+    """
     slots: Dict[str, List[int]] = {}
     formals = list(schema.inputs)
     for slot, value in enumerate(call.inputs):
@@ -242,10 +252,16 @@ def _of_dtypes(call: Call, schema: Any) -> Iterator[Setting]:
         held = slots.get(str(constraint.type_param_str))
         if not held:
             continue
+        factor, dtypes = f"type {constraint.type_param_str}", {}
         for text in sorted(constraint.allowed_type_strs):
             dtype = _dtype(str(text))
+            if dtype is not None:
+                dtypes[str(dtype)] = dtype
             if dtype is not None and dtype != call.inputs[held[0]].dtype:
-                yield Setting(f"type {constraint.type_param_str}", dtype=dtype, cast=tuple(held))
+                yield Setting(factor, dtype=dtype, cast=tuple(held))
+        for name, element in ELEMENTS if "float32" in dtypes else ():
+            if name in dtypes:
+                yield Setting(factor, dtype=dtypes[name], cast=tuple(held), element=element)
 
 
 def _dtype(text: str) -> Any:

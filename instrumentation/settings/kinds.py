@@ -19,6 +19,8 @@ SIZES = (1, 0)
 """Sizes of a dimension."""
 LARGEST = 100_000
 """Elements of an input: a larger call says no more, and takes longer."""
+ELEMENTS = (("int32", 2**24 + 1), ("int64", 2**24 + 1), ("int64", 2**53 + 1))
+"""Whole numbers that single or double precision does not hold, with their dtypes: an implementation may compute integers in these."""
 BORROWED = 2
 """Values that are tried for an optional input which a call leaves out."""
 _NARROW = 1.5
@@ -117,6 +119,15 @@ def _sort(dtype: Any) -> str:
     """`float`, `int`, `uint`, `bool`, `complex`, or the whole name of any other dtype."""
     match = re.match(r"b?(float|int|uint|bool|complex)", str(dtype))
     return str(dtype) if match is None else match[1]
+
+
+def with_element(value: Any, number: int) -> Any:
+    """*value* with *number* as its first element; None where it has no element."""
+    if not value.size:
+        return None
+    changed = value.copy()
+    changed.reshape(-1)[0] = number
+    return changed
 
 
 def with_size(value: Any, dimension: int, size: int) -> Any:

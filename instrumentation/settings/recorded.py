@@ -254,6 +254,14 @@ class Settings:
             for name in (DTYPES if numeric else ())
             if name != first.dtype
         ]
+        found += [
+            Setting(
+                f"dtype of {names}",
+                f"{name} with {element}",
+                lambda call, name=name, element=element: self._with_element(call, group, first.dtype, name, element),
+            )
+            for name, element in (kinds.ELEMENTS if numeric else ())
+        ]
         rank = int(first.array.ndim)
         found += [
             Setting(
@@ -288,6 +296,15 @@ class Settings:
 
         changed = _changed(call, group, made)
         return None if failed else replace(changed, context=self._typed(changed, name))
+
+    def _with_element(self, call: Call, group: Tuple[int, ...], before: str, name: str, element: int) -> Optional[Call]:
+        """The same, with *element* in the first tensor."""
+        made = self._cast(call, group, before, name)
+        first = None if made is None else next((tensor for number, tensor in made.tensors() if number == group[0]), None)
+        array = None if first is None or first.dtype != name else kinds.with_element(first.array, element)
+        if made is None or array is None:
+            return None
+        return _changed(made, group[:1], lambda tensor: HeldTensor(name, array) if tensor is first else tensor)
 
 
 def _scalars(call: Call, number: int) -> List[Setting]:

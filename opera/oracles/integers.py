@@ -49,7 +49,13 @@ _ARITHMETIC: Mapping[str, Any] = {
     "absolute": np.abs,
     "square": np.square,
 }
-_REDUCTIONS: Mapping[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod}
+
+
+def _sum_of_squares(values: Array, axis: Any) -> Any:
+    return np.sum(values * values, axis=axis)
+
+
+_REDUCTIONS: Mapping[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod, "sumsquare": _sum_of_squares}
 _SCANS: Mapping[str, Callable[..., Any]] = {"cumsum": np.cumsum, "cumprod": np.cumprod}
 
 

@@ -13,7 +13,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from opera.extract.description import INSTRUMENTATION
+from opera.extract.description import INSTRUMENTATION, describe
 from opera.instance import Instance, decode_instance
 from opera.instrumentation.onnx_settings import Call, Pool, Setting, call_of, evaluated
 from opera.instrumentation.settings.kinds import variations
@@ -67,6 +67,14 @@ def test_all_inputs_of_a_type_change_it_together() -> None:
     assert all(made is not None and len({value.dtype for value in made.inputs}) == 1 for made in found.values())
 
 
+def test_an_element_is_a_whole_number_that_floating_point_does_not_hold() -> None:
+    add, gather = call("Add", X, X), call("Gather", X, np.array([1]))
+    found = [each.of(add) for each in Pool([add]).settings(add) if each.element is not None]
+    assert [made is not None and int(made.inputs[0].reshape(-1)[0]) for made in found] == [2**24 + 1, 2**24 + 1, 2**53 + 1]
+    assert all(made is not None and made.inputs[1].reshape(-1)[0] == X.reshape(-1)[0] for made in found)
+    assert {each.factor for each in Pool([gather]).settings(gather) if each.element is not None} == {"type T"}, "no index is as large"
+
+
 def test_each_older_schema_from_opset_13_on_is_a_setting() -> None:
     reduce = replace(call("ReduceMax", X, np.array([1])), opsets={"": 20})
     found = [each.of(reduce) for each in Pool([reduce]).settings(reduce) if each.factor == "opset"]
@@ -116,6 +124,10 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[Instance]:
     subprocess.run(command, check=True)
     lines = [json.loads(line) for line in recording.read_text().splitlines()]
     return [decode_instance(line["instance"]) for line in lines if "instance" in line]
+
+
+def test_the_options_of_the_source_are_those_of_the_page() -> None:
+    assert dict(describe("onnx").source("settings").options) == {"calls": "4", "pairs": "40"}
 
 
 def test_recorded_settings_become_models_that_the_checker_accepts(recorded: list[Instance]) -> None:

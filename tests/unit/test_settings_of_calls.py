@@ -123,6 +123,18 @@ def test_inputs_change_their_dtype_together_and_one_by_one() -> None:
     assert mixed.context == {"typed": "int8"}
 
 
+def test_an_element_is_a_whole_number_that_floating_point_does_not_hold() -> None:
+    two = call(Item("call", "input", X), Item("call", "other", X))
+    found = settings(two, (INPUT, parameter("other", "tensor", required=True)))
+    one, other = (tensor for _, tensor in value(found, "dtype of inputs", "int64 with 9007199254740993", two).tensors())
+    assert (one.dtype, other.dtype) == ("int64", "int64")
+    assert one.array.reshape(-1)[0] == 2**53 + 1 != other.array.reshape(-1)[0]
+    assert X.array.reshape(-1)[0] != 2**53 + 1, "the recorded call keeps its tensor"
+    empty = call(Item("call", "input", X._replace(array=X.array[:0])))
+    (none,) = [each for each in settings(empty) if each.value == "int32 with 16777217"]
+    assert none.of(empty) is None
+
+
 def test_ranks_start_at_0_and_sizes_are_0_and_1() -> None:
     made = call()
     found = settings(made)
