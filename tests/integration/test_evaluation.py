@@ -71,6 +71,7 @@ def test_the_artifacts_strategy_reaches_the_released_order_within_ties(paper: Re
     assert abs(found.mean - 0.727) < found.sd
 
 
+@pytest.mark.slow
 def test_the_default_strategy_is_the_best_on_the_papers_data(paper: RecordedRun) -> None:
     found = {name: each.apfd.mean for name, each in evaluate(paper, available(paper), 30).items()}
     assert found["opera"] >= 0.80
