@@ -93,11 +93,10 @@ def _segfault() -> None:
 
 
 def _overflow() -> None:
-    sys.setrecursionlimit(2**30)
-    nested: list[object] = []
-    for _ in range(200_000):
-        nested = [nested]
-    repr(nested)
+    nested: tuple[object, ...] = ()
+    for _ in range(400_000):
+        nested = (nested,)
+    hash(nested)
 
 
 def _hang() -> None:
