@@ -48,7 +48,7 @@ def _beside_auto_pad(node: DocumentedNode, name: str, _: str) -> bool:
 
 
 def _repeated(node: DocumentedNode, name: str, _: str) -> bool:
-    rank = max(each.ndim for each in node.inputs.values())
+    rank = max((each.ndim for each in node.inputs.values()), default=0)
     axes = [axis % rank if rank else axis for axis in node.axes(name)]
     return len(set(axes)) < len(axes)
 

@@ -62,12 +62,12 @@ class OnnxModel:
             self.proto = self._node_model() if instance.kind is Kind.NODE else self._graph_model()
             onnx.checker.check_model(self.proto, full_check=False)
             self.proto = lowest(self.proto, self._means_the_same)
+            if instance.kind is Kind.NODE and (sentence := forbidden(self.proto, dict(self.inputs))):
+                raise Invalid("documentation") from ValueError(sentence)
         except Invalid:
             raise
         except Exception as error:
             raise Invalid("checker") from error
-        if instance.kind is Kind.NODE and (sentence := forbidden(self.proto, dict(self.inputs))):
-            raise Invalid("documentation") from ValueError(sentence)
 
     @property
     def inputs(self) -> Sequence[tuple[str, Any]]:

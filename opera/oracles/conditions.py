@@ -22,6 +22,8 @@ _WIDTH = 8
 _COORDINATES = 2
 _PAST_INT32 = 2.0**31
 _LARGEST_BFLOAT16 = (2 - 2.0**-7) * 2.0**127
+_ONNX_FLOAT = 1
+"""The number of float32 in ONNX."""
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
 """Largest relative error of one rounding."""
 
@@ -364,9 +366,10 @@ def _by_column(evidence: Evidence) -> Array:
 
 
 def _in_single_precision(evidence: Evidence) -> Array:
-    """Where library and compiler agree as numbers of single precision, though both are doubles."""
+    """Where two doubles agree as numbers of single precision, in which `stash_type` of ONNX asks to compute unless it names another dtype."""
     tolerance, actual = tolerance_of("float32"), evidence.actual
-    if tolerance is None or actual is None or actual.dtype != np.float64:
+    stash = next((each.value for each in evidence.instance.arguments() if each.name == "stash_type"), _ONNX_FLOAT)
+    if tolerance is None or actual is None or actual.dtype != np.float64 or stash != _ONNX_FLOAT:
         return evidence.nowhere()
     return ~apart(evidence.expected, actual, tolerance)
 

@@ -280,6 +280,8 @@ def test_a_normalisation_in_single_precision_is_what_its_model_asks_for() -> Non
     for name in ("LayerNormalization", "GroupNormalization"):
         assert reviewed(f"ai.onnx.{name}", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371]) == "precision-policy"
         assert reviewed(f"ai.onnx.{name}", [np.zeros(2)], evaluated, [0.25, -0.2130]) is None
+        in_doubles = reviewed(f"ai.onnx.{name}", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371], init={"stash_type": 11})
+        assert in_doubles is None
     assert reviewed("ai.onnx.InstanceNormalization", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371]) is None
 
 
@@ -295,6 +297,16 @@ def test_the_mean_of_nothing_is_anything_where_the_page_says_so() -> None:
     assert reviewed("ai.onnx.ReduceMax", [empty], lambda x: np.float32(-np.inf), np.nan) is None, "this page says what comes out"
     large = np.array([2**30] * 3, "int32")
     assert reviewed("ai.onnx.ReduceMean", [large], lambda x: np.int32(-357913941), 2**30) == "integer-overflow"
+
+
+def test_a_sum_of_squares_past_the_range_is_anything() -> None:
+    def squares(values: Any) -> Any:
+        with np.errstate(all="ignore"):
+            return np.sum(values * values, dtype=values.dtype)
+
+    large, small = np.array([2**53 + 1, 2], "int64"), np.array([3, 2], "int64")
+    assert reviewed("ai.onnx.ReduceSumSquare", [large], squares, 2**63 - 1) == "integer-overflow"
+    assert reviewed("ai.onnx.ReduceSumSquare", [small], squares, 12) is None
 
 
 def test_a_running_result_past_the_end_need_not_come_back() -> None:
