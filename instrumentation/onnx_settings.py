@@ -180,7 +180,7 @@ class Pool:
             values += lists(present)
         for value in distinct(values):
             if repr(value) != repr(present):
-                yield Setting(f"attribute {name}", attribute=(name, value), without=_exclusive(declared))
+                yield Setting(f"attribute {name}", attribute=(name, value), without=_exclusive(call.schema, name))
 
     @staticmethod
     def _is_tied(call: Call, name: str) -> bool:
@@ -305,9 +305,10 @@ def _type(value: Any) -> int:
     return int(onnx.helper.np_dtype_to_tensor_dtype(value.dtype))
 
 
-def _exclusive(declared: Any) -> Tuple[str, ...]:
-    """The attributes that the description of an attribute forbids beside it."""
-    return tuple(_FORBIDDEN.findall(str(declared.description)))
+def _exclusive(schema: Any, name: str) -> Tuple[str, ...]:
+    """The attributes that may not stand beside the attribute *name*, by its description or theirs."""
+    forbidden = {each: _FORBIDDEN.findall(str(declared.description)) for each, declared in schema.attributes.items()}
+    return tuple(sorted({*forbidden[name], *(each for each, others in forbidden.items() if name in others)}))
 
 
 def _shapes(call: Call, slot: int) -> _Shapes:

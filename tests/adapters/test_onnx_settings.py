@@ -93,6 +93,8 @@ def test_attributes_that_exclude_each_other_never_stand_together() -> None:
         assert [attribute.name for attribute in each.node.attribute] == ["kernel_shape", "pads"]
     settings = Pool([pads, automatic]).settings(pads)
     assert all(each.without == ("auto_pad",) for each in settings if each.factor == "attribute pads" and each.attribute)
+    assert all(each.without == ("pads",) for each in settings if each.factor == "attribute auto_pad" and each.attribute)
+    assert any(each.factor == "attribute auto_pad" for each in settings)
 
 
 def test_what_the_evaluator_or_the_checker_rejects_is_left_out() -> None:
