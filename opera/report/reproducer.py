@@ -51,6 +51,8 @@ _LONG_NUMBER = re.compile(r"(?<![\w.])\d+\.\d+(?:e[+-]?\d+)?(?![\w.])")
 _OPSET = re.compile(r'(?:make_opsetid\(|opset_import: \[)"(?:ai\.onnx)?"(?: :|,) (\d+)')
 _FOREIGN = re.compile(r"\bml_dtypes\.(bfloat16|float8\w+)")
 """Dtypes of outputs that OpenVINO's Python API gives as integers of the same size."""
+_NARROW = re.compile(r"\bml_dtypes\.(u?int[24]|float4\w+)\b")
+"""Dtypes of which several elements share a byte in OpenVINO."""
 _ROUNDING = 2e-5
 """Relative tolerance that lets six digits stand for a number: four times the error that this makes."""
 _SIGNS = {
@@ -169,6 +171,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "absent": re.search(r"(?m)^inputs = .*: None\b", source.text) is not None,
         "exact": exact,
         "foreign": _FOREIGN.search(expected) is not None and difference.get("kind") in ("values", "nan", "inf"),
+        "narrow": _NARROW.search(f"{source.text}\n{source.expected}") is not None,
         "wide": "complex128" if str(difference.get("dtype")).startswith("complex") else "float64",
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,

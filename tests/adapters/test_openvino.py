@@ -7,8 +7,10 @@ import io
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from instances import counting, tensor, torch_call
@@ -17,9 +19,13 @@ from real_campaigns import Campaign, run
 from opera.compilers.adapter import Subject
 from opera.compilers.openvino import OpenVinoAdapter
 from opera.compilers.torch_format import operators_of
-from opera.instance import Occurrence
-from opera.store import Corpus
+from opera.difftest import messages
+from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
+from opera.oracles.verdict import Verdict
+from opera.report import reproducer
+from opera.store import Corpus, StoredResult
 from opera.store.database import open_workspace
+from opera.templates.onnx_model import OnnxTemplate
 
 INSTANCES = (
     torch_call("torch.addr", counting(2, 3), counting(2), counting(3), beta=0),
@@ -93,3 +99,21 @@ def test_the_converter_is_what_computes() -> None:
     (route,) = (each for each in OpenVinoAdapter.routes if (each.frontend, each.name) == ("keras", "exported-program"))
     subject = Subject(route, buffer.getvalue(), {}, 1, lambda: torch_call("torch.sin", counting(2)))
     assert operators_of(subject) == "sin.default+to.dtype"
+
+
+@pytest.mark.parametrize("dtype", ["int4", "uint4", "float4_e2m1fn"])
+@pytest.mark.parametrize(("right", "agrees"), [("[[0.0, 1.0, 3.0]]", True), ("[[0.0, 1.0, 2.0]]", False)])
+def test_a_script_packs_and_unpacks_elements_that_share_a_byte(tmp_path: Path, dtype: str, right: str, agrees: bool) -> None:
+    """Three elements do not fill a byte, and the last one lies in a byte of its own."""
+    value = Tensor((1, 3), dtype, np.array([[0, 1, 3]]).astype(getattr(ml_dtypes, dtype)).tobytes())
+    node = Instance("onnx", "ai.onnx.Identity", Kind.NODE, (), (Argument("input", value),), (("opset", 25), ("outputs", [True])))
+    source = OnnxTemplate().build(node, "key", 0).source("runtime")
+    expected = f"expected = [np.array({right}, ml_dtypes.{dtype})]"
+    detail = {"difference": {"kind": "values", "dtype": dtype, "expected": "3", "actual": "2"}}
+    result = StoredResult("test", "instance", "openvino", "onnx", None, "runtime", 0, Verdict.INCONSISTENT, detail=detail)
+    answer = messages.ModelSource([*source.imports, "import ml_dtypes"], source.text, expected)
+    script = reproducer.render(lambda *_: answer, reproducer.ScriptCase(result, {"context": [["opset", 25]]}, "key"), {})
+    (tmp_path / "script.py").write_text(script)
+    ran = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
+    assert (ran.returncode == 0) == agrees, script + ran.stderr
+    assert agrees or "AssertionError" in ran.stderr
