@@ -86,10 +86,11 @@ class Setting:
                 if inputs[slot] is None:
                     return None
         if self.element is not None:
-            changed = with_element(inputs[self.cast[0]], self.element)
+            first = self.cast[0]
+            changed = with_element(inputs[first], self.element) if first < len(inputs) and inputs[first] is not None else None
             if changed is None:
                 return None
-            inputs[self.cast[0]] = changed
+            inputs[first] = changed
         if self.length is not None or self.rank is not None:
             first = inputs[0] if inputs else None
             first = first if first is None or self.rank is None else with_rank(first, self.rank)

@@ -75,6 +75,12 @@ def test_an_element_is_a_whole_number_that_floating_point_does_not_hold() -> Non
     assert {each.factor for each in Pool([gather]).settings(gather) if each.element is not None} == {"type T"}, "no index is as large"
 
 
+@pytest.mark.parametrize(("given", "slot"), [(call("Add", X), 1), (call("Add", None, X), 0)], ids=["short", "none"])
+def test_an_element_has_no_place_in_an_input_that_is_left_out(given: Call, slot: int) -> None:
+    """One setting of a pair leaves the input out, and the other puts an element into it."""
+    assert Setting("type T", dtype=np.dtype("int32"), cast=(slot,), element=2**24 + 1).of(given) is None
+
+
 def test_each_older_schema_from_opset_13_on_is_a_setting() -> None:
     reduce = replace(call("ReduceMax", X, np.array([1])), opsets={"": 20})
     found = [each.of(reduce) for each in Pool([reduce]).settings(reduce) if each.factor == "opset"]
