@@ -1,7 +1,7 @@
-"""tvm/onnx: ConstantOfShape: crash when input form=runtime
+"""tvm/onnx: ConstantOfShape: crash when input is given at run time
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
-Reduced from test 76261c01defa. Fails with: input form=runtime.
+Reduced from test 76261c01defa. Fails with: input is given at run time.
 Actual: InternalError: CodeGenVM cannot emit this Relax operator directly. Run the appropriate lowering pass, or route the operator to an external codegen before VM codegen.
 """
 
@@ -14,16 +14,14 @@ from tvm.relax.frontend.onnx import from_onnx
 
 node = helper.make_node("ConstantOfShape", ["input"], ["out0"])
 entries = [helper.make_tensor_value_info("input", onnx.TensorProto.INT64, [1])]
-results = [helper.make_tensor_value_info("out0", onnx.TensorProto.FLOAT, ['unk__0'])]
+results = [helper.make_tensor_value_info("out0", onnx.TensorProto.FLOAT, ["n"])]
 graph = helper.make_graph([node], "single_operator", entries, results)
-model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=13)
-inputs = {"input": np.array([1], np.int64)}
-expected = [np.array([0.0], np.float32)]
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 9)], ir_version=10)
+inputs = {"input": np.array([2], np.int64)}
+expected = [np.array([0.0, 0.0], np.float32)]
 
-module = from_onnx(model, keep_params_in_input=False)
-machine = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
-feeds = [inputs[entry.name] for entry in model.graph.input]
-result = machine["main"](*(tuple(map(tvm.runtime.tensor, v)) if isinstance(v, list) else tvm.runtime.tensor(v) for v in feeds))
+machine = relax.VirtualMachine(tvm.compile(from_onnx(model), "llvm"), tvm.cpu())
+result = machine["main"](*map(tvm.runtime.tensor, inputs.values()))
 actual = [value.numpy() for value in ([result] if hasattr(result, "numpy") else result)]
 
 assert len(actual) == len(expected), f"expected {len(expected)} outputs, got {len(actual)}"
