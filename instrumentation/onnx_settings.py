@@ -275,7 +275,7 @@ def _dtype(text: str) -> Any:
 
 
 def evaluated(call: Call) -> Optional[Tuple[Any, List[Any], List[Any]]]:
-    """A model of *call*, its inputs and its outputs; None where checker or evaluator rejects it, or an output is no tensor."""
+    """A model of *call*, its inputs and its outputs; None where checker or evaluator rejects it, or an output is no tensor or too large."""
     names = [formal_name(call.schema, slot) + f"_{slot}" if value is not None else "" for slot, value in enumerate(call.inputs)]
     node = onnx.NodeProto()
     node.CopyFrom(call.node)
@@ -290,7 +290,7 @@ def evaluated(call: Call) -> Optional[Tuple[Any, List[Any], List[Any]]]:
         empty = [onnx.helper.make_empty_tensor_value_info(name) for name in outputs]
         model = onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, empty), opset_imports=imports)
         found = importlib.import_module("onnx.reference").ReferenceEvaluator(model).run(None, feeds)
-        if not all(isinstance(each, (np.ndarray, np.generic)) for each in found):
+        if not all(isinstance(each, (np.ndarray, np.generic)) and each.size <= LARGEST for each in found):
             return None
         typed = [onnx.helper.make_tensor_value_info(name, _type(each), each.shape) for name, each in zip(outputs, found, strict=True)]
         model = onnx.helper.make_model(onnx.helper.make_graph([node], "settings", inputs, typed), opset_imports=imports)

@@ -14,7 +14,7 @@ from opera.extract import source
 from opera.extract.description import describe, unknown
 from opera.extract.host import check_modules
 from opera.extract.items import Again, FileEnded, Item, Progress, Recorded, SourceSummary, SourceTally
-from opera.extract.recording import Dropped, Repeated, Seen, Tested
+from opera.extract.recording import Dropped, Repeated, Seen, Tested, Unreadable
 from opera.extract.shards import FileDone, RecordingLine, Shards
 from opera.extract.source import DeclaredSource, Request, Source, select
 from opera.instance import Occurrence, decode_instance, digest
@@ -207,6 +207,8 @@ class _Extraction:
         line = row.line
         if isinstance(line, Seen):
             yield from self._instance(row.recording, line)
+        elif isinstance(line, Unreadable):
+            self._digests.setdefault(row.recording, []).append(None)
         elif isinstance(line, Repeated):
             self._file.calls += line.calls
             numbers = self._digests.get(row.recording, [])

@@ -34,6 +34,10 @@ class Seen(msgspec.Struct, frozen=True):
     test: Text
 
 
+class Unreadable(msgspec.Struct, frozen=True):
+    """A call of a new instance that is damaged or too large; it has a number as others have."""
+
+
 class Repeated(msgspec.Struct, frozen=True):
     """Further calls of the instance of that number."""
 
@@ -64,7 +68,7 @@ class Finished(msgspec.Struct, frozen=True):
     calls: dict[str, Count]
 
 
-Line: TypeAlias = Entered | Seen | Repeated | Dropped | Tested | Finished
+Line: TypeAlias = Entered | Seen | Unreadable | Repeated | Dropped | Tested | Finished
 _KINDS: dict[str, Any] = {
     "recording": RecordingHeader,
     "entry": Entered,
@@ -75,6 +79,8 @@ _KINDS: dict[str, Any] = {
     "calls": Finished,
 }
 """The key that tells a kind of line, in the order in which they are looked for."""
+_NUMBERED = b'{"instance"'
+"""The beginning of a line that has a number."""
 
 
 class RecordingReader:
@@ -103,6 +109,8 @@ class RecordingReader:
                 line = _parse(text)
             except Malformed:
                 self.malformed += 1
+                if text.startswith(_NUMBERED):
+                    return Unreadable()
                 continue
             if isinstance(line, RecordingHeader):
                 self._begin(line)
@@ -117,7 +125,7 @@ class RecordingReader:
             self._file.close()
 
     def _line(self) -> bytes | None:
-        """The next whole line of at most `MAX_LINE` bytes."""
+        """The next whole line; of one with more than `MAX_LINE` bytes the beginning."""
         if self._file is None:
             try:
                 self._file = open_file(self._path)
@@ -126,13 +134,10 @@ class RecordingReader:
         while piece := self._file.readline(MAX_LINE):
             self._rest += b"" if self._skips else piece
             if piece.endswith(b"\n"):
-                text, self._rest = self._rest, b""
-                if not self._skips:
-                    return text
-                self._skips = False
-                self.malformed += 1
-            elif len(self._rest) > MAX_LINE:
-                self._skips, self._rest = True, b""
+                text, self._rest, self._skips = self._rest, b"", False
+                return text
+            if len(self._rest) >= MAX_LINE:
+                self._skips, self._rest = True, self._rest[: len(_NUMBERED)]
         return None
 
     def _begin(self, head: RecordingHeader) -> None:

@@ -109,6 +109,13 @@ def test_what_the_evaluator_or_the_checker_rejects_is_left_out() -> None:
     assert evaluated(call("Add", X, X.astype("int64"))) is None
 
 
+def test_a_result_of_many_elements_is_left_out() -> None:
+    """A number of 2²⁴ as the depth of OneHot would make a line of a gigabyte."""
+    indices, values = np.array([0, 1]), np.array([0, 1], "float32")
+    assert evaluated(call("OneHot", indices, np.array(1000), values)) is not None
+    assert evaluated(call("OneHot", indices, np.array(100_000), values)) is None
+
+
 def test_pairs_change_two_different_things_and_a_seed_gives_the_same() -> None:
     given = call("ArgMax", X, axis=1, keepdims=0)
     settings = Pool([given]).settings(given)

@@ -26,6 +26,7 @@ from opera.extract import (
     describe,
     extract,
     libraries,
+    recording,
     shards,
 )
 from opera.instance import Kind
@@ -280,6 +281,22 @@ def test_half_a_line_and_garbage_are_counted_and_break_nothing(tmp_path: Path, p
     assert len(recorded(items)) == 1
     assert dict(summary(items).dropped) == {"malformed-instance": 1, "malformed-line": 1}
     assert summary(items).failed_shards[0].cause == "ended without finishing its recording"
+
+
+@pytest.mark.parametrize("damage", ["x" * 3000, ""], ids=["too-large", "cut-off"])
+def test_an_instance_that_cannot_be_read_keeps_its_number(tmp_path: Path, plug: Any, monkeypatch: pytest.MonkeyPatch, damage: str) -> None:
+    """Otherwise the calls of all later instances would be counted for others."""
+    monkeypatch.setattr(recording, "MAX_LINE", 1000)
+    plug(Script(f"""say(LINE % (0, 0)); say('{{"instance": {damage}'); say(LINE % (2, 2))
+for number in (1, 2): say('{{"again": %d, "test": "late%d", "calls": 5}}' % (number, number))
+say('{{"calls": {{"fake": 13}}}}')
+"""))  # fmt: skip
+    items = run(tmp_path, sources=["fake"])
+    first, second = recorded(items)
+    assert [each.instance.api for each in (first, second)] == ["a.Op0", "a.Op2"]
+    (again,) = [each for each in items if isinstance(each, Again)]
+    assert (again.digest, again.occurrence.test, again.occurrence.calls) == (second.digest, "late2", 5)
+    assert dict(summary(items).dropped) == {"malformed-line": 1}
 
 
 def test_hosts_run_apart_from_the_user(tmp_path: Path, plug: Any, monkeypatch: pytest.MonkeyPatch) -> None:
