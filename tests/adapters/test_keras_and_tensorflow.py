@@ -5,6 +5,8 @@ There is one campaign per subject: it runs the tests of all operators that a tes
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +15,11 @@ from _pytest.mark.structures import ParameterSet
 from innocent import INNOCENT
 from instances import keras_call, tensor
 from real_campaigns import Campaign, filled, opera, run, selected
+
+from opera.difftest.messages import ModelSource
+from opera.oracles.verdict import Verdict
+from opera.report import reproducer
+from opera.store import StoredResult
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
 KERAS = "keras.layers.dense or keras.layers.add and not additive or keras.layers.cropping or keras.ops.concatenate or keras.layers.flatten"
@@ -143,6 +150,20 @@ def test_a_wrong_result_from_a_saved_model_is_reproduced_without_opera(campaign:
     (finding,) = [each for each in found.report()["findings"] if each["operators"] == ["tf.nn.log_softmax"]]
     outcome = opera("reproduce", finding["id"], "--output", str(tmp_path / "script.py"), workspace=found.workspace)
     assert outcome["reproduced"] is True
+
+
+def test_a_script_for_litert_has_the_weights_of_a_layer(tmp_path: Path) -> None:
+    """TensorFlow Lite leaves variables uninitialised that the saved module does not hold itself, and says nothing."""
+    model = 'x0 = keras.Input(batch_shape=(1, 3), name="x0")\nmodel = keras.Model([x0], keras.layers.Dense(2)(x0))\n'
+    inputs = "inputs = [np.array([[1.0, 2.0, 3.0]], np.float32)]"
+    expected = "expected = [keras.ops.convert_to_numpy(model(inputs))]"
+    answer = ModelSource(['import os\n\nos.environ["KERAS_BACKEND"] = "tensorflow"\nimport keras'], model + inputs, expected)
+    detail = {"difference": {"kind": "values", "dtype": "float32", "expected": "1", "actual": "0"}}
+    result = StoredResult("test", "instance", "litert", "keras", "saved-model", "runtime", 0, Verdict.INCONSISTENT, detail=detail)
+    script = reproducer.render(lambda *_: answer, reproducer.ScriptCase(result, {"context": []}, "key"), {})
+    (tmp_path / "script.py").write_text(script)
+    ran = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, script + ran.stderr
 
 
 EXPORTED_WRONG = {
