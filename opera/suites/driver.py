@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import jinja2
 
 TEMPLATES = Path(__file__).parent.parent / "templates" / "suites"
+SCRIPTS = TEMPLATES.parent / "reproducers"
 _LIBRARIES = {"onnx": "onnx", "torch": "torch", "keras": "keras", "tf": "tensorflow", "ml_dtypes": "ml_dtypes"}
 """Modules that the code of scripts takes for granted, by the name that it gives them."""
 _ARRAY_OF_TORCH = '''
@@ -52,36 +53,6 @@ _REQUIREMENTS = {
 """.strip("\n"),
 }
 """Bodies of the function that says why a target cannot run here, by compiler."""
-_NARROW = '''
-BITS = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
-
-
-def packed(array):
-    """The bytes of *array*; elements narrower than a byte share one."""
-    bits = BITS.get(array.dtype.name, 8)
-    data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
-    if bits == 8:
-        return data
-    count = 8 // bits
-    codes = np.zeros(-(-data.size // count) * count, np.uint8)
-    codes[: data.size] = data & ((1 << bits) - 1)
-    codes = codes.reshape(-1, count) << (np.arange(count, dtype=np.uint8) * bits)
-    return np.bitwise_or.reduce(codes, axis=1).astype(np.uint8)
-
-
-def unpacked(data, dtype, shape):
-    """The inverse of `packed`."""
-    bits = BITS.get(dtype.name, 8)
-    if bits == 8:
-        return np.frombuffer(data, dtype).reshape(shape)
-    shifts = np.arange(8 // bits, dtype=np.uint8) * bits
-    codes = (np.frombuffer(data, np.uint8)[:, None] >> shifts) & ((1 << bits) - 1)
-    codes = codes.reshape(-1)[: math.prod(shape)].astype(np.uint8)
-    if not dtype.name.startswith("int"):
-        return codes.view(dtype).reshape(shape)
-    sign = 1 << (bits - 1)
-    return ((codes.astype(np.int8) ^ sign) - sign).astype(dtype).reshape(shape)
-'''
 
 
 @dataclass(frozen=True)
@@ -190,7 +161,8 @@ def helper(adapter: type[Adapter], functions: Iterable[RouteFunction], *, with_t
     """The text of the helper, `opera_suite.py`."""
     functions = list(functions)
     texts = [each.text for each in functions]
-    extra = [text for name, text in (("numpy_of", _ARRAY_OF_TORCH), ("packed", _NARROW)) if any(f"{name}(" in each for each in texts)]
+    shared = {"numpy_of": _ARRAY_OF_TORCH, "packed": (SCRIPTS / "narrow_elements.j2").read_text(encoding="utf-8")}
+    extra = [text for name, text in shared.items() if any(f"{name}(" in each for each in texts)]
     texts = [*(text.strip() for text in extra), *texts]
     modules = [name for name in ("ctypes", "math") if any(f"{name}." in text for text in texts)]
     defaults = {each.frontend: default_route(adapter, each.frontend) for each in functions}
