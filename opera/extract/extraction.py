@@ -125,7 +125,8 @@ class _Extraction:
         self._progress = progress
         self._tally = SourceTally()
         self._file = SourceTally()
-        self._digests: dict[str, list[bytes | None]] = {}
+        self._numbered: dict[str, list[bytes | str]] = {}
+        """By recording, of each instance in order its digest, or the reason why it was dropped."""
         self._entry = ""
         self._told = 0.0
         self._version = ""
@@ -183,7 +184,7 @@ class _Extraction:
         done.failures = [failure for shard in shards.all if shard.done for failure in shard.failures if failure.entry == row.name]
         self._tally.add(done)
         self._file = SourceTally()
-        self._digests.pop(row.recording, None)
+        self._numbered.pop(row.recording, None)
         return FileEnded(self._source.name, row.name, mark, done.facts(), frozenset(done.digests))
 
     def _summary(self, seconds: float, count: int, kept: int) -> SourceSummary:
@@ -208,14 +209,15 @@ class _Extraction:
         if isinstance(line, Seen):
             yield from self._instance(row.recording, line)
         elif isinstance(line, Unreadable):
-            self._digests.setdefault(row.recording, []).append(None)
+            self._numbered.setdefault(row.recording, []).append("malformed-line")
         elif isinstance(line, Repeated):
             self._file.calls += line.calls
-            numbers = self._digests.get(row.recording, [])
-            if line.again >= len(numbers):
-                self._file.dropped["malformed-line"] += line.calls
-            elif (key := numbers[line.again]) is not None:
-                yield Again(key.hex(), Occurrence(self._source.name, line.test, line.calls))
+            numbers = self._numbered.get(row.recording, [])
+            known = numbers[line.again] if line.again < len(numbers) else "malformed-line"
+            if isinstance(known, str):
+                self._file.dropped[known] += line.calls
+            else:
+                yield Again(known.hex(), Occurrence(self._source.name, line.test, line.calls))
         elif isinstance(line, Dropped):
             self._file.calls += line.calls
             self._file.drop(line.dropped, line.api, line.calls)
@@ -224,13 +226,13 @@ class _Extraction:
 
     def _instance(self, recording: str, line: Seen) -> Iterator[Item]:
         self._file.calls += 1
-        numbers = self._digests.setdefault(recording, [])
+        numbers = self._numbered.setdefault(recording, [])
         try:
             instance = decode_instance(line.instance)
             text = digest(instance)
         except (ValueError, RecursionError):
             self._file.dropped["malformed-instance"] += 1
-            numbers.append(None)
+            numbers.append("malformed-instance")
             return
         key = bytes.fromhex(text)
         numbers.append(key)

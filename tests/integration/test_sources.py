@@ -296,7 +296,13 @@ say('{{"calls": {{"fake": 13}}}}')
     assert [each.instance.api for each in (first, second)] == ["a.Op0", "a.Op2"]
     (again,) = [each for each in items if isinstance(each, Again)]
     assert (again.digest, again.occurrence.test, again.occurrence.calls) == (second.digest, "late2", 5)
-    assert dict(summary(items).dropped) == {"malformed-line": 1}
+    assert dict(summary(items).dropped) == {"malformed-line": 6}
+    assert summary(items).calls == 13
+
+
+def test_further_calls_of_what_is_no_instance_are_dropped_as_the_first_was(tmp_path: Path, plug: Any) -> None:
+    plug(Script("""say('{"instance": {}, "test": "t"}'); say('{"again": 0, "test": "late", "calls": 5}')"""))
+    assert dict(summary(run(tmp_path, sources=["fake"])).dropped) == {"malformed-instance": 6}
 
 
 def test_hosts_run_apart_from_the_user(tmp_path: Path, plug: Any, monkeypatch: pytest.MonkeyPatch) -> None:
