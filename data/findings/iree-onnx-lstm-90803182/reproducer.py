@@ -1,7 +1,7 @@
-"""iree/onnx: LSTM: wrong result when P has a value ≠0 where the cell state it multiplies is ≠0
+"""iree/onnx: LSTM: wrong result when P changes the result
 
 Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
-Reduced from test 45f7308d2cd9. Fails with: P has a value ≠0 where the cell state it multiplies is ≠0.
+Reduced from test 45f7308d2cd9. Fails with: P changes the result.
 Actual: values: expected 0.417551, got 0.369606
 """
 

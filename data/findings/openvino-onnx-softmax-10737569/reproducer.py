@@ -1,7 +1,7 @@
-"""openvino/onnx: Softmax: wrong result when 11≤opset<13, a dimension behind axis is above 1
+"""openvino/onnx: Softmax: wrong result when 11≤opset<13 and a softmax along axis alone gives another result
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: 11≤opset<13, a dimension behind axis is above 1.
+Written by hand. Fails with: 11≤opset<13, a softmax along axis alone gives another result.
 Actual: values differ: [0, 0, 0]: 0.11920291185379028 (ACTUAL), 0.03205860033631325 (DESIRED) [0, 0, 1]: 0.11920291185379028 (ACTUAL), 0.08714430034160614 (DESIRED)
 """
 

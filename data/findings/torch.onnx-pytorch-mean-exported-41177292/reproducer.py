@@ -1,7 +1,7 @@
-"""torch.onnx/pytorch: torch.mean: wrong result when dtype and dim are given, dtype(input) is integer or bool and a mean is no whole number or dtype(input) is bool or int8
+"""torch.onnx/pytorch: torch.mean: wrong result when dtype and dim are given, dtype(input) is integer or bool, rank(input)≠0 and a mean is no whole number or dtype(input) is neither int32 nor int64
 
 Seen with torch 2.13.0+cpu, onnxscript 0.7.2, onnxruntime 1.31.1, provider CPUExecutionProvider, optimization all.
-Written by hand. Fails with: dtype and dim are given, dtype(input) is integer or bool, a mean is no whole number or dtype(input) is bool or int8.
+Written by hand. Fails with: dtype and dim are given, dtype(input) is integer or bool, rank(input)≠0, a mean is no whole number or dtype(input) is neither int32 nor int64.
 Actual: values differ: [0]: 1.0 (ACTUAL), 1.5 (DESIRED) [1]: 5.0 (ACTUAL), 5.5 (DESIRED)
 """
 

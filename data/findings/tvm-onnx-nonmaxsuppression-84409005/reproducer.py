@@ -1,7 +1,7 @@
-"""tvm/onnx: NonMaxSuppression: wrong shape when score_threshold is not given, a score is ≤0
+"""tvm/onnx: NonMaxSuppression: wrong shape when score_threshold is not given and a box with a score ≤0 is to be selected
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
-Written by hand. Fails with: score_threshold is not given, a score is ≤0.
+Written by hand. Fails with: score_threshold is not given, a box with a score ≤0 is to be selected.
 Actual: expected shape (3, 3), got (2, 3)
 """
 
