@@ -6,7 +6,6 @@ import functools
 import importlib
 import importlib.util
 import inspect
-import math
 import os
 import pathlib
 import signal
@@ -24,34 +23,23 @@ GIBIBYTES = float(os.environ.get("OPERA_SUITE_GIBIBYTES", "4"))
 TARGET = "CPU"
 
 
-BITS = {"int4": 4, "uint4": 4, "float4_e2m1fn": 4, "int2": 2, "uint2": 2}
+def width_of(dtype):
+    """The bits of one element."""
+    return {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}.get(dtype.name, 8 * dtype.itemsize)
 
 
 def packed(array):
-    """The bytes of *array*; elements narrower than a byte share one."""
-    bits = BITS.get(array.dtype.name, 8)
-    data = np.frombuffer(np.ascontiguousarray(array).tobytes(), np.uint8)
-    if bits == 8:
-        return data
-    count = 8 // bits
-    codes = np.zeros(-(-data.size // count) * count, np.uint8)
-    codes[: data.size] = data & ((1 << bits) - 1)
-    codes = codes.reshape(-1, count) << (np.arange(count, dtype=np.uint8) * bits)
-    return np.bitwise_or.reduce(codes, axis=1).astype(np.uint8)
+    """The bytes of *array*; elements of fewer than 8 bits share one, the first in the lowest bits."""
+    bits = np.unpackbits(np.ascontiguousarray(array).reshape(-1, 1).view(np.uint8), axis=1, bitorder="little")
+    return np.packbits(bits[:, : width_of(array.dtype)], bitorder="little")
 
 
 def unpacked(data, dtype, shape):
     """The inverse of `packed`."""
-    bits = BITS.get(dtype.name, 8)
-    if bits == 8:
-        return np.frombuffer(data, dtype).reshape(shape)
-    shifts = np.arange(8 // bits, dtype=np.uint8) * bits
-    codes = (np.frombuffer(data, np.uint8)[:, None] >> shifts) & ((1 << bits) - 1)
-    codes = codes.reshape(-1)[: math.prod(shape)].astype(np.uint8)
-    if not dtype.name.startswith("int"):
-        return codes.view(dtype).reshape(shape)
-    sign = 1 << (bits - 1)
-    return ((codes.astype(np.int8) ^ sign) - sign).astype(dtype).reshape(shape)
+    width, size = width_of(dtype), int(np.prod(shape))
+    bits = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")[: width * size].reshape(size, width)
+    whole = np.packbits(np.pad(bits, [(0, 0), (0, 8 * dtype.itemsize - width)]), bitorder="little")
+    return whole.view(dtype).reshape(shape)
 
 
 def run_onnx(model, inputs, expected, target):
