@@ -14,7 +14,7 @@ from typing import IO
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Generator[IO[bytes]]:
-    """A file that takes the place of *path* when the block ends well; its folder is made.
+    """A file that takes the place of *path* when the block ends well, with the permissions of the file before it; its folder is made.
 
     A link is replaced and not followed; what is no file, as /dev/null, is written to as it is.
     """
@@ -27,7 +27,7 @@ def replacing(path: Path) -> Generator[IO[bytes]]:
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
-        os.chmod(temporary, 0o666 & ~_umask())
+        os.chmod(temporary, _permissions(path))
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
@@ -54,7 +54,12 @@ def _is_device(path: Path) -> bool:
     return False
 
 
-def _umask() -> int:
+def _permissions(path: Path) -> int:
+    """Those of the regular file *path*, or those that a new file gets."""
+    with contextlib.suppress(FileNotFoundError):
+        mode = path.lstat().st_mode
+        if stat.S_ISREG(mode):
+            return stat.S_IMODE(mode)
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    return 0o666 & ~mask

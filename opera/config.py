@@ -21,12 +21,12 @@ import os
 import re
 import stat
 import sys
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
+from opera.atomic import replacing
 from opera.console import say
 from opera.errors import EnvironmentBroken, UserError
 from opera.trust import Trust
@@ -171,7 +171,8 @@ def write_python(path: Path, entries: Mapping[tuple[str, str], str | None]) -> N
         faithful = False
     if not faithful:
         raise UserError(f"{path} has a form that OPERA cannot edit; edit it by hand: {_by_hand(entries)}")
-    _replace(path.resolve(), after)
+    with replacing(path.resolve()) as file:
+        file.write(after)
 
 
 def _edited(lines: Sequence[str], section: str, name: str, python: str | None) -> list[str]:
@@ -210,19 +211,6 @@ def _header(line: str) -> tuple[str, ...] | None:
 
 def _by_hand(entries: Mapping[tuple[str, str], str | None]) -> str:
     return ", ".join(f'[{section}.{name}] python = "{python}"' for (section, name), python in entries.items())
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """The whole file or nothing of it, with the permissions that it had."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{FILE}-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.chmod(temporary, path.stat().st_mode if path.exists() else 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _content(path: Path) -> bytes:
