@@ -13,7 +13,7 @@ from typing import Any
 
 from opera.arrays import Outputs
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule
-from opera.compilers.torch_format import operators_of
+from opera.compilers.torch_format import decomposed_by_compiler, operators_of
 from opera.models.template import Invalid
 from opera.oracles.verdict import Failure
 
@@ -36,7 +36,6 @@ class ExecuTorchAdapter(Adapter):
     unsupported = (
         UnsupportedRule((_VERIFIER,), "not-core-aten", r"\bis not in Core ATen opset\b"),
         UnsupportedRule((_VERIFIER,), "dtype", r"^These operators are taking Tensor inputs with mismatched dtypes:"),
-        UnsupportedRule(("torch._subclasses.fake_tensor.UnsupportedOperatorException",), "not-decomposable"),
         UnsupportedRule(("RuntimeError",), "strides", r"^0 in strides is not supported for ExecuTorch", stages=("load", "codegen")),
         UnsupportedRule(
             ("RuntimeError",), "no-kernel", r"(?m)^Failed to load method \w+, error: 0x:14\b", "executorch.runtime", ("codegen",)
@@ -61,7 +60,8 @@ class ExecuTorchAdapter(Adapter):
 
     def load(self, subject: Subject, stage: Stage) -> Any:
         program = self._torch.export.load(io.BytesIO(subject.data))
-        return self._exir.to_edge_transform_and_lower(program, partitioner=self._partitioners)
+        with decomposed_by_compiler(subject):
+            return self._exir.to_edge_transform_and_lower(program, partitioner=self._partitioners)
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")

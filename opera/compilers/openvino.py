@@ -14,7 +14,7 @@ from typing import Any
 from opera.arrays import Array, Outputs, dtype_name, pack, unpack
 from opera.compilers import litert_format, onnx_format, saved_model, watching
 from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
-from opera.compilers.torch_format import operators_of
+from opera.compilers.torch_format import decomposed_by_compiler, operators_of
 from opera.oracles.verdict import Failure
 
 _TYPES = {
@@ -81,8 +81,6 @@ class OpenVinoAdapter(Adapter):
         UnsupportedRule(_FAILURES, "no-converter", pattern=r"OpenVINO does not support the following ONNX operations: "),
         UnsupportedRule(_FAILURES, "not-implemented", r"(?m)^(Exception caught:.*|.*: )?Not Implemented", stages=("load", "codegen")),
         UnsupportedRule(_FAILURES, "declined", _DECLINES, stages=("load", "codegen")),
-        UnsupportedRule(("torch._subclasses.fake_tensor.UnsupportedOperatorException",), "not-decomposable"),
-        UnsupportedRule(("AssertionError",), "not-decomposable", r"^expected compiled_fn to be GraphModule, got ", "torch."),
         UnsupportedRule(_FAILURES, "not-constant", r"\bmust be a (scalar or Shape\{1\} )?constant\b"),
         UnsupportedRule(_FAILURES, "not-constant", r"\bcannot be folded to Constant for node "),
         UnsupportedRule(_FAILURES, "dtype", r"(?m)^Encountered unknown element type \w+$"),
@@ -127,12 +125,13 @@ class OpenVinoAdapter(Adapter):
         names = list(captured.graph_signature.user_inputs)
         if len(names) == len(shapes):
             self._fed = dict(zip(names, subject.inputs.values(), strict=True))
-        try:
-            return self._ov.convert_model(captured, input=dict(zip(self._fed, shapes, strict=True)))
-        except Exception as error:
-            if "was set to non-existent input" not in str(error):
-                raise
-            return self._ov.convert_model(captured)  # an input of which only type or shape is used was pruned
+        with decomposed_by_compiler(subject):
+            try:
+                return self._ov.convert_model(captured, input=dict(zip(self._fed, shapes, strict=True)))
+            except Exception as error:
+                if "was set to non-existent input" not in str(error):
+                    raise
+                return self._ov.convert_model(captured)  # an input of which only type or shape is used was pruned
 
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         stage("codegen")

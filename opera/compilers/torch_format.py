@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import importlib
 import io
+import traceback
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 from opera.compilers.adapter import CannotCapture, Subject
 
 _MOST_NAMED = 3
+_DECOMPOSE = "run_decompositions"
+"""The method of exported programs that compilers call."""
 
 
 def functions_of(subject: Subject) -> list[str]:
@@ -50,3 +55,18 @@ def graph_module(subject: Subject) -> Any:
         return template.graph_module(subject.module)
     except Exception as error:
         raise CannotCapture("fx") from error
+
+
+@contextmanager
+def decomposed_by_compiler(subject: Subject) -> Generator[None]:
+    """Raises `CannotCapture` in place of an exception of PyTorch's own decomposition: the program raises it without the compiler, too."""
+    try:
+        yield
+    except Exception as error:
+        if any(frame.name == _DECOMPOSE for frame in traceback.extract_tb(error.__traceback__)):
+            torch: Any = importlib.import_module("torch")
+            try:
+                torch.export.load(io.BytesIO(subject.data)).run_decompositions()
+            except type(error) as alone:
+                raise CannotCapture("torch.export") from alone
+        raise

@@ -34,6 +34,8 @@ INSTANCES = (
     torch_call("torch.view_as_complex", counting(3, 2)),
     torch_call("torch.t", tensor(np.ones((1, 2)), "complex64")),
     torch_call("torch.native_layer_norm", counting(2, 3), normalized_shape=(3,), weight=None, bias=counting(3), eps=1e-5),
+    torch_call("torch.logspace", start=2, end=10.5, steps=1, base=-1.0),
+    torch_call("torch.histogram", counting(6), bins=2),
 )
 
 
@@ -67,6 +69,12 @@ def test_a_clear_refusal_is_no_crash(campaign: Campaign) -> None:
 def test_a_model_that_cannot_be_fed_is_no_crash(campaign: Campaign) -> None:
     """OpenVINO converts a model with complex inputs, and its CPU plugin then finds no memory for them."""
     assert verdict(campaign, "torch.t") == ("unsupported", "no-array-interface")
+
+
+@pytest.mark.parametrize("api", ["torch.logspace", "torch.histogram"])
+def test_what_pytorch_cannot_decompose_is_no_crash_of_openvino(campaign: Campaign, api: str) -> None:
+    """OpenVINO lets PyTorch decompose the program first; `ExportedProgram.run_decompositions` alone raises, too."""
+    assert verdict(campaign, api) == ("invalid", "capture-failed:torch.export")
 
 
 def test_an_internal_type_is_no_converter(campaign: Campaign) -> None:
