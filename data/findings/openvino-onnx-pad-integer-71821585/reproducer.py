@@ -1,7 +1,7 @@
-"""openvino/onnx: Pad: wrong result when mode=constant, pads has an entry >0, an input is given at run time and an integer constant_value that float32 (int32 in int64 and uint64) does not hold
+"""openvino/onnx: Pad: wrong result when mode=constant, pads has an entry >0, an input is given at run time and constant_value is an integer that a conversion to float32 and then int32 changes
 
 Seen with onnx 1.23.2, openvino 2026.4.1-22982-e213a147257-releases/2026/4, device CPU, precision f32.
-Written by hand. Fails with: mode=constant, pads has an entry >0, an input is given at run time, an integer constant_value that float32 (int32 in int64 and uint64) does not hold.
+Written by hand. Fails with: mode=constant, pads has an entry >0, an input is given at run time, constant_value is an integer that a conversion to float32 and then int32 changes.
 Actual: values differ: [0]: 16777216 (ACTUAL), 16777217 (DESIRED) [3]: 16777216 (ACTUAL), 16777217 (DESIRED)
 """
 
