@@ -25,7 +25,7 @@ from opera.templates.keras_arguments import WIDER, KerasArguments, resolved, wid
 from opera.templates.keras_artefacts import makers, run_exported, run_saved
 from opera.templates.keras_backend import keras
 from opera.templates.keras_program import KerasProgram
-from opera.templates.keras_source import functional_source
+from opera.templates.keras_source import model_source
 from opera.templates.python_text import imports_of
 
 _DRAWS = 6
@@ -127,7 +127,12 @@ class KerasModel:
             raise Invalid("capture-failed:keras") from error
 
     def source(self, form: str) -> PythonSource:
-        text, expected = functional_source(self.instance, self._arrays, self._seed)
+        try:
+            self.captured_functional()
+            functional = True
+        except Invalid:
+            functional = False
+        text, expected = model_source(self.instance, self._arrays, self._seed, functional=functional)
         backend = f'import os\n\nos.environ["KERAS_BACKEND"] = "{keras.config.backend()}"  # Keras reads it when it is imported'
         return PythonSource(tuple(imports_of(text)), f"{backend}\nimport keras\n\n{text}", expected)
 

@@ -12,8 +12,11 @@ from opera.templates.argument_text import ArgumentText
 from opera.templates.python_text import array_text, dotted
 
 
-def functional_source(instance: Instance, arrays: Sequence[Array], seed: int) -> tuple[str, str]:
-    """Source that defines `model` (a `keras.Model`) and `inputs` (a list of arrays), and source that defines `expected`."""
+def model_source(instance: Instance, arrays: Sequence[Array], seed: int, *, functional: bool = True) -> tuple[str, str]:
+    """Source that defines `model` (a `keras.Model`) and `inputs` (a list of arrays), and source that defines `expected`.
+
+    Without *functional*, the model is a subclass: Keras cannot call the operator on symbolic inputs.
+    """
     writer = KerasCallText(dtype=repr)
     api = dotted(instance.api)
     lines = [f"keras.utils.set_random_seed({seed})"]
@@ -26,10 +29,19 @@ def functional_source(instance: Instance, arrays: Sequence[Array], seed: int) ->
     if training is not None:
         call.append(f"training={bool(training)}")
     names = [f"x{place}" for place in range(len(arrays))]
-    for name, array in zip(names, arrays, strict=True):
-        lines.append(f'{name} = keras.Input(batch_shape={array.shape}, dtype="{dtype_name(array.dtype)}", name="{name}")')
-    target = f"{api}({init})" if instance.kind is Kind.MODULE else api
-    lines += [f"model = keras.Model([{', '.join(names)}], {target}({', '.join(call)}))", "inputs = ["]
+    operator = f"{api}({init})" if instance.kind is Kind.MODULE else api
+    if functional:
+        for name, array in zip(names, arrays, strict=True):
+            lines.append(f'{name} = keras.Input(batch_shape={array.shape}, dtype="{dtype_name(array.dtype)}", name="{name}")')
+        lines.append(f"model = keras.Model([{', '.join(names)}], {operator}({', '.join(call)}))")
+    else:
+        lines += ["", "", "class Model(keras.Model):"]
+        if instance.kind is Kind.MODULE:
+            lines += ["    def __init__(self):", "        super().__init__()", f"        self.operator = {operator}", ""]
+            operator = "self.operator"
+        lines += ["    def call(self, inputs):", f"        [{', '.join(names)}] = inputs", f"        return {operator}({', '.join(call)})"]
+        lines += ["", "", "model = Model()"]
+    lines.append("inputs = [")
     lines += [f"    {array_text(array)}," for array in arrays]
     lines.append("]")
     return "\n".join(lines), "expected = [keras.ops.convert_to_numpy(leaf) for leaf in keras.tree.flatten(model(inputs))]"

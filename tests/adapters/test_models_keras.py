@@ -262,3 +262,27 @@ def test_the_source_computes_what_the_reference_says(seed: int) -> None:
     exec("\n".join((*source.imports, source.text, source.expected)), names)
     np.testing.assert_allclose(names["expected"][0], built.reference().outputs[0], rtol=1e-6)
     assert [array.shape for array in names["inputs"]] == [(1, 3, 3, 1)]
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        function(
+            "ops.image.map_coordinates",
+            Argument("inputs", tensor(X)),
+            Argument("coordinates", [tensor(X[0] * 0), tensor(X[0] * 0)]),
+            Argument("order", 0),
+        ),
+        Instance("keras", "keras.layers.Masking", Kind.MODULE, call=(Argument("inputs", tensor(np.array(2.0, "float32"))),)),
+    ],
+    ids=["function", "layer"],
+)
+def test_the_source_of_what_keras_cannot_call_on_symbols_is_a_subclass(instance: Instance) -> None:
+    built = model(instance)
+    names: dict[str, Any] = {"np": np}
+    source = built.source("runtime")
+    assert "class Model(keras.Model):" in source.text
+    exec("\n".join((*source.imports, source.text, source.expected)), names)
+    np.testing.assert_allclose(names["expected"][0], built.reference().outputs[0], rtol=1e-6)
+    exported = torch.export.export(names["model"], ([torch.from_numpy(value) for value in names["inputs"]],), strict=False)
+    np.testing.assert_allclose(exported.module()([torch.from_numpy(value) for value in names["inputs"]]).numpy(), names["expected"][0])

@@ -156,7 +156,7 @@ def test_a_hostile_text_is_a_literal_or_an_error(instance: Instance, library: st
         if library == "pytorch":
             text = pytorch_source.module_source(instance, [], [], seed=0, leaves=None, in_place=False, lazy=False)
         elif library == "keras":
-            text, _ = keras_source.functional_source(instance, [], 0)
+            text, _ = keras_source.model_source(instance, [], 0)
         else:
             text, _ = tensorflow_source.module_source(instance, [])
     except ValueError:  # no name: there is no text
