@@ -156,7 +156,9 @@ def by_key(keys: Keys, *, across: bool = False) -> Joins:
 def _same_exception(candidate: Candidate, context: MergeContext) -> Iterator[Shared]:
     symptom, origin = candidate.symptom, candidate.origin
     if origin is not None and origin.tells:
-        is_own = origin.by_entry or (bool(origin.entry) and not candidate.operators and origin.entry not in context.dispatchers)
+        is_own = origin.raised not in context.common and (
+            origin.by_entry or (bool(origin.entry) and not candidate.operators and origin.entry not in context.dispatchers)
+        )
         yield Shared(
             subject=symptom.subject,
             stage=symptom.stage,
@@ -262,7 +264,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "same-exception",
         "stage, type, normalised message, line that raised it, and innermost function of the importer; the converter too, if that "
-        "function calls converters or is unknown; of programs, the operators that they need",
+        "function calls converters or is unknown, or if more than three messages come from that line; of programs, the operators that "
+        "they need",
         "One line that raises one message refuses one thing.",
         by_key(_same_exception, across=True),
     ),

@@ -215,6 +215,18 @@ def test_a_line_that_raises_many_messages_joins_none() -> None:
     assert merges([crash(number, message, line=5) for number, message in enumerate(said)]) == []
 
 
+def test_converters_whose_failures_all_come_through_one_line_have_bugs_of_their_own() -> None:
+    """A wrapper in Python of an importer that is binary: each message is raised there."""
+    said = ("axis is missing", "rank is zero", "shape is unknown", "dtype is opaque", "the number of inputs is too small")
+    others = [crash(number, message, line=5, importer="convert", converter=message) for number, message in enumerate(said)]
+    one, alike, other = (
+        replace(crash(number, said[-1], line=5, importer="convert", converter=name), fingerprint=f"{number:016x}", project=("tvm.",))
+        for number, name in ((10, "cross"), (11, "cross"), (12, "norm"))
+    )
+    (merge,) = merges([*(replace(each, project=("tvm.",)) for each in others), one, alike, other])
+    assert {merge.finding, merge.other} == {one.finding, alike.finding}
+
+
 @pytest.mark.parametrize("name", TWO)
 def test_two_bugs(name: str) -> None:
     assert merges(TWO[name]) == []
