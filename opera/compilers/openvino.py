@@ -57,7 +57,7 @@ class OpenVinoAdapter(Adapter):
     )
     packages = ("openvino>=2026.1",)
     fork = Fork.STARTED
-    project = ("openvino.", "openvino/", "src/")
+    project = ("openvino.frontend.", "openvino._ov_api")  # the importers; `openvino.tools` calls them
     issue_form = "openvino"
     target = "CPU"
     housekeeping = {"TF_BUILD": "opera"}  # sends no telemetry: OpenVINO takes this for a build of a CI service, where it sends none
