@@ -90,9 +90,12 @@ def as_array(value: object) -> Array:
 
 
 def wide_integers(array: Array, dtype: str = "int64") -> Array:
-    """*array* in *dtype* where its elements are narrower integers, for int64 signed ones, for float64 any; else as it is."""
-    kinds = "i" if dtype == "int64" else "iu"
-    return array.astype(dtype) if array.dtype.kind in kinds and array.dtype.itemsize < 8 else array
+    """*array* in *dtype* where its elements are integers, for int64 signed ones, that *dtype* holds; else as it is."""
+    if array.dtype.kind not in ("i" if dtype == "int64" else "iu"):
+        return array
+    with np.errstate(invalid="ignore"):
+        wide = array.astype(dtype, copy=False)
+        return wide if bool((wide.astype(array.dtype) == array).all()) else array
 
 
 def pack(array: Array) -> bytes:

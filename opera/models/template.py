@@ -94,7 +94,7 @@ class Model(Protocol):
         ...
 
     def exact(self, dtype: str) -> Outputs | None:
-        """The outputs where all narrower integers are *dtype*; None where the library does not take these.
+        """The outputs where all integers that *dtype* holds are *dtype*; None where the library does not take these.
 
         As int64, which signed ones become, few overflow; as float64 nothing is rounded.
         """

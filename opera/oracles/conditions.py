@@ -23,6 +23,10 @@ _COORDINATES = 2
 _PAST_INT32 = 2.0**31
 _LARGEST_BFLOAT16 = (2 - 2.0**-7) * 2.0**127
 _ONNX_FLOAT = 1
+_FEWER_BITS = 20
+"""Numbers that need more bits than these, of the 24 of float32, were rounded to it."""
+_LAST_PLACES = 0.01
+"""Part of float32's tolerance that is a few units in the last place."""
 """The number of float32 in ONNX."""
 _UNIT = {"float16": 2.0**-11, "bfloat16": 2.0**-8, "float32": 2.0**-24, "complex64": 2.0**-24}
 """Largest relative error of one rounding."""
@@ -374,6 +378,23 @@ def _in_single_precision(evidence: Evidence) -> Array:
     return ~apart(evidence.expected, actual, tolerance)
 
 
+def _of_single_precision(evidence: Evidence) -> Array:
+    """Where two doubles differ by a few units in the last place of float32, in which the library computed them, whatever dtype it gives.
+
+    It did so if all of its numbers are numbers of float32, and not because they need few bits, as whole numbers and halves do.
+    """
+    tolerance, actual, expected = tolerance_of("float32"), evidence.actual, evidence.expected
+    if tolerance is None or actual is None or expected.dtype != np.float64 or actual.dtype != np.float64:
+        return evidence.nowhere()
+    numbers = expected[np.isfinite(expected)]
+    with np.errstate(over="ignore"):
+        held = numbers == numbers.astype(np.float32)
+    shifted = np.ldexp(np.frexp(numbers)[0], _FEWER_BITS)
+    if not held.all() or (shifted == np.floor(shifted)).all():
+        return evidence.nowhere()
+    return ~apart(expected, actual, tolerance, _LAST_PLACES)
+
+
 CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "always": _always,
     "given": _given,
@@ -418,6 +439,7 @@ CONDITIONS: Mapping[str, Callable[[Evidence], Array]] = {
     "cut-off": _cut_off,
     "by-column": _by_column,
     "in-single-precision": _in_single_precision,
+    "of-single-precision": _of_single_precision,
 }
 OF_INPUTS = frozenset(
     {"integer-zero", "least-by-minus-one", "index-out-of-range", "negative-exponent", "shift-past-width", "unrepresentable"}

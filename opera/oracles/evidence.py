@@ -23,7 +23,7 @@ class Evidence:
         results: The compiler's; None where it gave none.
         index: The output in question.
         crossed: Where a rounding error of the inputs takes the library from its own result to the compiler's, exactly on a step as well.
-        exact: The output where narrower integers are int64 or float64; None where it cannot be had.
+        exact: The output where integers are int64 or float64; None where it cannot be had.
         rounded: The output where the inputs are rounded to the dtypes that the compiler declares to compute in; None as above.
         computes_as: The dtypes that the compiler declares to compute as others.
     """

@@ -214,10 +214,17 @@ def test_interpolated_integers_may_be_rounded_after_each_axis_or_at_the_end() ->
     image = np.uint8([[0, 8], [3, 3]])
     assert halved(image) == [[4]]
     assert halved(image.astype("float64")) == [[3.5]]
-    for name in ("torch.nn.functional.interpolate", "torch.ops.aten._upsample_bilinear2d_aa", "ai.onnx.Resize"):
-        assert reviewed(name, [image], halved, [[3]]) == "rounded-inside"
-        assert reviewed(name, [image], halved, [[2]]) is None, "cut off where rounding was due"
+    names = ("torch.nn.functional.interpolate", "torch.ops.aten._upsample_bilinear2d_aa", "ai.onnx.Resize", "keras.layers.UpSampling2D")
+    for name in (*names, "keras.layers.Resizing"):
+        for given in (image, image.astype("int64")):
+            assert reviewed(name, [given], halved, [[3]]) == "rounded-inside"
+            assert reviewed(name, [given], halved, [[2]]) is None, "cut off where rounding was due"
     assert reviewed("torch.nn.functional.avg_pool2d", [image], halved, [[3]]) is None
+
+
+def test_integers_that_no_double_holds_have_no_exact_result() -> None:
+    large = np.array([[2**53 + 1]])
+    assert reviewed("keras.layers.Resizing", [large], lambda x: x, [[2**53]]) is None
 
 
 def test_interpolated_integers_may_be_off_by_one_now_up_and_now_down() -> None:
@@ -283,6 +290,21 @@ def test_a_normalisation_in_single_precision_is_what_its_model_asks_for() -> Non
         in_doubles = reviewed(f"ai.onnx.{name}", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371], init={"stash_type": 11})
         assert in_doubles is None
     assert reviewed("ai.onnx.InstanceNormalization", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371]) is None
+
+
+def test_doubles_that_the_library_computed_in_single_precision_have_its_rounding_errors() -> None:
+    computed = np.array([0.3360544443130493, 1.0, 0.5504122972488403])
+
+    def normalised(values: Any) -> Any:
+        return values
+
+    close, far = [0.33605438470840454, 1.0, 0.55041224], [0.3361, 1.0, 0.5504122972488403]
+    assert reviewed("keras.layers.LayerNormalization", [computed], normalised, close) == "precision-policy"
+    assert reviewed("keras.layers.LayerNormalization", [computed], normalised, far) is None
+    doubles = computed + np.array([0, 0, 1e-9])
+    assert reviewed("keras.layers.LayerNormalization", [doubles], normalised, close) is None, "one needs all digits of a double"
+    whole = np.array([3.0, 5050.0, 0.5])
+    assert reviewed("torch.sum", [whole], normalised, whole * (1 + 1e-7)) is None, "such numbers need no rounding"
 
 
 def test_the_mean_of_nothing_is_anything_where_the_page_says_so() -> None:
