@@ -122,6 +122,7 @@ def _traced(model: Any) -> bytes:
 def _onnx(model: Any) -> Artefact:
     """The functional model as Keras itself exports it."""
     functional = model.captured_functional()
+    state = _state(functional)
     onnx: Any = importlib.import_module("onnx")
     torch_tables.keep_onnx_functions()
     try:
@@ -136,8 +137,19 @@ def _onnx(model: Any) -> Artefact:
         if str(error).startswith(_RAISED_IN_CALL):
             raise Invalid("capture-failed:onnx") from error
         raise ExportFailed("keras.onnx") from error
+    if _state(functional) != state:
+        raise Invalid("capture-failed:onnx")
     suspect = None if is_sound(proto, model.inputs) else "keras.onnx"
     return Artefact(proto.SerializeToString(deterministic=True), suspect)
+
+
+def _state(functional: Any) -> list[bytes]:
+    """What a call may change: the weights, e.g. those of a power iteration, and the states of recurrent layers.
+
+    If PyTorch's newer exporter fails, Keras calls the model with ones, and exports the state that this call leaves.
+    """
+    states = [state for layer in functional.layers for state in keras.tree.flatten(getattr(layer, "states", None) or ())]
+    return [keras.ops.convert_to_numpy(variable).tobytes() for variable in (*functional.weights, *states)]
 
 
 def _check_traceable(model: Any, functional: Any) -> None:

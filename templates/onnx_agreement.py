@@ -57,10 +57,10 @@ def computed(data: bytes, inputs: Inputs) -> list[Any] | Undefined | None:
         except Exception:
             return None
     stray = next((why for node in proto.graph.node if (why := _left_open(node, values)) is not None), None)
-    return Undefined(stray) if stray is not None else [values[output.name] for output in proto.graph.output]
+    return stray or [values[output.name] for output in proto.graph.output]
 
 
-def _left_open(node: Any, values: Mapping[str, Any]) -> str | None:
+def _left_open(node: Any, values: Mapping[str, Any]) -> Undefined | None:
     """What ONNX's page of an operator leaves open or rules out, though the evaluator computes something; None where it does not.
 
     Source: https://onnx.ai/onnx/operators/
@@ -69,9 +69,10 @@ def _left_open(node: Any, values: Mapping[str, Any]) -> str | None:
         return None
     given = [as_array(values[name]) for name in node.input if is_array(values.get(name))]
     if node.op_type == "ReduceMean" and given and is_array(values.get(node.output[0])):
-        return "the mean of no numbers" if not given[0].size and as_array(values[node.output[0]]).size else None
+        is_of_none = not given[0].size and as_array(values[node.output[0]]).size
+        return Undefined("the mean of no numbers", only_values=True) if is_of_none else None
     if node.op_type in ("GatherElements", "ScatterElements") and len(given) > 1:
-        return "data and indices of different ranks" if given[0].ndim != given[1].ndim else None
+        return Undefined("data and indices of different ranks") if given[0].ndim != given[1].ndim else None
     return None
 
 

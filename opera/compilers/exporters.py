@@ -23,6 +23,8 @@ _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
         UnsupportedRule(("torch.onnx.errors.UnsupportedOperatorError",), "no-converter", stages=("export",)),
         UnsupportedRule(_SYMBOLIC, "no-converter", r"^Unsupported: ONNX export of operator ", stages=("export",)),
         UnsupportedRule(_SYMBOLIC, "declined", r"\bdoes not (currently )?support\b|^Unsupported prim::Constant kind: ", stages=("export",)),
+        UnsupportedRule(("RuntimeError",), "no-converter", r"^ONNX export failed: Couldn't export operator ", stages=("export",)),
+        UnsupportedRule(("RuntimeError",), "dtype", r"^ScalarType \w+ is an unexpected tensor scalar type$", stages=("export",)),
     ),
     "tf2onnx": (
         UnsupportedRule(

@@ -191,6 +191,32 @@ def test_a_wrong_type_in_what_keras_exports_is_seen_by_running_it_again() -> Non
     assert [each.dtype for each in half.reference().outputs] == ["float16"]
 
 
+@pytest.mark.parametrize(
+    ("instance", "reason"),
+    [
+        (function("ops.cast", Argument("x", tensor(X.astype("complex64"))), Argument("dtype", "float32")), "dtype"),
+        (layer("AugMix", {"seed": 1}, np.ones((1, 8, 8, 3), "float32"), training=True), "no-converter"),
+    ],
+)
+def test_what_the_older_exporter_does_not_know_is_declined(instance: Instance, reason: str) -> None:
+    with pytest.raises(ExportFailed) as failed:
+        model(instance).artefact("onnx", "runtime")
+    assert declined_by_exporter("keras.onnx", describe(failed.value.__cause__ or failed.value)) == reason
+
+
+@pytest.mark.parametrize(
+    "instance",
+    [
+        layer("SpectralNormalization", {"layer": keras.layers.Dense(3)}, training=True),
+        layer("SimpleRNN", {"units": 3, "stateful": True, "unroll": True}, np.ones((2, 3, 4), "float32")),
+    ],
+)
+def test_a_state_that_the_exporter_changes_is_no_failure_of_anyone(instance: Instance) -> None:
+    """The newer exporter fails, and Keras calls the model with ones: the power iteration and the recurrent layer go on from there."""
+    with pytest.raises(Invalid, match="capture-failed:onnx"):
+        model(instance).artefact("onnx", "runtime")
+
+
 def test_what_the_exporter_cannot_is_told_from_what_pytorch_cannot_trace() -> None:
     complex_numbers = function(
         "ops.istft", *(Argument(f"x{place}", value) for place, value in enumerate([(tensor(S), tensor(S)), 4, 2, 4]))

@@ -71,3 +71,11 @@ def test_a_model_that_its_format_leaves_open_is_the_exporters_whatever_the_compi
     right = [np.float32([1, 2, 3])]
     assert blames(Undefined("the mean of no numbers"), right, None, actual, Policy({}), exported=True)
     assert not blames(Undefined("the mean of no numbers"), right, None, actual, Policy({}), exported=False)
+
+
+def test_the_shape_of_values_that_the_format_leaves_open_is_the_compilers() -> None:
+    open_values, right = Undefined("the mean of no numbers", only_values=True), [np.float32([np.nan, np.nan])]
+    assert blames(open_values, right, None, [np.float32([0, 0])], Policy({}), exported=True)
+    assert blames(open_values, right, None, None, Policy({}), exported=True)
+    assert not blames(open_values, right, None, [np.zeros((2, 0), "float32")], Policy({}), exported=True)
+    assert not blames(open_values, right, None, [np.zeros(2)], Policy({}), exported=True), "another dtype"
