@@ -131,7 +131,7 @@ def wild(tmp_path_factory: pytest.TempPathFactory) -> Wild:
         *(instance(name) for name in PLAIN),
         *(instance(name, "die-after-answering") for name in DYING),
     )
-    return Wild(lab, lab.run("--memory", "400M", timeout="1.5s"))
+    return Wild(lab, lab.run("--memory", "400M", timeout="3s"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -202,7 +202,7 @@ def test_the_reference_of_a_failing_test_is_computed_once(wild: Wild) -> None:
 def test_a_result_says_by_what_the_process_was_lost(wild: Wild) -> None:
     lost = {name: wild.results[name].detail["lost"] for name in ("abort", "segfault", "exit-3", "hang", "leak", "fork-and-abort")}
     assert {name: (each["cause"], each["detail"]) for name, each in lost.items()} == {
-        "abort": ("signal", "SIGABRT"), "segfault": ("signal", "SIGSEGV"), "exit-3": ("exit", "3"), "hang": ("deadline", "1.5 s"),
+        "abort": ("signal", "SIGABRT"), "segfault": ("signal", "SIGSEGV"), "exit-3": ("exit", "3"), "hang": ("deadline", "3 s"),
         "leak": ("memory", "0.390625 GiB"), "fork-and-abort": ("signal", "SIGABRT"),
     }  # fmt: skip
 
@@ -255,4 +255,4 @@ def test_an_exporters_failure_is_the_exporters(wild: Wild) -> None:
 def test_a_test_pays_for_every_stage_it_went_through(wild: Wild) -> None:
     stages = {"reference", "export", "read", "load", "optimize", "codegen", "run", "compare", "release"}
     assert wild.results["plain-0"].seconds.keys() == stages
-    assert 1.4 < wild.results["hang"].seconds["load"] < 10
+    assert 2.9 < wild.results["hang"].seconds["load"] < 10
