@@ -31,8 +31,9 @@ from opera.difftest.messages import (
     to_json,
 )
 from opera.difftest.timing import timed
-from opera.instance import decode_instance
+from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
+from opera.models.empty_tensors import ONLY_WHEN_EMPTY, is_refused_dtype, with_elements
 from opera.models.sampling import with_single_parameters
 from opera.models.template import Chained, ExportFailed, Invalid, Model, Prepared, Template
 from opera.oracles.blame import blames
@@ -109,6 +110,7 @@ class Materialiser:
             assert isinstance(request, Materialise)
             if request.with_reference:
                 reference = self._reference(model)
+                self._check_dtypes(model, request)
             artefact = messages.KeptModel()
             if request.kind is not None:
                 stages.enter(EXPORT)
@@ -134,12 +136,25 @@ class Materialiser:
             return InstanceRejected(str(error), REFERENCE, describe(error.__cause__ or error))
 
     def _model(self, request: Materialise | WriteSource | Review | TimeCalls) -> Model:
-        return self._template.build(decode_instance(json.loads(request.instance), self._blob), request.key, request.seed)
+        return self._template.build(self._instance(request), request.key, request.seed)
+
+    def _instance(self, request: Materialise | WriteSource | Review | TimeCalls) -> Instance:
+        return decode_instance(json.loads(request.instance), self._blob)
+
+    def _check_dtypes(self, model: Model, request: Materialise) -> None:
+        """Raises `Invalid` where the library takes the dtypes of *model* only because it looks at no element of an empty tensor."""
+        if all(as_array(value).size for _, value in model.inputs if is_array(value)):
+            return
+        try:
+            self._template.build(with_elements(self._instance(request)), request.key, request.seed).run_once()
+        except Invalid as error:
+            if error.__cause__ is not None and is_refused_dtype(error.__cause__):
+                raise Invalid(ONLY_WHEN_EMPTY) from error.__cause__
 
     def _review(self, request: Review, stages: Stages) -> Reviewed:
         """Looks for what excuses a failing test, and for a fault of the artefact."""
         stages.enter(REVIEW)
-        instance = decode_instance(json.loads(request.instance), self._blob)
+        instance = self._instance(request)
         model = self._model(request)
         tree = bundle.parse(bundle.fetch_made(self._cache, request.bundle))
         actual = None if request.outputs is None else bundle.parse(bundle.fetch_made(self._cache, request.outputs))

@@ -36,6 +36,8 @@ INSTANCES = (
     torch_call("torch.native_layer_norm", counting(2, 3), normalized_shape=(3,), weight=None, bias=counting(3), eps=1e-5),
     torch_call("torch.logspace", start=2, end=10.5, steps=1, base=-1.0),
     torch_call("torch.histogram", counting(6), bins=2),
+    torch_call("torch.softmax", tensor(np.ones((2, 0)), "bool"), dim=1),
+    torch_call("torch.exp", tensor(np.ones((2, 0)))),
 )
 
 
@@ -75,6 +77,12 @@ def test_a_model_that_cannot_be_fed_is_no_crash(campaign: Campaign) -> None:
 def test_what_pytorch_cannot_decompose_is_no_crash_of_openvino(campaign: Campaign, api: str) -> None:
     """OpenVINO lets PyTorch decompose the program first; `ExportedProgram.run_decompositions` alone raises, too."""
     assert verdict(campaign, api) == ("invalid", "capture-failed:torch.export")
+
+
+def test_dtypes_that_pytorch_takes_only_of_empty_tensors_are_invalid(campaign: Campaign) -> None:
+    """PyTorch has no softmax of bool, but says so only where there is an element."""
+    assert verdict(campaign, "torch.softmax") == ("invalid", "only-when-empty")
+    assert verdict(campaign, "torch.exp") == ("pass", None)
 
 
 def test_an_internal_type_is_no_converter(campaign: Campaign) -> None:
