@@ -11,12 +11,14 @@ from opera.oracles.verdict import Failure
 _ERRORS = ("torch.onnx.OnnxExporterError", "torch.onnx.errors.OnnxExporterError")
 _SYMBOLIC = ("torch.onnx.errors.SymbolicValueError", *_ERRORS)
 _DECLINES = r"(?i)\bonly [\w ,]+ (is|are) supported\b|\b(is|are) not supported\b|\bnot (yet )?implemented\b"
+_OWN_REFUSAL = r"<class 'NotImplementedError'>: .*\n.*\n<class '[\w.]+\.GraphConstructionError'>: Error when calling function "
+"""A converter of the exporter raises the exception for what it does not do, in whatever words."""
 _FUNCTION = r"TracedOnnxFunction\(<function (\w+)"
 _TARGET = r"call_function\[target=torch\.ops\.([\w.]+)\]"
 _RULES: Mapping[str, tuple[UnsupportedRule, ...]] = {
     "torch.onnx": (
         UnsupportedRule(_ERRORS, "no-converter", r"No ONNX function found for", stages=("export",)),
-        UnsupportedRule(_ERRORS, "declined", _DECLINES, stages=("export",)),
+        UnsupportedRule(_ERRORS, "declined", f"{_DECLINES}|{_OWN_REFUSAL}", stages=("export",)),
         UnsupportedRule(("torch.onnx.errors.UnsupportedOperatorError",), "no-converter", stages=("export",)),
     ),
     "keras.onnx": (

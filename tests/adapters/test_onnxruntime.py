@@ -15,6 +15,10 @@ INSTANCES = (
     torch_call("torch.mul", tensor([1, 2], "int16"), tensor(3, "complex64")),
     torch_call("torch.zeros_like", counting(2), dtype=DType("complex64")),
     torch_call("torch.sum", tensor(np.ones(2), "float16")),
+    torch_call(
+        "torch.fake_quantize_per_channel_affine", counting(2, 2), counting(2), tensor([0, 0], "int32"), axis=1, quant_min=0, quant_max=2
+    ),
+    torch_call("torch.amin", counting(2)),
 )
 
 
@@ -36,3 +40,10 @@ def test_another_dtype_of_the_exported_model_is_a_finding(campaign: Campaign) ->
     """A twin of the above: float16 is a dtype that both have, and the exporter gives float32."""
     (result,) = campaign.of("torch.sum")
     assert result.verdict.value == "inconsistent"
+
+
+def test_a_converter_that_says_that_it_is_not_implemented_declines(campaign: Campaign) -> None:
+    """ONNX has fewer ranges of quantised numbers. A twin of this: the converter of `amin` lacks the default of a parameter."""
+    (declined,), (failed,) = campaign.of("torch.fake_quantize_per_channel_affine"), campaign.of("torch.amin")
+    assert (declined.verdict.value, declined.reason) == ("unsupported", "declined")
+    assert (failed.verdict.value, failed.stage and failed.stage.value) == ("crash", "export")
