@@ -1,7 +1,7 @@
-"""iree/onnx: Pow: wrong NaN when exp(Y * log(X)) is not X to the power of Y beyond rounding and Y is not a constant of one value
+"""iree/onnx: Pow: wrong NaN when exp(Y * log(X)) is not X to the power of Y (exactly for integers and beyond rounding for floats) and Y is not a constant of one value
 
 Seen with onnx 1.23.2, iree 3.13.0rc20261016, target llvm-cpu, cpu host, optimization default.
-Reduced from test 6dfb703a591d. Fails with: exp(Y * log(X)) is not X to the power of Y beyond rounding, Y is not a constant of one value.
+Reduced from test 6dfb703a591d. Fails with: exp(Y * log(X)) is not X to the power of Y (exactly for integers and beyond rounding for floats), Y is not a constant of one value.
 Actual: nan: expected 4.0, got nan (50% of the elements)
 """
 
