@@ -370,7 +370,7 @@ def _by_column(evidence: Evidence) -> Array:
 
 
 def _in_single_precision(evidence: Evidence) -> Array:
-    """Where two doubles agree as numbers of single precision, in which a model of ONNX computes unless `stash_type` says otherwise."""
+    """Where two doubles agree as numbers of single precision, in which some operators of ONNX compute, by default or always."""
     tolerance, actual = tolerance_of("float32"), evidence.actual
     stash = next((each.value for each in evidence.instance.arguments() if each.name == "stash_type"), _ONNX_FLOAT)
     if tolerance is None or actual is None or actual.dtype != np.float64 or stash != _ONNX_FLOAT:

@@ -292,6 +292,15 @@ def test_a_normalisation_in_single_precision_is_what_its_model_asks_for() -> Non
     assert reviewed("ai.onnx.InstanceNormalization", [np.zeros(2)], evaluated, [0.25, -0.21203899607978371]) is None
 
 
+@pytest.mark.parametrize("name", ["BlackmanWindow", "HammingWindow", "HannWindow"])
+def test_a_window_in_single_precision_is_what_its_function_computes(name: str) -> None:
+    def evaluated(_: Any) -> Any:
+        return np.array([0.0, 0.34, 1.0])
+
+    assert reviewed(f"ai.onnx.{name}", [np.array(4)], evaluated, [1.49011612e-08, 0.340000018, 1.00000001]) == "precision-policy"
+    assert reviewed(f"ai.onnx.{name}", [np.array(4)], evaluated, [1.49011612e-08, 0.35, 1.00000001]) is None
+
+
 def test_doubles_that_the_library_computed_in_single_precision_have_its_rounding_errors() -> None:
     computed = np.array([0.3360544443130493, 1.0, 0.5504122972488403])
 
