@@ -33,9 +33,8 @@ from opera.difftest.messages import (
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
-from opera.models.empty_tensors import ONLY_WHEN_EMPTY, is_refused_dtype, with_elements
-from opera.models.sampling import with_single_parameters
 from opera.models.template import Chained, ExportFailed, Invalid, Model, Prepared, Template
+from opera.models.variants import ONLY_WHEN_EMPTY, is_refused_dtype, with_elements, with_single_parameters
 from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review

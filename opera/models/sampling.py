@@ -8,13 +8,12 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from opera.arrays import Array, numpy_dtype, tensor_array
-from opera.instance import Constraint, Distribution, Instance, Tensor
-from opera.instance.values import DTYPE_BITS, Value
+from opera.instance import Constraint, Distribution, Tensor
+from opera.instance.values import DTYPE_BITS
 
 _DEFAULT_FLOAT = Constraint(-1.0, 1.0)
 _DEFAULT_INTEGER = Constraint(0.0, 9.0)
@@ -59,22 +58,6 @@ def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mappi
         return array * (1.0 + _DIRECTIONS[draw][place % 2] * scale)
     signs = np.random.default_rng([draw, place]).integers(0, 2, array.shape) * 2 - 1
     return array * (1.0 + signs * scale)
-
-
-def with_single_parameters(instance: Instance) -> Instance:
-    """*instance* with every floating-point parameter rounded to float32, as which formats keep them."""
-    init, call = (tuple(replace(each, value=_single(each.value)) for each in side) for side in (instance.init, instance.call))
-    return replace(instance, init=init, call=call)
-
-
-def _single(value: Value) -> Value:
-    if isinstance(value, float):
-        with np.errstate(all="ignore"):
-            return float(np.float32(value))
-    if isinstance(value, (list, tuple)):
-        items = [_single(item) for item in value]
-        return tuple(items) if isinstance(value, tuple) else items
-    return value
 
 
 def is_inexact(dtype: str) -> bool:

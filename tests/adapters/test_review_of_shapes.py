@@ -12,7 +12,7 @@ from reviewing import reviewed
 
 from opera.arrays import as_array
 from opera.instance import Instance
-from opera.models.sampling import with_single_parameters
+from opera.models.variants import with_single_parameters
 from opera.oracles.review import Case, review
 from opera.templates.pytorch_model import PyTorchTemplate
 

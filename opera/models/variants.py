@@ -1,0 +1,57 @@
+"""Variants of an instance, in which some of its arguments have other values: the library is asked about them beside the instance itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from opera.instance import Instance, Tensor
+from opera.instance.values import Value
+
+ONLY_WHEN_EMPTY = "only-when-empty"
+"""Reason code of a call whose dtypes the library takes only because its tensors are empty: it looks at no element."""
+_OF_DTYPES = re.compile(r"not implemented for '\w+'|[Ee]xpected (scalar type|dtype)")
+
+
+def with_single_parameters(instance: Instance) -> Instance:
+    """*instance* with every floating-point parameter rounded to float32, as which formats keep them."""
+    return _changed(instance, _single)
+
+
+def with_elements(instance: Instance) -> Instance:
+    """*instance* with size 1 in place of size 0. Tensors that were empty have no recorded values any more."""
+    return _changed(instance, _filled)
+
+
+def is_refused_dtype(error: BaseException) -> bool:
+    """Whether a library says in *error* that an operator does not take a dtype."""
+    return _OF_DTYPES.search(str(error)) is not None
+
+
+def _changed(instance: Instance, change: Callable[[Value], Value]) -> Instance:
+    """*instance* with *change* made to each argument, and to each item of one that is a list or a tuple."""
+
+    def all_of(value: Value) -> Value:
+        if isinstance(value, (list, tuple)):
+            items = [all_of(item) for item in value]
+            return tuple(items) if isinstance(value, tuple) else items
+        return change(value)
+
+    init, call = (tuple(replace(each, value=all_of(each.value)) for each in side) for side in (instance.init, instance.call))
+    return replace(instance, init=init, call=call)
+
+
+def _single(value: Value) -> Value:
+    if not isinstance(value, float):
+        return value
+    with np.errstate(all="ignore"):
+        return float(np.float32(value))
+
+
+def _filled(value: Value) -> Value:
+    if not isinstance(value, Tensor) or value.size:
+        return value
+    return replace(value, shape=tuple(length or 1 for length in value.shape), data=None, strides=None)
