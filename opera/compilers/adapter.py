@@ -256,6 +256,10 @@ class Adapter:
         """Stages `optimize` and `codegen`, entered with *stage*: something that can run."""
         raise NotImplementedError
 
+    def is_spent(self) -> bool:
+        """Whether this process can test nothing more; asked after a failure. A GPU that stops one kernel refuses all later ones."""
+        return False
+
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         """Stage `run`: one entry per output, as numpy arrays, lists of arrays, or None."""
         raise NotImplementedError

@@ -41,6 +41,8 @@ Answer = Compared | Timed | FirstPass | CompilerRaised | NotCaptured | Damaged
 class CompilerWorker:
     """Answers `Compile` of `opera.difftest.messages`."""
 
+    spent = False
+
     def __init__(self, options: Message) -> None:
         self._options = options
         self._cache = Path(options["cache"])
@@ -101,6 +103,7 @@ class CompilerWorker:
             return NotCaptured(f"capture-failed:{error}", describe(error.__cause__ or error))
         except BaseException as error:  # a panic of a compiler in Rust, and sys.exit(), are no Exception
             stages.leave()
+            self.spent = self._adapter.is_spent()
             return self._failed(describe(error), stages.current, subject)
         stages.enter("compare")
         inputs = list(tree["inputs"].values())

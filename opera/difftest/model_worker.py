@@ -70,6 +70,8 @@ class _Unwritable(Exception):
 class Materialiser:
     """Answers `Materialise`, `WriteSource`, `Review` and `CallRecorded` of `opera.difftest.messages`; each call is a stage of its own."""
 
+    spent = False
+
     def __init__(self, options: Message) -> None:
         module, _, attribute = str(options["template"]).partition(":")
         self._factory = module, attribute

@@ -32,6 +32,8 @@ from opera.workers.supervision import working_folder
 class VisitingWorker:
     """Handles `{"document", "route": [frontend, name], "bundle", "artefact"}`; a subclass says what it answers."""
 
+    spent = False
+
     def __init__(self, options: Message) -> None:
         self._options = options
         self._cache = Path(options["cache"])

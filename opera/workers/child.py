@@ -4,8 +4,8 @@ Messages to the child:   {"setup": "module:attribute", "options": {...}, "path":
                          {"task": {...}, "number": n, "fork": bool}, or {"quit": true}
 Messages to the driver:  {"is": "ready", "info": {...}} or {"is": "broken", "failure": {...}} once; per task
                          {"is": "forked", "task": n, "pid": pid} where asked for, then
-                         {"is": "done", "task": n, "result": {...}, "seconds": {stage: s}} or
-                         {"is": "raised", "task": n, "failure": {...}, "stage": "...", "seconds": {stage: s}},
+                         {"is": "done", "task": n, "result": {...}, "seconds": {stage: s}, "spent": bool} or
+                         {"is": "raised", "task": n, "failure": {...}, "stage": "...", "seconds": {stage: s}, "spent": bool},
                          and where the task was done in a copy {"is": "died", "task": n, "status": of waitpid}
 
 The driver checks all that against `opera.workers.messages`.
@@ -66,6 +66,9 @@ class SendMessage(Protocol):
 
 class Handler(Protocol):
     """The handler of a worker, built once per process with the options of the set-up message."""
+
+    spent: bool
+    """Whether this process can do no further task; the driver is told with each answer."""
 
     def ready(self) -> Message:
         """Imports what is heavy and returns what the driver should know (versions, settings)."""
@@ -144,7 +147,7 @@ def _attempt(role: Handler, message: Message, send: SendMessage, say: Callable[[
         reply = {"is": "raised", "failure": describe(error), "stage": stages.current}
     with contextlib.suppress(Exception):
         sys.stderr.flush()
-    send({**reply, "task": message["number"], "seconds": stages.seconds})
+    send({**reply, "task": message["number"], "seconds": stages.seconds, "spent": role.spent})
 
 
 def _forked(role: Handler, message: Message, send: SendMessage, say: Callable[[str], None]) -> None:

@@ -47,11 +47,12 @@ class ForkedMessage(Struct, frozen=True, tag_field="is", tag="forked", forbid_un
 
 
 class DoneMessage(Struct, frozen=True, tag_field="is", tag="done", forbid_unknown_fields=True):
-    """A task ended with a result."""
+    """A task ended with a result; *spent* says that the process can do no further one."""
 
     task: int
     result: Message
     seconds: Seconds
+    spent: bool = False
 
 
 class RaisedMessage(Struct, frozen=True, tag_field="is", tag="raised", forbid_unknown_fields=True):
@@ -61,6 +62,7 @@ class RaisedMessage(Struct, frozen=True, tag_field="is", tag="raised", forbid_un
     failure: Failure
     stage: str
     seconds: Seconds
+    spent: bool = False
 
 
 class DiedMessage(Struct, frozen=True, tag_field="is", tag="died", forbid_unknown_fields=True):

@@ -239,7 +239,7 @@ class WorkerPool:
     def _is_spent(self, desk: _Slot, post: WorkerConfig) -> bool:
         if desk.role.is_fresh:
             return not post.forkable
-        return desk.worker.tasks >= post.recycle or resident_alone(desk.worker.pid) > 0.75 * self._limits.memory
+        return desk.worker.spent or desk.worker.tasks >= post.recycle or resident_alone(desk.worker.pid) > 0.75 * self._limits.memory
 
     def _count_failed_start(self, post: WorkerConfig, event: Lost) -> None:
         if event.from_outside:

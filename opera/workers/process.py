@@ -143,6 +143,7 @@ class Worker:
         self.limits = limits
         self.ready = False
         self.busy = False
+        self.spent = False
         self.alive = True
         self.tasks = 0
         self._forked_pid: int | None = None
@@ -254,6 +255,8 @@ class Worker:
             return self._set_up(said)
         if not self.busy or said.task != self.tasks:
             raise ProtocolError(f"an answer to task {said.task}, which is not what it was given")
+        if isinstance(said, messages.DoneMessage | messages.RaisedMessage):
+            self.spent = said.spent and not self._forking
         if isinstance(said, messages.DoneMessage):
             event = Done(said.result, said.seconds)
         elif isinstance(said, messages.RaisedMessage):

@@ -11,6 +11,8 @@ from opera.workers.child import Stages
 class Obedient:
     """Runs the code of a task; the result is what the code leaves in `value`."""
 
+    spent = False
+
     def __init__(self, options: dict[str, Any]) -> None:
         self.options = options
 

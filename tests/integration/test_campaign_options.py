@@ -248,6 +248,11 @@ def test_failures_are_confirmed_in_a_fresh_process_however_the_compiler_can_be_c
     assert lab.left_behind() == []
 
 
+def test_a_process_that_a_failure_has_spoilt_gets_no_further_test(lab: Lab) -> None:
+    lab.add(*(instance(f"spoils-{letter}", "spoil") for letter in "abcd"), *many(8))
+    assert lab.run(jobs=1).json["verdicts"] == {"crash": 4, "pass": 8}
+
+
 def test_a_live_route_rebuilds_the_model_in_the_compilers_own_process(lab: Lab) -> None:
     lab.add(instance("pass"), instance("abort", "abort"), instance("rejected", library="rejects"))
     lab.run("--route", "live")

@@ -76,6 +76,11 @@ class FakeAdapter(Adapter):
             kind = "lie-value" if self.options.get("level", "default") == "default" else "pass"
         return _LIES.get(kind, lambda value: [value])(right)
 
+    def is_spent(self) -> bool:
+        from opera_fake.behaviour import is_spent
+
+        return is_spent()
+
     def _note(self, event: str) -> None:
         from opera_fake.behaviour import note
 

@@ -34,9 +34,20 @@ class Mute(Exception):
         raise RuntimeError("no text")
 
 
+_SPENT: list[str] = []
+"""What has spoilt this process."""
+
+
 def act(behaviour: str) -> None:
     """Behaves."""
+    if _SPENT:
+        raise RuntimeError(f"this process has seen {_SPENT[0]}")
     _BEHAVIOURS[behaviour]()
+
+
+def is_spent() -> bool:
+    """Whether everything fails in this process from now on."""
+    return bool(_SPENT)
 
 
 def note(event: str) -> None:
@@ -62,6 +73,11 @@ def _nothing() -> None:
 
 def _raise() -> None:
     raise ValueError(f"cannot convert value_{os.getpid()} of shape ({os.getpid()}, 3) at {hex(id(object()))}")
+
+
+def _spoil() -> None:
+    _SPENT.append("a kernel that the device stopped")
+    raise ValueError("the device stopped the kernel")
 
 
 def _decline() -> None:
@@ -291,6 +307,7 @@ def _go_home() -> None:
 
 
 _BEHAVIOURS: dict[str, Callable[[], None]] = {
+    "spoil": _spoil,
     "pass": _nothing, "raise": _raise, "decline": _decline, "panic": _panic, "megabyte": _megabyte, "unicode": _unicode, "mute": _mute,
     "recurse": _recurse, "overflow": _overflow, "segfault": _segfault, "abort": os.abort, "exit-0": lambda: os._exit(0),
     "exit-3": lambda: os._exit(3), "sys-exit": lambda: sys.exit("gave up"), "hang": _hang, "hang-native": _hang_native, "stop": _stop,
