@@ -371,6 +371,7 @@ def wrap(
 
     An operator that works in place gets copies: no compiler takes a model that writes to its inputs.
     """
+    is_module = isinstance(target, torch.nn.Module)
     written = keywords.get("out") is not None
     in_place = written or operator == "__setitem__" or (operator.endswith("_") and not operator.endswith("__"))
 
@@ -380,7 +381,7 @@ def wrap(
             if packed:
                 values[0] = torch.view_as_complex(values[0])
             given, named = filled(positional, values), {name: filled(item, values) for name, item in keywords.items()}
-            result = self.operator(*given, **named)
+            result = (self.operator if is_module else target)(*given, **named)
             result = values[0] if result is None and in_place else result
             return result if beside is None else (self.beside(*given, **named), result)
 
@@ -389,7 +390,7 @@ def wrap(
             return tuple(leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor))
 
     module: Any = SingleOperator()
-    module.operator = target
+    module.operator = target if is_module else None
     module.beside = beside
     module.in_place = in_place
     module.positional, module.keywords = positional, keywords

@@ -13,7 +13,7 @@ from opera.instance.values import Value
 
 ONLY_WHEN_EMPTY = "only-when-empty"
 """Reason code of a call whose dtypes the library takes only because its tensors are empty: it looks at no element."""
-_OF_DTYPES = re.compile(r"not implemented for '\w+'|[Ee]xpected (scalar type|dtype)")
+_OF_DTYPES = re.compile(r"not implemented for '\w+'|[Ee]xpected (scalar type|dtype)|result type \w+ can't be cast")
 
 
 def with_single_parameters(instance: Instance) -> Instance:
