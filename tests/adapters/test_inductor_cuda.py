@@ -1,0 +1,98 @@
+"""Inductor for a GPU: what it asks of PyTorch before it blames the compiler, with the processor in place of the GPU."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from real_campaigns import opera
+
+from opera.compilers.adapter import Subject
+from opera.compilers.inductor import InductorCudaAdapter, OtherOnTheGpu
+
+SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
+HAS_GPU = any(Path("/proc/driver/nvidia/gpus").glob("*"))
+
+
+class OnTheProcessor(InductorCudaAdapter):
+    target = "cpu"
+
+    def __init__(self) -> None:
+        super().__init__({})
+        self._torch = torch
+
+
+class Twice(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor]:
+        return (x * 2,)
+
+
+class Device(torch.nn.Module):
+    """Gives twice its input where it was built, and what *there* makes of it on another device."""
+
+    def __init__(self, there: Any) -> None:
+        super().__init__()
+        self.there = there
+        self.is_copy = False
+
+    def __deepcopy__(self, memo: Any) -> Device:
+        copy = Device(self.there)
+        copy.is_copy = True
+        return copy
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor]:
+        return (self.there(x) if self.is_copy else x * 2,)
+
+
+class Model:
+    def __init__(self, module: torch.nn.Module) -> None:
+        self.module = module
+
+    def fresh_tensors(self) -> list[torch.Tensor]:
+        return [torch.tensor([1.0, 2.0])]
+
+    def run_once(self) -> list[torch.Tensor]:
+        return list(self.module(*self.fresh_tensors()))
+
+
+def load(module: torch.nn.Module) -> Any:
+    subject = Subject(InductorCudaAdapter.routes[0], b"", {}, 1, lambda: None, Model(module))  # pyright: ignore[reportArgumentType]
+    return OnTheProcessor().load(subject, lambda _: None)
+
+
+def no_kernel(x: torch.Tensor) -> torch.Tensor:
+    raise RuntimeError("not implemented on this device")
+
+
+def test_what_pytorch_computes_alike_on_both_devices_is_compiled() -> None:
+    module = Twice()
+    assert load(module)._orig_mod is not module  # a copy: the module itself stays on the processor
+
+
+@pytest.mark.parametrize(("there", "why"), [(no_kernel, "not implemented"), (lambda x: x * 3, "library-disagrees-with-itself")])
+def test_the_compiler_is_not_asked_where_pytorch_itself_differs_on_the_device(there: Any, why: str) -> None:
+    with pytest.raises(OtherOnTheGpu, match=why):
+        load(Device(there))
+
+
+def test_without_a_build_for_cuda_it_is_absent_and_doctor_says_what_it_takes(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "opera", "doctor", "--compiler", "inductor-cuda", "--json"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert run.returncode == 3
+    (entry,) = json.loads(run.stdout)["adapters"]
+    assert entry["state"] == "absent"
+    assert "triton is not installed" in entry["reason"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not HAS_GPU, reason="it needs an NVIDIA GPU, and PyTorch's build for CUDA")
+def test_pytorch_operators_pass_on_a_gpu(tmp_path: Path) -> None:
+    opera("import", str(SAMPLES / "pytorch.jsonl"), workspace=tmp_path)
+    summary = opera("run", "--compiler", "inductor-cuda", "--frontend", "pytorch", "--exit-zero", "--limit", "8", workspace=tmp_path)
+    assert summary["complete"]
+    assert summary["verdicts"]["pass"] >= 4
