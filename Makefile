@@ -12,7 +12,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
-WORKERS ?= 2
+WORKERS ?= 3
 SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # processes read the bytecode of the tree, and need not compile it again each time

@@ -81,6 +81,7 @@ def exported(workspace: Path, folder: Path, *options: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_a_new_suite_gives_the_verdicts_of_its_campaign(workspace: Path, tmp_path: Path) -> None:
     said = exported(workspace, tmp_path / "suite", "--passing", "8")
     assert said["burn_down"] > 0

@@ -32,6 +32,7 @@ def campaign(workspace: Path, compiler: str) -> str:
     return next(each["id"] for each in listed if each["compiler"] == compiler)
 
 
+@pytest.mark.slow
 def test_tests_of_one_operator_run_different_statements_of_tvms_frontend(workspace: Path, tmp_path: Path) -> None:
     file = tmp_path / "tvm.jsonl.gz"
     name = campaign(workspace, "tvm")

@@ -137,6 +137,7 @@ def arguments(items: Any) -> dict[str, Any]:
     return {argument.name: argument.value for argument in items}
 
 
+@pytest.mark.slow
 def test_a_function_bound_before_the_recorder_came_is_seen(seen: dict[str, Seen]) -> None:
     assert seen["early"].of("keras.ops.relu").kind is Kind.FUNCTION
 
@@ -259,6 +260,7 @@ def test_local_variables_can_be_read_in_every_frame_of_an_error_as_pytest_does(s
     assert seen["frames"].only.outcome is Outcome.RAISED
 
 
+@pytest.mark.slow
 def test_identities_do_not_depend_on_what_keras_runs_on(seen: dict[str, Seen], tmp_path: Path) -> None:
     other = record(SCRIPT, tmp_path, KERAS_BACKEND="jax")
     tests = ("early", "keywords", "integers", "big", "definite", "dense", "wrapped", "call_keywords", "symbolic", "half")

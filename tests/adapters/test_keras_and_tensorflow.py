@@ -143,6 +143,7 @@ def test_nobody_is_at_fault(campaign: Callable[[Subject], Campaign], subject: Su
     assert campaign(subject).failures_of(INNOCENT[subject[:2]]) == []
 
 
+@pytest.mark.slow
 def test_a_wrong_result_from_a_saved_model_is_reproduced_without_opera(campaign: Callable[[Subject], Campaign], tmp_path: Path) -> None:
     """OpenVINO 2026.4 takes the logarithm of a softmax over the last axis, whichever is asked for."""
     found = campaign(SAVED_WRONG)

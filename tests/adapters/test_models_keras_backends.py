@@ -150,6 +150,7 @@ def test_jax_lowers_to_stablehlo_with_every_input_in_its_place(on_jax: Backend, 
     assert signature.partition("->")[2].count("tensor<") == len(tree["outputs"])
 
 
+@pytest.mark.slow
 def test_the_precise_reference_is_in_double_precision_on_jax_too(on_jax: Backend) -> None:
     _, tree, _ = on_jax.make(MODELS["layer"], "stablehlo")
     assert (tree["outputs"][0].dtype, tree["precise"][0].dtype) == (np.float32, np.float64)

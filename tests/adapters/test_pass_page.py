@@ -9,9 +9,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "test-a-pass.md"
 
 
+@pytest.mark.slow
 def test_an_author_gets_a_small_script_from_a_policy_and_an_oracle(tmp_path: Path) -> None:
     text = PAGE.read_text(encoding="utf-8")
     policy, oracle, project = re.findall(r"```(?:toml|python)\n(.*?)```", text, re.DOTALL)

@@ -129,6 +129,7 @@ def test_a_model_is_inserted_and_one_that_cannot_be_read_is_refused_with_the_pla
         assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.slow
 def test_a_relax_module_is_inserted_and_mutated(tmp_path: Path) -> None:
     builder = relax.BlockBuilder()
     x = relax.Var("x", relax.TensorType((2, 3, 4), "float32"))

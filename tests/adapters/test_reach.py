@@ -38,6 +38,7 @@ def reached(place: Path) -> dict[str, dict[str, Any]]:
     return {each["subject"]: each for each in json.loads(done.stdout)["campaigns"]}
 
 
+@pytest.mark.slow
 def test_all_compilers_see_the_same_operators_and_pairs(reached: dict[str, dict[str, Any]]) -> None:
     of_onnx = [reached[f"{name}/onnx"] for name in ("tvm", "openvino", "onnxruntime")]
     assert all((each["models"], each["silent"]) == (PROGRAMS, 0) for each in of_onnx)

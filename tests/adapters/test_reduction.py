@@ -148,6 +148,7 @@ def test_triage_that_has_nothing_left_to_do_changes_nothing(workspace: Path, fin
     assert [each["id"] for each in opera(workspace, "report")["findings"]] == [each["id"] for each in before]
 
 
+@pytest.mark.slow
 def test_only_what_is_reduced_again_is_forgotten(workspace: Path, findings: dict[str, Any], tmp_path: Path) -> None:
     shutil.copytree(workspace, tmp_path / "copy")
     again = opera(tmp_path / "copy", "triage", "--again", "--limit", "1")["reduced"]
@@ -167,6 +168,7 @@ def test_a_compiler_that_is_gone_is_named_and_nothing_is_lost(
     assert {each["id"] for each in opera(workspace, "report")["findings"]} >= {each["id"] for each in findings.values() if each["trigger"]}
 
 
+@pytest.mark.slow
 def test_a_finding_whose_data_are_gone_is_skipped_with_a_reason(tmp_path: Path) -> None:
     big = node("Pow", 13, X=tensor(np.ones(2000), "int32"), Y=tensor(np.ones(2000)))
     with open_workspace(tmp_path, write=True) as space:

@@ -105,6 +105,7 @@ def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
 
 
+@pytest.mark.slow
 def test_calls_that_are_known_to_fail_are_not_drawn_again(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('language = "relax"\noperators = 3\ndtypes = ["bool"]\nonly = ["equal", "logical_not"]\n')
     command = ("fuzz", "run", "--policy", "policy.toml", "--subject", "tvm:build", "-n", "8", "-j", "1", "--json", "--skip-known")

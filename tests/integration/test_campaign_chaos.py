@@ -36,6 +36,7 @@ def fill(lab: Lab) -> None:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_attacks_of_every_kind_change_no_result_and_leave_nothing(lab: Lab) -> None:
     fill(lab)
     document = attacked(lab, FAKE, kills=7, seed=5)

@@ -93,7 +93,7 @@ def test_nothing_of_the_machine_is_kept(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["growth", "paper-table", *(pytest.param(each, marks=pytest.mark.slow) for each in ("ablation", "campaigns"))]
+    "name", ["paper-table", *(pytest.param(each, marks=pytest.mark.slow) for each in ("ablation", "campaigns", "growth"))]
 )
 def test_a_fresh_run_gives_the_values_that_are_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPERA_NOTEBOOK_SEEDS", "1")
