@@ -1,7 +1,7 @@
-"""tvm/onnx: ConstantOfShape: crash when input is given at run time and does not come from Shape
+"""tvm/onnx: ConstantOfShape: crash when input is given at run time or made of Size or of Shape by Gather with a list of places or by Cast of a size that is not fixed
 
 Seen with onnx 1.23.2, tvm 0.27.0.post1, target llvm, pipeline default.
-Reduced from test 76261c01defa. Fails with: input is given at run time and does not come from Shape.
+Reduced from test 76261c01defa. Fails with: input is given at run time or made of Size or of Shape by Gather with a list of places or by Cast of a size that is not fixed.
 Actual: InternalError: CodeGenVM cannot emit this Relax operator directly. Run the appropriate lowering pass, or route the operator to an external codegen before VM codegen.
 """
 
