@@ -24,6 +24,7 @@ from opera.instance.values import DTYPE_BITS
 from opera.models.forms import InputForm, bakeable, forms_of
 from opera.models.sampling import sample
 from opera.models.template import template_of
+from opera.models.variants import is_refused_dtype
 
 NUMERIC = sorted(set(DTYPE_BITS) - {"string", "complex32", "qint8", "quint8", "qint32"})
 SHAPES = st.lists(st.integers(0, 3), max_size=3).map(tuple)
@@ -333,3 +334,17 @@ def test_the_adapters_of_this_package_declare_routes_to_libraries_that_have_temp
             assert template_of(route.library)
             assert canary(route.library)
     json.dumps({name: each.target for name, each in plugins().items()})
+
+
+@pytest.mark.parametrize(
+    ("message", "of_dtype"),
+    [
+        ("\"addmm_impl_cpu_\" not implemented for 'Half'", True),
+        ("expected scalar type Float but found Double", True),
+        ("result type Float can't be cast to the desired output type Long", True),
+        ("mat1 and mat2 shapes cannot be multiplied (1x2 and 3x1)", False),
+        ("Dimension out of range (expected to be in range of [-1, 0], but got 1)", False),
+    ],
+)
+def test_a_refusal_of_a_dtype_is_told_from_other_refusals(message: str, of_dtype: bool) -> None:
+    assert is_refused_dtype(RuntimeError(message)) is of_dtype
