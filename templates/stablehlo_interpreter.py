@@ -62,6 +62,8 @@ class Stages(Protocol):
 class Interpreter:
     """Answers the requests of `opera.stablehlo.messages`; each function is a stage of its own, called by its place."""
 
+    spent = False
+
     def __init__(self, options: Mapping[str, Any]) -> None:
         pass
 
