@@ -14,6 +14,8 @@ from real_campaigns import opera
 
 from opera.compilers.adapter import Subject
 from opera.compilers.inductor import InductorCudaAdapter, OtherOnTheGpu
+from opera.report.reproducer import driving_code
+from opera.suites.driver import general_facts
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
 HAS_GPU = any(Path("/proc/driver/nvidia/gpus").glob("*"))
@@ -78,6 +80,19 @@ def test_what_pytorch_computes_alike_on_both_devices_is_compiled() -> None:
 def test_the_compiler_is_not_asked_where_pytorch_itself_differs_on_the_device(there: Any, why: str) -> None:
     with pytest.raises(OtherOnTheGpu, match=why):
         load(Device(there))
+
+
+def test_a_script_moves_model_and_inputs_to_the_gpu_and_results_back() -> None:
+    assert driving_code(InductorCudaAdapter, "pytorch", {}).text.count('.to("cuda")') == 2
+    scope: dict[str, Any] = {"torch": torch, "model": Twice(), "inputs": (torch.tensor([1.0, 2.0]),)}
+    exec(driving_code(InductorCudaAdapter, "pytorch", {"target": '"cpu"'}).text, scope)
+    assert [value.tolist() for value in scope["actual"]] == [[2.0, 4.0]]
+
+
+def test_an_exported_suite_computes_on_the_target_that_it_is_given() -> None:
+    text = driving_code(InductorCudaAdapter, "pytorch", general_facts({})).text
+    assert text.count(".to(target)") == 2
+    assert "numpy_of(leaf.cpu())" in text
 
 
 def test_without_a_build_for_cuda_it_is_absent_and_doctor_says_what_it_takes(tmp_path: Path) -> None:
