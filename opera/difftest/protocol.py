@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Final, cast
 
 from opera.compilers.exporters import declined_by_exporter
 from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation, needs_review
@@ -39,7 +39,7 @@ from opera.difftest.messages import (
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
-from opera.oracles.verdict import LevelFacts, Stage, Verdict
+from opera.oracles.verdict import LevelFacts, Stage, Verdict, VerdictName
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost, Raised
 
@@ -211,7 +211,8 @@ class DiffTest:
         if state.phase is Phase.LOWEST:
             assert state.confirmed is not None
             assert self.lowest is not None
-            level: LevelFacts = {"name": self.lowest, "verdict": judgement.verdict.value, "vanishes": judgement.verdict is Verdict.PASS}
+            name = cast(VerdictName, judgement.verdict.value)
+            level: LevelFacts = {"name": self.lowest, "verdict": name, "vanishes": judgement.verdict is Verdict.PASS}
             return replace(state.confirmed, detail={**state.confirmed.detail, LOWEST_LEVEL: level})
         if state.failures or judgement.verdict.is_failure:
             return self._confirmed(state, judgement)

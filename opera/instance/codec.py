@@ -20,7 +20,8 @@ SCHEMA = "instance/1"
 INLINE_BYTES = 4096
 
 Put = Callable[[bytes], str]
-Get = Callable[[str], bytes]
+Get = Callable[[str], bytes | None]
+"""Gives the data stored under a name; None leaves them out."""
 
 
 def encode_value(value: Value, put: Put | None = None) -> Json:

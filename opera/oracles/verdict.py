@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 SHAPE_VARIES = "shape-varies"
 """Reason code: the library's own output shape varies between runs."""
@@ -63,6 +63,8 @@ _MEANING = {
 
 Frame = tuple[str, str, int | None, str]
 """Module, file, line and function."""
+Number = float | str | None
+"""A number; one that is not finite is text, and None stands for what cannot be computed."""
 
 
 class Cause(TypedDict):
@@ -81,33 +83,33 @@ class Failure(Cause):
 
 
 class DifferenceFacts(TypedDict):
-    """What differs between two outputs, as `opera.oracles.compare.Difference` writes it: numbers that are not finite are text."""
+    """What differs between two outputs, as `opera.oracles.compare.Difference` writes it."""
 
     kind: str
     output: int
     expected: str
     actual: str
-    distance: NotRequired[float | str | None]
-    allowed: NotRequired[float | str | None]
-    share: NotRequired[float | str | None]
+    distance: NotRequired[Number]
+    allowed: NotRequired[Number]
+    share: NotRequired[Number]
     explained: NotRequired[str | None]
     dtype: NotRequired[str | None]
 
 
 class MetricFacts(TypedDict):
-    """How far two results are from each other: numbers that are not finite are text; None where they cannot be subtracted."""
+    """How far two results are from each other; None where they cannot be subtracted."""
 
-    max_abs: float | str | None
-    mean_abs: float | str | None
-    mse: float | str | None
+    max_abs: Number
+    mean_abs: Number
+    mse: Number
 
 
 class MeasuredFacts(MetricFacts):
     """What a test of a suite leaves behind, whatever its verdict.
 
     Attributes:
-        outputs: Name in the cache of the compiler's outputs; None where it cannot hold them.
-        reference: Name in the cache of the inputs and the library's outputs.
+        outputs: str in the cache of the compiler's outputs; None where it cannot hold them.
+        reference: str in the cache of the inputs and the library's outputs.
     """
 
     outputs: str | None
@@ -121,16 +123,20 @@ class LostFacts(TypedDict):
     detail: str
 
 
+VerdictName = Literal["pass", "crash", "abort", "hang", "oom", "inconsistent", "unsupported", "invalid", "undefined", "flaky"]
+"""The value of a `Verdict`, as JSON has it."""
+
+
 class LevelFacts(TypedDict):
     """What the lowest optimisation level gave."""
 
     name: str
-    verdict: str
+    verdict: VerdictName
     vanishes: bool
 
 
 class Detail(TypedDict, total=False):
-    """What a test left behind, as JSON.
+    """What a test left behind, as JSON. The store reads it as this type, and leaves out a row that does not fit.
 
     Attributes:
         failure: The exception that it ended with.

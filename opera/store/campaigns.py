@@ -11,7 +11,9 @@ from opera.compilers.registry import noise_of
 from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store.database import Workspace
+from opera.store.rows import SettingsColumn, Versions, detail_of
 from opera.store.signing import is_signed, signature
+from opera.untrusted import Document, from_json
 
 
 @dataclass(frozen=True)
@@ -168,9 +170,9 @@ class Campaigns:
                 id=row[0],
                 compiler=row[1],
                 frontend=row[2],
-                settings=json.loads(row[3]),
-                versions=json.loads(row[4]),
-                known=frozenset(json.loads(row[5])),
+                settings=from_json(row[3], SettingsColumn),
+                versions=from_json(row[4], Versions),
+                known=frozenset(from_json(row[5], list[str])),
                 seconds=row[6],
                 complete=bool(row[7]),
                 stopped_by=row[8],
@@ -285,9 +287,10 @@ class Campaigns:
         with self._workspace.transaction() as database:
             database.execute("INSERT OR IGNORE INTO machines VALUES (?, ?)", (key, json.dumps(document)))
 
-    def machines(self) -> dict[str, dict[str, Any]]:
+    def machines(self) -> dict[str, Document]:
         """The known facts of each machine that results come from."""
-        return {key: json.loads(document) for key, document in self._database.execute("SELECT id, document FROM machines ORDER BY id")}
+        rows = self._database.execute("SELECT id, document FROM machines ORDER BY id")
+        return {key: from_json(document, Document) for key, document in rows}
 
     def keep_reproduction(self, finding: str, test: str, script: str, message: str, *, reproduced: bool) -> None:
         """Stores the outcome of the script that shows *test*, under the id of its finding."""
@@ -326,8 +329,8 @@ def _result(row: tuple[Any, ...]) -> StoredResult:
         reason=row[9],
         converter=row[10],
         fingerprint=row[11],
-        detail={} if row[12] is None else json.loads(row[12]),
-        seconds=json.loads(row[13]),
+        detail=detail_of(row[12]),
+        seconds=from_json(row[13], dict[str, float]),
         machine=row[14],
         exporter=row[15],
     )

@@ -12,12 +12,10 @@ from typing import Any, cast
 
 from opera.instance import decode_instance, digest
 from opera.store.database import DATABASE, Workspace, new_database, open_workspace
-from opera.store.rows import TABLES, BadRow, checked_rows
+from opera.store.rows import TABLES, BadRow, Columns, copy_sound
 from opera.untrusted import inflated, parsed_json
 from opera.workers.supervision import working_folder
 
-Columns = tuple[Any, ...]
-"""A row of a table."""
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
 """From selection and versions of a campaign to those of the whole that it is a part of: identity, selection, and which part it is."""
 
@@ -40,9 +38,6 @@ _PLAIN = {
 """Tables whose rows are the same wherever they come from."""
 _TAKEN = frozenset({*_PLAIN, "finding_ids", "rankings", "ranked", "campaigns", "campaign_tests", "results"})
 """Tables that are taken over. What workers have made, and how far an extraction has come, stays where it is."""
-
-_REFERENCES = (("occurrences", "instance", "instances"), ("ranked", "ranking", "rankings"), ("campaign_tests", "campaign", "campaigns"))
-"""Rows that go with the one that they refer to: table, column, and the other table."""
 
 
 @dataclass
@@ -97,24 +92,16 @@ def combine(target: Workspace, source: Path, identify: Identify, into: Combined)
 def _copy_sound(other: Workspace, path: Path, target: Workspace, into: Combined) -> None:
     """Copies the rows of *other* that are sound into a new database, and the files that new instances name into *target*."""
     known = {row[0] for row in target.database.execute("SELECT id FROM instances")}
-    with contextlib.closing(new_database(path)) as copy, copy:
-        copy.execute("PRAGMA foreign_keys = OFF")
-        for table, kind in TABLES.items():
-            if table not in _TAKEN:
-                continue
-            columns = kind.__struct_fields__
-            insert = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
-            for values, bad in checked_rows(other.database, table):
-                what = bad if bad is not None or table != "instances" or values[0] in known else _take_files(values, other, target)
-                if what is None:
-                    copy.execute(insert, values)
-                else:
-                    into.left_out.append(f"{other.folder}: {what.text}")
-        for table, column, parents in _REFERENCES:
-            copy.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM {parents})")
+
+    def take(table: str, values: Columns) -> BadRow | None:
+        return None if table != "instances" or values[0] in known else _take_files(values, other, target)
+
+    with contextlib.closing(new_database(path)) as copy:
+        bad = copy_sound(other.database, copy, (table for table in TABLES if table in _TAKEN), take)
+        into.left_out += [f"{other.folder}: {each.text}" for each in bad]
 
 
-def _take_files(values: tuple[object, ...], other: Workspace, target: Workspace) -> BadRow | None:
+def _take_files(values: Columns, other: Workspace, target: Workspace) -> BadRow | None:
     """Copies the files of one instance, which has to be what its identity says; else says what is wrong."""
     key, document = str(values[0]), cast(bytes, values[5])
 

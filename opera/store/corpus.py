@@ -13,7 +13,7 @@ from typing import Any
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance, digest, encode_instance, shape_digest
 from opera.store.database import Workspace
-from opera.untrusted import inflated, parsed_json
+from opera.untrusted import Document, from_json, inflated, parsed_json
 
 TESTS_KEPT = 10
 """Tests that are kept by name of each instance and source."""
@@ -275,7 +275,7 @@ class ExtractionProgress:
         """All of them, by path."""
         query = "SELECT entry, mark, ended, digests FROM extraction_progress WHERE library = ? AND source = ? ORDER BY entry"
         rows = self._workspace.database.execute(query, self._place)
-        return {entry: EndedFile(entry, mark, json.loads(facts), _unpack(digests)) for entry, mark, facts, digests in rows}
+        return {entry: EndedFile(entry, mark, from_json(facts, Document), _unpack(digests)) for entry, mark, facts, digests in rows}
 
     def add(self, file: EndedFile) -> None:
         """Keeps one more; part of the caller's transaction, so that it stands or falls with the instances of the file."""

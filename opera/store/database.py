@@ -12,17 +12,17 @@ from urllib.parse import quote
 
 from opera import bundle
 from opera.atomic import replacing
-from opera.console import option, quoted
+from opera.console import one_line, option, quoted, say
 from opera.errors import EnvironmentBroken, UserError
 from opera.store.migrations import STEPS
-from opera.store.rows import TABLES, check_schema, checked_rows
+from opera.store.rows import TABLES, check_schema, checked_rows, copy_sound
 from opera.untrusted import MOST_BYTES, Malformed, read_file
 from opera.workers.folders import own_folder
 
 VERSION = 8
 DATABASE = "opera.db"
 _CHECKED = "checked"
-"""A file with the number of the database that was made or checked here."""
+"""A file with number, size and time of the database that was made or checked here."""
 _APPLICATION_ID = 0x4F504552
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 """How a rollback journal ends that belongs to several files."""
@@ -31,10 +31,11 @@ _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 class Workspace:
     """An open workspace. Use `open_workspace`; close it, or use it as a context manager."""
 
-    def __init__(self, folder: Path, connection: sqlite3.Connection, lock: int | None) -> None:
+    def __init__(self, folder: Path, connection: sqlite3.Connection, lock: int | None, mark: Path | None = None) -> None:
         self.folder = folder
         self.database = connection
         self._lock = lock
+        self._mark = mark
 
     @property
     def blobs(self) -> Path:
@@ -71,6 +72,7 @@ class Workspace:
     def close(self) -> None:
         """Writes what is pending and lets other writers in."""
         self.database.close()
+        _keep_mark(self._mark)
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -92,7 +94,8 @@ def open_workspace(folder: Path, *, write: bool, make: bool = True, foreign: boo
         write: Whether this process will write to it; then no other may.
         make: Whether *write* makes a missing workspace.
         foreign: Whether it is another one than the command works on: nothing in it is changed, not even to bring it to this version.
-        checked: Whether rows that are not sound are an error; otherwise the caller reads it by `opera.store.rows.checked_rows`.
+        checked: Whether rows that are not sound are left out, and named on standard error; otherwise the caller reads the database by
+            `opera.store.rows.checked_rows`. A database that is written to must not have such rows.
 
     Raises:
         UserError: the folder has no workspace, a newer version wrote it, or its database is damaged.
@@ -116,12 +119,17 @@ def open_workspace(folder: Path, *, write: bool, make: bool = True, foreign: boo
                 older = f"{path} was written by an older OPERA (schema {version}, this OPERA writes {VERSION})"
                 raise UserError(f"{older}; `opera ls{option(folder)}` upgrades it")
             connection = _upgraded(connection, path, locked=write)
-        _check_once(connection, folder, is_new=is_new, foreign=foreign, rows=checked)
+        sound = _is_marked(folder, write=write)
+        if not (is_new or sound):
+            _check_pages(connection, folder)
+            connection, sound = _with_sound_rows(connection, folder, write=write) if checked else (connection, False)
     except BaseException:
         if lock is not None:
             os.close(lock)
         raise
-    return Workspace(folder.resolve(), connection, lock)
+    mark = None if foreign or not (is_new or sound) else folder / _CHECKED
+    _keep_mark(mark)
+    return Workspace(folder.resolve(), connection, lock, mark)
 
 
 def _refuse_journal(path: Path) -> None:
@@ -137,37 +145,68 @@ def _refuse_journal(path: Path) -> None:
         raise UserError(f"{journal} was not made by OPERA, and could damage other files; remove it, or choose another --workspace")
 
 
-def _check_once(connection: sqlite3.Connection, folder: Path, *, is_new: bool, foreign: bool, rows: bool) -> None:
-    """Checks the whole database, unless this file was made or checked here: only this machine knows the file's number on this disk.
+def _is_marked(folder: Path, *, write: bool) -> bool:
+    """Whether this very database was made or checked here. While another process writes to it, its size and time mean nothing."""
+    try:
+        marked = read_file(folder / _CHECKED, 200).decode("ascii").split()
+        now = _identity(folder / DATABASE)
+    except (OSError, ValueError):
+        return False
+    return marked == now or (not write and marked[:1] == now[:1] and _is_written(folder))
+
+
+def _identity(path: Path) -> list[str]:
+    """What changes when a file is replaced or written to: its number on this disk, its size, and when it was changed."""
+    found = path.stat()
+    return [f"{found.st_dev}:{found.st_ino}", str(found.st_size), str(found.st_mtime_ns)]
+
+
+def _keep_mark(mark: Path | None) -> None:
+    """Notes in the file *mark* that the database beside it is sound as it is now; does nothing for None."""
+    with contextlib.suppress(OSError):
+        if mark is not None:
+            text = " ".join(_identity(mark.with_name(DATABASE))).encode("ascii") + b"\n"
+            if not mark.is_file() or read_file(mark, 200) != text:
+                with replacing(mark) as file:
+                    file.write(text)
+
+
+def _is_written(folder: Path) -> bool:
+    """Whether a process holds the lock of writers."""
+    try:
+        lock = os.open(Path(os.path.realpath(folder / DATABASE)).parent, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(lock)
+    return False
+
+
+def _with_sound_rows(connection: sqlite3.Connection, folder: Path, *, write: bool) -> tuple[sqlite3.Connection, bool]:
+    """*connection* if each row is what this version writes; else one to a copy in memory of the rows that are. And whether all are.
 
     Raises:
-        UserError: it is damaged, or, where *rows* is set, a row is not what this version writes.
+        UserError: a row is not, and the database is opened for writing.
     """
-    found = (folder / DATABASE).stat()
-    identity = f"{found.st_dev}:{found.st_ino}\n"
-    mark = folder / _CHECKED
-    with contextlib.suppress(OSError, ValueError):
-        if read_file(mark, 64).decode("ascii") == identity:
-            return
-    if not is_new:
-        _check_pages(connection, folder)
-    if not rows:
-        return
-    if not is_new:
-        _check_rows(connection, folder)
-    if not foreign:
-        with contextlib.suppress(OSError), replacing(mark) as file:
-            file.write(identity.encode("ascii"))
-
-
-def _check_rows(connection: sqlite3.Connection, folder: Path) -> None:
-    bad = (row for table in TABLES for _, row in checked_rows(connection, table) if row is not None)
-    first = next(bad, None)
-    if first is not None:
-        more = sum(1 for _ in bad)
-        others = f" and {more:,} more rows" if more else ""
-        way = f"`opera combine {quoted(str(folder))} --workspace NEW` takes over the valid rows"
-        raise UserError(f"{folder / DATABASE} has rows that OPERA did not write ({first.text}{others}); {way}")
+    bad = [row for table in TABLES for _, row in checked_rows(connection, table) if row is not None]
+    if not bad:
+        return connection, True
+    others = f" and {len(bad) - 1:,} more rows" if len(bad) > 1 else ""
+    what = f"{folder / DATABASE} has rows that OPERA did not write ({one_line(bad[0].text, 300)}{others})"
+    way = f"`opera combine {quoted(str(folder))} --workspace NEW` takes over the valid rows"
+    if write:
+        raise UserError(f"{what}; {way}")
+    say(f"{what}; they are left out; {way}")
+    with contextlib.closing(connection):
+        copy = new_database(":memory:")
+        list(copy_sound(connection, copy, TABLES))
+    return copy, False
 
 
 def _check_pages(connection: sqlite3.Connection, folder: Path) -> None:
@@ -280,8 +319,8 @@ def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
             raise UserError(f"{path} is damaged, or was not written by OPERA ({error}); choose another --workspace") from error
 
 
-def new_database(path: Path) -> sqlite3.Connection:
-    """A connection to a new database with the tables of a workspace."""
+def new_database(path: Path | str) -> sqlite3.Connection:
+    """A connection to a new database with the tables of a workspace; `:memory:` lies in no file."""
     connection = sqlite3.connect(path)
     _make_tables(connection)
     return connection

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,6 +13,7 @@ from opera.errors import UserError
 from opera.store.campaigns import Campaign, Campaigns
 from opera.store.corpus import Extraction
 from opera.store.database import Workspace
+from opera.untrusted import from_json
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def extractions(workspace: Workspace) -> list[Extraction]:
     rows = workspace.database.execute(
         "SELECT library, source, version, calls, distinct_instances, operators, dropped, seconds FROM extractions ORDER BY library, source"
     )
-    return [Extraction(*row[:6], dropped=json.loads(row[6]), seconds=row[7]) for row in rows]
+    return [Extraction(*row[:6], dropped=from_json(row[6], dict[str, int]), seconds=row[7]) for row in rows]
 
 
 def sources(workspace: Workspace, library: str | None) -> list[str]:

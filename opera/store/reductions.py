@@ -4,59 +4,16 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TypedDict
 
 from opera.instance import Instance, decode_instance
-from opera.oracles.verdict import Detail
 from opera.store.database import Workspace
-from opera.untrusted import inflated
+from opera.store.rows import ReductionFacts, TriggerFacts
+from opera.untrusted import Document, from_json, inflated
 
 GONE = "its instance, or data of it, is gone"
 """The reason of what could not even be tried."""
-
-
-class TriggerFacts(TypedDict):
-    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it."""
-
-    properties: Sequence[Sequence[object]]
-    api: str
-    tensors: Sequence[str]
-
-
-class ReductionFacts(TypedDict, total=False):
-    """How a reduction went, as JSON.
-
-    Attributes:
-        form: The input form of the test.
-        probes: How many instances were tried.
-        seconds: Its wall time.
-        complexity: Before and after.
-        complete: Whether it ended by itself.
-        confirmed: In how many fresh processes the reduced instance failed.
-        evidence: What it left behind there.
-        passes: For each property of the trigger by its text, a call that lacks this property alone, and passes.
-        fails: Recorded tests that have the trigger too, and fail in the same way.
-        against: Number of recorded tests of the operator that have the trigger, and pass.
-        untried: Number of aspects of the reduced instance that were not changed, because the budget ended.
-        arbiters: What other compilers say of it: each subject, and which side it takes.
-        first_pass: The first pass of the compiler without which a program does not fail.
-    """
-
-    form: str
-    probes: int
-    seconds: float
-    complexity: Sequence[float]
-    complete: bool
-    confirmed: int
-    evidence: Detail
-    passes: Mapping[str, str]
-    fails: Sequence[str]
-    against: int
-    untried: int
-    arbiters: Sequence[Sequence[str]]
-    first_pass: str
 
 
 @dataclass(frozen=True)
@@ -113,9 +70,9 @@ class Reductions:
         return [
             StoredReduction(
                 *row[:4],
-                document=None if row[4] is None else json.loads(inflated(row[4])),
-                trigger=None if row[5] is None else json.loads(row[5]),
-                detail=json.loads(row[6]),
+                document=None if row[4] is None else from_json(inflated(row[4]), Document),
+                trigger=None if row[5] is None else from_json(row[5], TriggerFacts),
+                detail=from_json(row[6], ReductionFacts),
             )
             for row in rows
         ]

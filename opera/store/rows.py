@@ -1,20 +1,23 @@
 """The valid content of each table of a workspace. OPERA checks a database from elsewhere against it before it reads the database.
 
-Each class has the columns of one table, and `check` looks into the JSON that some columns hold.
+Each class has the columns of one table, and `check` looks into the JSON that some columns hold. The store reads and writes this JSON by
+the types of this module, so that nothing gets through the check that a reader does not expect.
 """
 
 from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, Required, TypedDict
+from typing import Annotated, Any, Literal, TypedDict
 
 import msgspec
 
-from opera.oracles.verdict import DifferenceFacts, Failure, Stage, Verdict
-from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, typed
+from opera.bundle import is_hash
+from opera.instance import Instance, decode_instance
+from opera.oracles.verdict import Detail, Stage, Verdict
+from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, parsed_json, typed
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
@@ -22,69 +25,91 @@ Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
 Json = Annotated[str, msgspec.Meta(max_length=64 * 2**20)]
 Packed = Annotated[bytes, msgspec.Meta(max_length=64 * 2**20)]
 Place = Annotated[int, msgspec.Meta(ge=0)]
+Columns = tuple[Any, ...]
+"""A row as SQLite gives it."""
 
 
-class LostDetail(TypedDict, total=False):
-    """How a process went."""
+class TriggerFacts(TypedDict):
+    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it: kind, name and value of each property."""
 
-    cause: Required[Line]
-    detail: Required[Line]
-
-
-class LevelDetail(TypedDict):
-    """The result at the lowest optimisation level."""
-
-    name: Name
-    verdict: Verdict
-    vanishes: bool
+    properties: Sequence[tuple[str, str, object]]
+    api: str
+    tensors: Sequence[str]
 
 
-class DetailColumn(TypedDict, total=False):
-    """The evidence of a test."""
+class ReductionFacts(TypedDict, total=False):
+    """How a reduction went, as JSON.
 
-    failure: Failure
-    difference: DifferenceFacts
-    lost: LostDetail
-    log: Line
-    excuse: Line
-    lowest_level: LevelDetail
-
-
-class ReductionDetail(TypedDict, total=False):
-    """How a reduction went."""
+    Attributes:
+        form: The input form of the test.
+        probes: Number of instances that were tried.
+        seconds: Wall time.
+        complexity: Complexity before and after.
+        complete: Whether the reduction ended by itself.
+        confirmed: Number of fresh processes in which the reduced instance failed.
+        evidence: What the last of these processes left behind.
+        passes: For each property of the trigger by its text, a call that lacks this property alone, and passes.
+        fails: Recorded tests that have the trigger too, and fail in the same way.
+        against: Number of recorded tests of the operator that have the trigger, and pass.
+        untried: Number of aspects of the reduced instance that were not changed, because the budget ended.
+        arbiters: Opinions of other compilers: each subject, and the side that it takes.
+        first_pass: The first pass of the compiler without which a program does not fail.
+    """
 
     form: Name
     probes: Count
     seconds: Seconds
-    complexity: tuple[float, float]
+    complexity: Annotated[Sequence[float], msgspec.Meta(min_length=2, max_length=2)]
     complete: bool
     confirmed: Count
-    evidence: DetailColumn
-    arbiters: list[tuple[str, str]]
+    evidence: Detail
+    passes: Mapping[str, str]
+    fails: Sequence[str]
+    against: Count
+    untried: Count
+    arbiters: Sequence[tuple[str, str]]
+    first_pass: str
 
 
-class TriggerDocument(TypedDict):
-    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it."""
+def instance_of(document: bytes) -> Instance:
+    """The instance that a packed document describes, without the data that lie in files; raises Malformed."""
+    try:
+        return decode_instance(parsed_json(inflated(document)), _elsewhere)
+    except ValueError as error:
+        raise Malformed(str(error)) from error
 
-    properties: list[tuple[Name, str, object]]
-    api: Name
-    tensors: list[str]
+
+def _elsewhere(name: str) -> None:
+    if not is_hash(name):
+        raise Malformed(f"{name[:40]!r} is no name of a stored file")
 
 
 class SettingsColumn(TypedDict, total=False):
-    """The settings that select a campaign's tests; other keys are allowed too."""
+    """The settings that select a campaign's tests, as `opera.difftest.settings.Settings.selection` writes them."""
 
-    shard: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}\Z")]
-    level: str | None
+    compiler: Name
+    frontend: Name
+    route: str | None
+    forms: Sequence[str]
+    opsets: Sequence[int]
+    seed: int
+    seeds: int
+    strategy: str | None
+    keyword: str | None
+    limit: int | None
+    cap: int | None
     chebyshev: float | None
+    level: str | None
+    suite: str
+    shard: Annotated[str, msgspec.Meta(pattern=r"^[1-9][0-9]{0,5}/[1-9][0-9]{0,5}\Z")]
 
 
 class Versions(TypedDict, total=False):
     """The versions of all parts of a campaign."""
 
     template: Name
-    library: dict[str, str]
-    compiler: dict[str, object]
+    library: Mapping[str, str]
+    compiler: Mapping[str, str]
     route: Name
     adapter: Line
 
@@ -108,8 +133,8 @@ class InstanceRow(Row, frozen=True, array_like=True):
     shapes: Line
 
     def check(self) -> None:
-        """The document is an object; what is in it, the codec checks."""
-        from_json(inflated(self.document), Document)
+        """The document describes an instance; data that lie in files are looked at when the instance is read."""
+        instance_of(self.document)
 
 
 class OccurrenceRow(Row, frozen=True, array_like=True):
@@ -190,6 +215,15 @@ class CampaignRow(Row, frozen=True, array_like=True):
         from_json(self.known, list[Digits])
 
 
+def detail_of(column: str | None) -> Detail:
+    """The evidence of a test that a row has; raises Malformed."""
+    return {} if column is None else from_json(column, Detail)
+
+
+_NEEDED = {Verdict.CRASH: "failure", Verdict.INCONSISTENT: "difference"}
+"""The evidence that a result of a verdict always has."""
+
+
 class OutcomeRow(Row, frozen=True, array_like=True):
     """The result of a test, on any machine."""
 
@@ -207,8 +241,8 @@ class OutcomeRow(Row, frozen=True, array_like=True):
     def check(self) -> None:
         """The detail has what a verdict of its kind needs."""
         from_json(self.seconds, dict[str, Seconds])
-        found = DetailColumn() if self.detail is None else from_json(self.detail, DetailColumn)
-        needed = {Verdict.CRASH: "failure", Verdict.INCONSISTENT: "difference"}.get(self.verdict)
+        found = detail_of(self.detail)
+        needed = _NEEDED.get(self.verdict)
         if needed is not None and needed not in found:
             raise Malformed(f"a result of verdict {self.verdict.value} without {needed}")
 
@@ -275,10 +309,10 @@ class ReductionRow(Row, frozen=True, array_like=True):
     def check(self) -> None:
         """The reduced instance, its trigger and the figures."""
         if self.instance is not None:
-            from_json(inflated(self.instance), Document)
+            instance_of(self.instance)
         if self.trigger is not None:
-            from_json(self.trigger, TriggerDocument)
-        from_json(self.detail, ReductionDetail)
+            from_json(self.trigger, TriggerFacts)
+        from_json(self.detail, ReductionFacts)
 
 
 class AssignmentRow(Row, frozen=True, array_like=True):
@@ -388,7 +422,7 @@ def check_schema(database: sqlite3.Connection) -> None:
             raise Malformed(f"its table {table} has no column {missing[0]!r}")
 
 
-def checked_rows(database: sqlite3.Connection, table: str) -> Iterator[tuple[tuple[object, ...], BadRow | None]]:
+def checked_rows(database: sqlite3.Connection, table: str) -> Iterator[tuple[Columns, BadRow | None]]:
     """The rows of *table* as SQLite gives them, by the columns of its class, each with what is wrong with it, if anything is."""
     kind = TABLES[table]
     names = kind.__struct_fields__
@@ -406,6 +440,39 @@ def checked_rows(database: sqlite3.Connection, table: str) -> Iterator[tuple[tup
                 yield values, None
     finally:
         database.text_factory = str
+
+
+_REFERENCES = (("occurrences", "instance", "instances"), ("ranked", "ranking", "rankings"), ("campaign_tests", "campaign", "campaigns"))
+"""Rows that go with the one that they refer to: table, column, and the other table."""
+
+
+def copy_sound(
+    source: sqlite3.Connection,
+    target: sqlite3.Connection,
+    tables: Iterable[str],
+    take: Callable[[str, Columns], BadRow | None] | None = None,
+) -> Iterator[BadRow]:
+    """Copies the sound rows of *tables* from *source* to *target*, a new database; yields the others.
+
+    Args:
+        source: A database whose rows nobody has checked.
+        target: Has the tables of a workspace.
+        tables: Names of tables.
+        take: Says what is wrong with a sound row of a table that must stay behind all the same; None for a row to take.
+    """
+    with target:
+        target.execute("PRAGMA foreign_keys = OFF")
+        for table in tables:
+            columns = TABLES[table].__struct_fields__
+            insert = f"INSERT OR IGNORE INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+            for values, bad in checked_rows(source, table):
+                what = bad if bad is not None or take is None else take(table, values)
+                if what is None:
+                    target.execute(insert, values)
+                else:
+                    yield what
+        for table, column, parents in _REFERENCES:
+            target.execute(f"DELETE FROM {table} WHERE {column} NOT IN (SELECT id FROM {parents})")
 
 
 def _text(data: bytes) -> str | bytes:

@@ -19,7 +19,7 @@ from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of, stands_alone
 from opera.triage.causes import Causes
 from opera.triage.finding_ids import ids_of, new_id
-from opera.triage.reduction.trigger import Trigger, trigger_of
+from opera.triage.reduction.trigger import Trigger, sound, trigger_of
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ _CACHED = 4096
 def causes_of(workspace: Workspace) -> Causes:
     """The results of triage so far."""
     stored = Reductions(workspace)
-    return Causes(stored.all(), stored.assignments(), stored.merges())
+    return Causes(sound(stored.all()), stored.assignments(), stored.merges())
 
 
 def knowledge_of(workspace: Workspace, api_of: Callable[[str], str] | None = None) -> Knowledge:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from opera.store import Campaigns, Workspace
 from opera.store.reductions import Reductions
 from opera.triage.reduction.properties import parts_of
-from opera.triage.reduction.trigger import trigger_of
+from opera.triage.reduction.trigger import sound, trigger_of
 
 
 def known_calls(workspace: Workspace, compilers: Collection[str], language: str) -> tuple[str, ...]:
@@ -18,7 +18,7 @@ def known_calls(workspace: Workspace, compilers: Collection[str], language: str)
     results = Campaigns(workspace).results(failures=True)
     failing = {each.test for each in results if each.compiler in compilers and each.frontend == language}
     found: set[str] = set()
-    for each in Reductions(workspace).all():
+    for each in sound(Reductions(workspace).all()):
         trigger = None if each.trigger is None or each.test not in failing else trigger_of(each.trigger)
         if trigger is not None and len(trigger.core()) == 1:
             parts = parts_of(trigger.properties)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import shutil
 import sqlite3
 import tempfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import hostile
 import pytest
@@ -15,33 +18,83 @@ from hostile import SOUND
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from opera.difftest.settings import Settings, Shard
 from opera.errors import UserError
-from opera.instance import Occurrence, digest
-from opera.store import Corpus
+from opera.instance import Occurrence, digest, encode_instance
+from opera.oracles.verdict import Detail, Stage, Verdict
+from opera.store import Campaigns, Corpus, StoredResult
+from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
-from opera.store.rows import TABLES
+from opera.store.reductions import Merge, Reductions, StoredReduction
+from opera.store.rows import TABLES, ReductionFacts, TriggerFacts
+
+FAILURE = {
+    "type": "E", "message": "m", "bases": ["Exception"], "frames": [["m", "f.py", 3, "f"]],
+    "cause": {"type": "C", "message": "c", "frames": [["m", "f.py", None, "g"]]},
+}  # fmt: skip
+DIFFERENCE = {"kind": "values", "output": 0, "expected": "1.0", "actual": "2.0", "distance": 1.0, "allowed": "nan", "dtype": "float32"}
+LOST = {"cause": "signal", "detail": "SIGSEGV"}
+MEASURED = {"max_abs": 0.5, "mean_abs": "nan", "mse": None, "outputs": None, "reference": "b"}
+DETAILS: list[tuple[Verdict, dict[str, Any]]] = [
+    (Verdict.CRASH, {"failure": FAILURE, "lowest_level": {"name": "0", "verdict": "pass", "vanishes": True}}),
+    (Verdict.INCONSISTENT, {"difference": DIFFERENCE, "measured": MEASURED}),
+    (Verdict.ABORT, {"lost": LOST, "log": "last words"}),
+    (Verdict.UNDEFINED, {"excuse": "ties", "difference": DIFFERENCE}),
+]
+TRIGGER = {
+    "properties": [
+        ["dtype", "x0", "float32"], ["rank", "x0", 1], ["dimension", "x0", [0, 1]], ["is", "ceil_mode", 1], ["context", "", ["opset", 13]],
+        ["opset-at-least", "", 12],
+    ],
+    "api": "ai.onnx.MaxPool", "tensors": ["X"],
+}  # fmt: skip
+FACTS = {
+    "form": "runtime", "probes": 3, "seconds": 0.5, "complexity": [9.0, 4.0], "complete": True, "confirmed": 2,
+    "evidence": {"failure": FAILURE}, "passes": {"rank(x0)=1": "MaxPool(X)"}, "fails": ["a" * 64], "against": 0, "untried": 1,
+    "arbiters": [["openvino/onnx", "library"], ["onnxruntime/onnx", "compiler"]], "first_pass": "FuseOps",
+}  # fmt: skip
+SETTINGS = Settings("tvm", "onnx", shard=Shard(1, 2), opsets=(13,)).selection()
+VERSIONS = {"template": "onnx/4", "library": {"onnx": "1"}, "compiler": {"tvm": "0.27", "build": "b"}, "route": "onnx", "adapter": "t"}
 
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A workspace with a row in every table."""
+    """A workspace with a row in every table, and every key in every document."""
     folder = tmp_path_factory.mktemp("sound") / "ws"
     with open_workspace(folder, write=True) as space:
-        Corpus(space).add((each, Occurrence("s", "t")) for each in SOUND)
-        key = digest(SOUND[0])
-        test, detail = "a" * 64, json.dumps({"failure": {"type": "E", "message": "m", "frames": [["m", "f.py", 3, "f"]]}})
+        corpus, campaigns = Corpus(space), Campaigns(space)
+        corpus.add((each, Occurrence("s", "t")) for each in SOUND)
+        keys = [digest(each) for each in SOUND]
+        corpus.record_extraction(Extraction("onnx", "s", "1", 2, 2, 2, {"flood": 1}, 0.5), {("a", "flood"): 1})
+        corpus.add_ranking("onnx", "tvm", "opera", 0, 0.5, [(key, 0.5) for key in keys])
+        campaigns.begin("c1", "tvm", "onnx", SETTINGS, VERSIONS)
+        results = [
+            StoredResult(
+                str(place) * 64, keys[0], "tvm", "onnx", "onnx", "runtime", 0, verdict, Stage.LOAD, "r", "C._impl",
+                f"f{place}" * 8 if verdict.is_failure else None, cast(Detail, detail), {"load": 0.5}, "ab",
+            )
+            for place, (verdict, detail) in enumerate(DETAILS)
+        ]  # fmt: skip
+        campaigns.write("c1", enumerate(results))
+        campaigns.pause("c1", 1.0, complete=True, stopped_by=None)
+        campaigns.keep_machine("ab", {"cores": 2, "memory": 1, "processor": "p", "features": ["f"]})
+        campaigns.keep_reproduction("f0" * 8, "0" * 64, "reproducers/f0.py", "m", reproduced=True)
+        stored = Reductions(space)
+        for place in (0, 1):
+            fingerprint, document = f"f{place}" * 8, encode_instance(SOUND[0])
+            facts, trigger = cast(ReductionFacts, FACTS), cast(TriggerFacts, TRIGGER)
+            stored.keep(StoredReduction(fingerprint, str(place) * 64, fingerprint, None, document, trigger, facts))
+            stored.assign([str(place) * 64], fingerprint)
+        stored.keep_merges([Merge("f0" * 8, "f1" * 8, "one trigger")])
         with space.transaction() as database:
-            database.execute("INSERT INTO extractions VALUES ('onnx', 's', '1', 2, 2, 2, '{\"flood\": 1}', 0.5)")
-            database.execute("INSERT INTO rankings VALUES (1, 'onnx', 'tvm', 'opera', 0, 0.5, 'now')")
-            database.execute("INSERT INTO ranked VALUES (1, 0, ?, 0.5)", (key,))
-            campaign = ("c1", "tvm", "onnx", '{"seed": 0}', '{"template": "onnx/4"}', "[]", 1.0, 1, None, "now")
-            database.execute(f"INSERT INTO campaigns VALUES ({', '.join('?' * len(campaign))})", campaign)
-            columns = "(test, instance, compiler, frontend, route, form, seed, verdict, stage, fingerprint, detail, seconds)"
-            values = (test, key, "tvm", "onnx", "onnx", "runtime", 0, "crash", "load", "f" * 16, detail, '{"load": 0.5}')
-            database.execute(f"INSERT INTO results {columns} VALUES ({', '.join('?' * len(values))})", values)
-            database.execute("INSERT INTO campaign_tests VALUES ('c1', ?, 0)", (test,))
-            database.execute("INSERT INTO machines VALUES ('ab', '{\"cores\": 2}')")
-            database.execute("INSERT INTO reductions VALUES (1, ?, ?, ?, 'x', NULL, NULL, '{\"probes\": 1}')", ("f" * 16, test, "f" * 16))
+            digests = zlib.compress(bytes.fromhex(keys[0]))
+            database.execute("INSERT INTO extraction_progress VALUES ('onnx', 's', 'e', 'm', '{}', ?)", (digests,))
+            columns = "test, machine, verdict, stage, detail, seconds, finished"
+            values = ("0" * 64, "cd", "crash", "load", json.dumps({"failure": FAILURE}), '{"load": 0.5}', "now")
+            database.execute(f"INSERT INTO results_elsewhere ({columns}) VALUES ({', '.join('?' * len(values))})", values)
+    with contextlib.closing(sqlite3.connect(folder / "opera.db")) as database:
+        empty = [table for table in TABLES if database.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)]
+    assert empty == ["artefacts"], "nothing of this table is believed without a signature"
     return folder
 
 
@@ -52,13 +105,51 @@ def fits_a_cell(value: Any) -> bool:
 
 CELLS: list[Any] = [
     *filter(fits_a_cell, hostile.SCALARS), b"", b"\xff", b"x\x9c\x03\x00\x00\x00\x00\x01", json.dumps(hostile.nested(600)), "[]", "{}",
-    '{"failure": 1}',
+    '{"failure": 1}', zlib.compress(b"{}"),
 ]  # fmt: skip
+
+
+def spoilt_cell(data: st.DataObject, value: Any) -> Any:
+    """What stands in the place of *value*: anything, or the document that it holds with parts exchanged, dropped or repeated."""
+    tree: Any = None
+    with contextlib.suppress(ValueError, TypeError, zlib.error):
+        tree = json.loads(zlib.decompress(value) if isinstance(value, bytes) else value)
+    if not isinstance(tree, (dict, list)) or data.draw(st.integers(0, 4)) == 0:
+        return data.draw(st.sampled_from(CELLS))
+    text = json.dumps(data.draw(hostile.spoilt(tree)))
+    return zlib.compress(text.encode()) if isinstance(value, bytes) else text
+
+
+def spoil(data: st.DataObject, database: sqlite3.Connection) -> None:
+    """Changes one to three cells."""
+    for _ in range(data.draw(st.integers(1, 3))):
+        table = data.draw(st.sampled_from(sorted(TABLES)))
+        column = data.draw(st.sampled_from(TABLES[table].__struct_fields__))
+        rows = database.execute(f"SELECT {column} FROM {table}").fetchall()
+        old = data.draw(st.sampled_from(rows))[0] if rows else None
+        with contextlib.suppress(sqlite3.IntegrityError, OverflowError):
+            database.execute(f"UPDATE OR REPLACE {table} SET {column} = ? WHERE {column} IS ?", (spoilt_cell(data, old), old))
 
 
 COMMANDS = [
-    "report", "ls", "show f", "matrix", "top", "export jsonl -", "diff", "import", "combine", "compare", "prioritize",
+    "report", "ls", "ls --operators", "show f", "show 0000", "show 1111", "show f0f0", "matrix", "top", "export jsonl -",
+    "report --json", "show f1 --json", "diff", "import", "combine", "compare", "prioritize", "baseline", "html",
 ]  # fmt: skip
+
+
+def arguments_of(command: str, sound: Path, other: Path, folder: Path) -> list[str]:
+    """The words of a command that reads the workspace *other*."""
+    ours = str(folder / "ours")
+    if command in ("diff", "compare"):
+        return [command, str(sound), str(other), "--workspace", ours]
+    if command in ("import", "combine"):
+        return [command, str(other), "--workspace", ours]
+    words = {
+        "prioritize": ["prioritize", "--compiler", "tvm", "--frontend", "onnx"],
+        "baseline": ["baseline", "update", str(folder / "known.toml")],
+        "html": ["report", "--html", str(folder / "page.html"), "--junit", str(folder / "j.xml"), "--sarif", str(folder / "s.json")],
+    }
+    return [*words.get(command, command.split()), "--workspace", str(other)]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -67,7 +158,6 @@ def test_a_database_with_spoilt_cells_ends_with_no_traceback(
 ) -> None:
     from opera.cli import command as cli
     from opera.cli.options import guarded
-    from opera.cli.prioritize import command as prioritize
 
     @settings(attacks, max_examples=attacks.max_examples // 10)
     @given(st.data())
@@ -75,30 +165,35 @@ def test_a_database_with_spoilt_cells_ends_with_no_traceback(
         with tempfile.TemporaryDirectory() as folder:
             other = Path(folder) / "theirs"
             other.mkdir()
-            with sqlite3.connect(workspace / "opera.db") as sound, sqlite3.connect(other / "opera.db") as copy:
+            with (
+                contextlib.closing(sqlite3.connect(workspace / "opera.db")) as sound,
+                contextlib.closing(sqlite3.connect(other / "opera.db")) as copy,
+                copy,
+            ):
                 sound.backup(copy)
-                for _ in range(data.draw(st.integers(1, 3))):
-                    table = data.draw(st.sampled_from(sorted(TABLES)))
-                    column = data.draw(st.sampled_from(TABLES[table].__struct_fields__))
-                    try:
-                        copy.execute(f"UPDATE OR REPLACE {table} SET {column} = ?", (data.draw(st.sampled_from(CELLS)),))
-                    except sqlite3.IntegrityError:
-                        continue
-            words = command.split()
-            ours = str(Path(folder) / "ours")
-            if command in ("diff", "compare"):
-                arguments = [*words, str(workspace), str(other), "--workspace", ours]
-            elif command in ("import", "combine"):
-                arguments = [*words, str(other), "--workspace", ours]
-            elif command == "prioritize":
-                arguments = ["--compiler", "tvm", "--frontend", "onnx", "--workspace", str(other)]
-            else:
-                arguments = [*words, "--workspace", str(other)]
-            code = guarded(prioritize if command == "prioritize" else cli, arguments)
+                spoil(data, copy)
+            arguments = arguments_of(command, workspace, other, Path(folder))
+            code = guarded(cli, arguments)
             told = capsys.readouterr()
             assert code in (0, 1, 2, 3, 4), (arguments, told.err[-2000:])
 
     attack()
+
+
+def test_one_bad_row_leaves_the_rest_of_a_report_standing(workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from opera.cli import command as cli
+    from opera.cli.options import guarded
+
+    shutil.copytree(workspace, tmp_path / "w")
+    with contextlib.closing(sqlite3.connect(tmp_path / "w" / "opera.db")) as database, database:
+        database.execute("UPDATE results SET detail = '{}' WHERE verdict = 'crash'")
+        database.execute("UPDATE reductions SET trigger = ?", (json.dumps({**TRIGGER, "properties": [["rank", "X", "two"]]}),))
+    assert guarded(cli, ["report", "--json", "--workspace", str(tmp_path / "w")]) == 0
+    told = capsys.readouterr()
+    assert "results 000000000000: a result of verdict crash without failure" in told.err
+    assert {each["verdict"] for each in json.loads(told.out)["findings"]} == {"inconsistent", "abort"}
+    assert guarded(cli, ["show", "f1f1", "--workspace", str(tmp_path / "w")]) == 0
+    assert "its stored trigger is damaged" in capsys.readouterr().out
 
 
 def test_foreign_schemas_are_refused(workspace: Path, tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def big(number: int = 0) -> Instance:
 def result(test: str, verdict: Verdict = Verdict.PASS, fingerprint: str | None = None, number: int = 0) -> StoredResult:
     return StoredResult(
         test, f"i{number}", "fake", "fake", "text", "runtime", 0, verdict, Stage.RUN if fingerprint else None, None, "add", fingerprint,
-        {"failure": {"message": "\udcff\x00"}} if fingerprint else {}, {"run": 0.5},
+        {"failure": {"type": "E", "message": "\udcff\x00"}} if fingerprint else {}, {"run": 0.5},
     )  # fmt: skip
 
 

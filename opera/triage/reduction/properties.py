@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -140,10 +140,15 @@ class Property:
 
 
 def property_of(document: Sequence[Any]) -> Property:
-    """Inverse of `Property.document`; raises ValueError for a kind that is not known."""
+    """Inverse of `Property.document`; raises ValueError for a kind that is not known, or a value that its predicate cannot compare."""
     kind, name, value = document
     if kind not in _KINDS:
         raise ValueError(f"no property of kind {kind!r}")
+    numbers = [value] if kind in _OF_NUMBER else value if kind == "dimension" else []
+    if not isinstance(numbers, list) or not all(type(each) is int for each in cast("list[object]", numbers)):
+        raise ValueError(f"a property of kind {kind!r} that is compared with {str(value)[:40]!r}")
+    if kind in ("dimension", "context") and not (isinstance(value, list) and len(cast("list[object]", value)) == 2):
+        raise ValueError(f"a property of kind {kind!r} without two values")
     return Property(str(kind), str(name), value)
 
 
@@ -257,6 +262,9 @@ def parts_of(properties: Sequence[Property]) -> frozenset[str]:
 
 _NO_OPSET = 1_000
 """In place of the opset of a model at its own lowest one: of that, neither bound is known to hold."""
+_SIZES = frozenset({"length", "rank", "rank-at-least", "rank-at-most", "dimension-above-one", "dimension-empty"})
+_OF_NUMBER = _SIZES | {"opset-at-least", "opset-at-most", "output"}
+"""Kinds that compare with an integer."""
 _OF_TWO = frozenset({"dtype-differs", "rank-differs", "shape-differs"})
 _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "form": (lambda view, _value, other: form_parts(view.form)[0] == other, "input form={value}"),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from opera.errors import UserError
 from opera.instance import Instance
-from opera.store.reductions import TriggerFacts
+from opera.store.reductions import StoredReduction
+from opera.store.rows import TriggerFacts
 from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, property_of
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
@@ -117,10 +117,23 @@ def trigger_of(document: TriggerFacts) -> Trigger:
         properties = tuple(property_of(each) for each in document["properties"])
         trigger = Trigger(properties, str(document["api"]), tuple(str(name) for name in document["tensors"]))
         trigger.text()
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        text = str(json.dumps(dict(document), default=str))[:200]
-        raise NoTrigger(f"no trigger: {text}; `opera triage --again` computes it again") from error
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
+        raise NoTrigger(f"its stored trigger is damaged ({error}); `opera triage --again` reduces it again") from error
     return trigger
+
+
+def sound(reductions: Iterable[StoredReduction]) -> list[StoredReduction]:
+    """*reductions*; one whose trigger is none counts as a test that could not be reduced, and the reason says so."""
+    found: list[StoredReduction] = []
+    for each in reductions:
+        try:
+            if each.trigger is not None:
+                trigger_of(each.trigger)
+        except NoTrigger as error:
+            found.append(StoredReduction(each.fingerprint, each.test, each.fingerprint, str(error)))
+        else:
+            found.append(each)
+    return found
 
 
 def covering(properties: Sequence[Property], passing: Sequence[View]) -> list[Property]:
