@@ -11,16 +11,18 @@ from opera.cli.help import HeadedGroup
 from opera.cli.names import CAMPAIGN, COMPILER, FRONTEND
 from opera.cli.options import common
 from opera.compilers.registry import plugins
-from opera.console import STDOUT, echo, one_line, plural, print_json, print_table
+from opera.console import STDOUT, echo, one_line, option, plural, print_json, print_table
 from opera.errors import Exit, NothingSelected, UserError
+from opera.store import StoredResult, Workspace
+from opera.store.campaigns import KNOWN_DIGITS
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
 from opera.triage.baseline import Baseline, BaselineCheck
-from opera.triage.known_failures import DIGITS, KnownFailure, failures_of, results_in
+from opera.triage.known_failures import KnownFailure, failures_of, results_in
 from opera.untrusted import JsonObject
 
 SCHEMA = "baseline/1"
-_WORDS = {"new": "new", "changed": "changed", "gone": "gone", "untested": "not tested"}
+_WORDS = {"new": "new", "undecided": "undecided", "changed": "changed", "gone": "gone", "untested": "not tested"}
 
 
 def _named(_context: click.Context, _parameter: click.Parameter, file: Path) -> Path:
@@ -80,29 +82,43 @@ def check(
 ) -> int:
     """Compare the failures with FILE.
 
-    Exit with 1 when a failure is not in FILE, or when a failure in FILE is gone.
+    A failure is in FILE if its instance failed in the same way there, or has the condition of a failure there. Exit with 1 when a
+    failure is not in FILE, when a failure with a known message may have another cause (undecided), or when a failure in FILE is gone.
     """
     found = _check(Baseline.existing(file), Scope(campaign, compiler, frontend), workspace)
     _say(found, file, as_json, verb="check")
-    return Exit.CLEAN if found.clean or (allow_gone and not found.matching.new) else Exit.NEW_FINDINGS
+    if found.matching.undecided and not as_json:
+        echo(f"undecided failures have the message of a known one, on other calls; {_advice(workspace)}")
+    return Exit.CLEAN if found.clean or (allow_gone and not found.matching.unknown) else Exit.NEW_FINDINGS
+
+
+def _advice(workspace: Path) -> str:
+    return f"`opera triage{option(workspace)}` reduces them, and this command then tells whether their causes are known"
 
 
 def _check(baseline: Baseline, scope: Scope, workspace: Path) -> BaselineCheck:
     with open_workspace(workspace, write=False) as space:
         results = results_in(space, scope)
-    if not results:
-        raise NothingSelected("no result is selected; run a campaign first")
+        if not results:
+            raise NothingSelected("no result is selected; run a campaign first")
+        return _check_results(baseline, results, space)
+
+
+def _check_results(baseline: Baseline, results: list[StoredResult], space: Workspace) -> BaselineCheck:
+    if not any(each.verdict.is_judgement for each in results):
+        raise NothingSelected(f"none of {plural(len(results), 'test')} passed or failed; `opera report` has the reasons")
     subjects = {f"{result.at_fault}/{result.frontend}" for result in results}
     subjects |= {result.subject for result in results}
     frontends = {result.frontend for result in results}
     exporters = {each.subject for each in baseline.failures if each.compiler not in plugins() and each.frontend in frontends}
-    return baseline.check(failures_of(results), {result.instance[:DIGITS] for result in results}, subjects | exporters)
+    return baseline.check(failures_of(results, space), {result.instance[:KNOWN_DIGITS] for result in results}, subjects | exporters)
 
 
 def _say(check: BaselineCheck, file: Path, as_json: bool, *, verb: str) -> None:
     changed = [new for _, new in check.matching.changed]
     groups: dict[str, Sequence[KnownFailure]] = {
         "new": check.matching.new,
+        "undecided": check.matching.undecided,
         "changed": changed,
         "gone": check.gone,
         "untested": check.untested,
@@ -117,7 +133,7 @@ def _say(check: BaselineCheck, file: Path, as_json: bool, *, verb: str) -> None:
         echo()
     echo(f"{file}: {len(check.matching.same)} known, {', '.join(f'{len(group)} {_WORDS[name]}' for name, group in groups.items())}")
     if verb == "update":
-        echo(f"wrote {plural(len(check.matching.same) + len(changed) + len(check.matching.new) + len(check.untested), 'failure')}")
+        echo(f"wrote {plural(len(Baseline(file).failures), 'failure')}")
 
 
 def entry_of(failure: KnownFailure) -> JsonObject:
@@ -132,6 +148,7 @@ def entry_of(failure: KnownFailure) -> JsonObject:
         "kind": failure.kind,
         "instances": sorted(failure.instances),
         "summary": one_line(failure.summary),
+        "condition": None if failure.condition is None else failure.condition.text(),
     }
 
 

@@ -13,8 +13,9 @@ from opera.cli.help import HeadedCommand
 from opera.cli.names import CAMPAIGN
 from opera.cli.options import common
 from opera.console import echo, plural, print_json, print_table
-from opera.errors import Exit
-from opera.triage.known_failures import DIGITS, KnownFailure, Side, failures_of, match, side
+from opera.errors import Exit, NothingSelected
+from opera.store.campaigns import KNOWN_DIGITS
+from opera.triage.known_failures import KnownFailure, Side, match, side
 
 SCHEMA = "compare/1"
 
@@ -24,7 +25,8 @@ class Comparison:
     """The failures of two campaigns, matched.
 
     Attributes:
-        new: Fail in B only, on instances that A had tested.
+        new: Fail in B only.
+        undecided: Fail in B with the message of a failure in A, on other instances; no reduction says whether the cause is the same.
         fixed: Failed in A; B has tested their instances, and they do not fail in the same way.
         changed: One bug with two fingerprints: the message has changed.
         same: Fail in both, in the same way.
@@ -33,6 +35,7 @@ class Comparison:
     """
 
     new: tuple[KnownFailure, ...]
+    undecided: tuple[KnownFailure, ...]
     fixed: tuple[KnownFailure, ...]
     changed: tuple[tuple[KnownFailure, KnownFailure], ...]
     same: tuple[KnownFailure, ...]
@@ -48,12 +51,23 @@ class Comparison:
 def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int, as_json: bool) -> int:
     """Compare two campaigns: new, fixed and changed failures.
 
-    A and B are ids of campaigns, folders of other workspaces, or WORKSPACE:ID. Exit with 1 when B has new failures.
+    A and B are ids of campaigns, folders of other workspaces, or WORKSPACE:ID. Exit with 1 when B has new failures, or undecided ones:
+    with the message of a failure in A, but on other calls.
     """
-    one, other = side(before, workspace), side(after, workspace)
-    found = compare(one, other)
+    with side(before, workspace) as one, side(after, workspace) as other:
+        for each in (one, other):
+            if each.says_nothing():
+                raise NothingSelected(f"no test of {each.name} passed or failed; `opera report` has the reasons")
+        found = compare(one, other)
     if as_json:
-        names = {"new": found.new, "fixed": found.fixed, "same": found.same, "flaky": found.flaky, "untested": found.untested}
+        names = {
+            "new": found.new,
+            "undecided": found.undecided,
+            "fixed": found.fixed,
+            "same": found.same,
+            "flaky": found.flaky,
+            "untested": found.untested,
+        }
         print_json(
             {
                 "schema": SCHEMA,
@@ -65,18 +79,19 @@ def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int
         )
     else:
         _print(one, other, found)
-    return Exit.NEW_FINDINGS if found.new and not exit_zero else Exit.CLEAN
+    return Exit.NEW_FINDINGS if (found.new or found.undecided) and not exit_zero else Exit.CLEAN
 
 
 def compare(one: Side, other: Side) -> Comparison:
     """Matches the failures of two campaigns."""
-    matching = match(failures_of(one.results), failures_of(other.results))
-    tested = {instance[:DIGITS] for instance, _, _ in other.tested()}
-    shaky = {instance[:DIGITS] for instance in one.flaky() | other.flaky()}
-    flaky = tuple(each for each in (*matching.new, *matching.gone) if each.instances <= shaky)
+    matching = match(one.failures, other.failures)
+    tested = {instance[:KNOWN_DIGITS] for instance, _, _ in other.tested()}
+    shaky = {instance[:KNOWN_DIGITS] for instance in one.flaky() | other.flaky()}
+    flaky = tuple(each for each in (*matching.unknown, *matching.gone) if each.instances <= shaky)
     gone = [each for each in matching.gone if each not in flaky]
     return Comparison(
         new=tuple(each for each in matching.new if each not in flaky),
+        undecided=tuple(each for each in matching.undecided if each not in flaky),
         fixed=tuple(each for each in gone if each.instances & tested),
         changed=matching.changed,
         same=tuple(each for _, each in matching.same),
@@ -91,6 +106,7 @@ def _print(one: Side, other: Side, found: Comparison) -> None:
     echo()
     groups: list[tuple[str, Sequence[KnownFailure]]] = [
         ("new", found.new),
+        ("undecided", found.undecided),
         ("fixed", found.fixed),
         ("changed", [new for _, new in found.changed]),
         ("flaky", found.flaky),

@@ -63,7 +63,7 @@ def command(
     with open_workspace(workspace, write=False) as space:
         view = overview(space, Scope(campaign, compiler, frontend, newest=new and known is None))
         if new or known is not None:
-            view = with_known(view, known)
+            view = with_known(view, known, space)
         if new:
             view = only_new(view)
         files.write(space, str(workspace), view, scripts=not no_scripts)

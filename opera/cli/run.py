@@ -12,7 +12,7 @@ from opera.cli.help import HeadedCommand, heading
 from opera.cli.names import COMPILER, FRONTEND, LEVEL, ROUTE, STRATEGY
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Opsets, Size, common, history_option
 from opera.cli.report_files import report_files
-from opera.console import STDOUT, echo, option, print_json, print_table
+from opera.console import STDOUT, echo, option, plural, print_json, print_table
 from opera.difftest.settings import Settings, Shard
 from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
@@ -185,13 +185,13 @@ def command(
     summary = Pipeline(workspace).run(settings, nightly=nightly, history=history, progress=progress)
     if known is not None:
         with open_workspace(workspace, write=False) as space:
-            failures = failures_of(Campaigns(space).results(summary.campaign, failures=True))
-        summary = replace(summary, new_findings=len(match(known.failures, failures).new))
+            found = match(known.failures, failures_of(Campaigns(space).results(summary.campaign, failures=True), space))
+        summary = replace(summary, new_findings=len(found.unknown), undecided=len(found.undecided))
     new: tuple[Finding, ...] = ()
     if summary.executed and (files.paths or (quiet and summary.new_findings)):
         with open_workspace(workspace, write=False) as space:
             view = overview(space, Scope(summary.campaign))
-            marked = with_known(view, known)
+            marked = with_known(view, known, space)
             new = marked.new_findings if quiet else ()
             if files.paths and summary.stopped_by != "interrupt":
                 files.write(space, str(workspace), view if known is None else marked, scripts=True)
@@ -203,6 +203,9 @@ def command(
         raise KeyboardInterrupt
     if summary.executed == 0:
         raise NothingSelected("the campaign was stopped before its first test; run the same command to continue")
+    if not any(summary.verdicts.get(each.value, 0) for each in Verdict if each.is_judgement):
+        where = f"`opera report{option(workspace)}` has the reasons"
+        raise NothingSelected(f"none of {plural(summary.executed, 'test')} passed or failed; {where}")
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
 
 
@@ -213,7 +216,10 @@ def _print(settings: Settings, summary: Summary, workspace: str, new: Sequence[F
     state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
     stopped = f"{' within the' if summary.complete else ', stopped by'} {summary.stopped_by}" if summary.stopped_by else ""
     echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
-    echo(f"findings: {summary.findings}, new: {summary.new_findings}")
+    undecided = f", {summary.undecided} of them undecided" if summary.undecided else ""
+    echo(f"findings: {summary.findings}, new: {summary.new_findings}{undecided}")
+    if undecided:
+        echo(f"undecided: the message of a known failure, on other calls; `opera triage{option(workspace)}` tells whether it is the same")
     for finding in new:
         print_finding(finding)
     if summary.findings:

@@ -18,6 +18,7 @@ from opera.run.status import SCHEMA, StatusDocument, read_status
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.database import open_workspace
 from opera.store.queries import cost_of, slowest_of
+from opera.triage.known_failures import earlier, failures_of, match
 
 SLOWEST = "slowest/1"
 _EVERY = 1.0
@@ -113,7 +114,7 @@ def _document(space: Workspace, campaign: Campaign, operators: int) -> StatusDoc
     verdicts = Campaigns(space).verdicts(campaign.id)
     done = sum(verdicts.values())
     cost = cost_of(space, campaign.id, operators)
-    findings = {each.fingerprint for each in Campaigns(space).results(campaign.id, failures=True)}
+    found = match(earlier(campaign.known, ""), failures_of(Campaigns(space).results(campaign.id, failures=True), space))
     return {
         "schema": SCHEMA,
         "state": "complete" if campaign.complete else "stopped",
@@ -129,7 +130,7 @@ def _document(space: Workspace, campaign: Campaign, operators: int) -> StatusDoc
         "rate": {"now": 0.0, "mean": round(done / campaign.seconds, 3) if campaign.seconds else 0.0},
         "seconds_left": None,
         "verdicts": verdicts,
-        "new_findings": len(findings - campaign.known),
+        "new_findings": len(found.unknown),
         "findings": [],
         "workers": [],
         "cost": {

@@ -41,6 +41,11 @@ class Verdict(enum.Enum):
         return self in _FAILURES
 
     @property
+    def is_judgement(self) -> bool:
+        """Whether a test with this verdict says if the compiler is right. A command whose tests all say nothing is no success."""
+        return self is Verdict.PASS or self in _FAILURES
+
+    @property
     def meaning(self) -> str:
         """One line for a person."""
         return _MEANING[self]

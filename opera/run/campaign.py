@@ -33,6 +33,8 @@ from opera.run.plan import Plan, make_plan
 from opera.run.remembered import Remembered
 from opera.run.scheduler import AHEAD, Cache, Scheduler
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.store.campaigns import KNOWN_DIGITS
+from opera.triage.known_failures import earlier, failures_of, match
 from opera.workers import folders, supervision
 from opera.workers.machine import Machine
 from opera.workers.supervision import working_folder
@@ -83,7 +85,10 @@ class Summary:
         seconds: Wall time of all parts.
         verdicts: Number of tests per verdict.
         findings: Distinct fingerprints.
-        new_findings: Those that the workspace did not hold before the campaign began.
+        new_findings: Failures that the workspace did not hold before the campaign began, by fingerprint and condition; undecided ones
+            count among them.
+        undecided: New findings with the fingerprint of a known failure, but on other instances: they are not reduced, and their cause
+            may be the same.
         complete: Whether every planned test has its result.
         stopped_by: `limit`, `budget`, `maxfail` or `interrupt`; None when the corpus was exhausted.
         versions: Of library and compiler.
@@ -96,6 +101,7 @@ class Summary:
     verdicts: dict[str, int]
     findings: int
     new_findings: int
+    undecided: int
     complete: bool
     stopped_by: str | None
     versions: dict[str, Any]
@@ -236,6 +242,7 @@ class _Campaign:
         self._watch = watch
         self._started = started
         self._found: set[str] = set()
+        self._new: set[str] = set()
         self._lowered: Counter[str] = Counter()
         self._machines: set[str] = set()
         self._adaptation = adaptation
@@ -257,7 +264,7 @@ class _Campaign:
         campaign = self._campaigns.begin(
             self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions
         )
-        self._known = campaign.known
+        self._known = {fingerprint: frozenset(instances) for fingerprint, instances in campaign.known.items()}
         todo: Iterable[Test]
         if self._draws is None:
             todo = self._continue(campaign.id, plan)
@@ -266,8 +273,9 @@ class _Campaign:
             todo = self._draws
         for result in self._campaigns.results(campaign.id, failures=True):
             self._found.add(str(result.fingerprint))
+            self._note_new(result)
             self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
-        self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._found - self._known))
+        self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._new))
         cache = Cache(self._campaigns.artefact)
         self._writer = _ResultWriter(self._campaigns, cache, campaign.id)
         try:
@@ -341,6 +349,7 @@ class _Campaign:
         """Counts a result to the campaign that another one has of a test that was drawn."""
         if result.fingerprint is not None:
             self._found.add(result.fingerprint)
+            self._note_new(result)
         self._writer.adopt(test.place, test.id)
         self._watch.result(result, test.api, None)
 
@@ -401,13 +410,21 @@ class _Campaign:
             exporter=judgement.exporter,
         )
         self._keep_machine(self._workers.pool.machine)
-        is_new = fingerprint is not None and fingerprint not in self._found and fingerprint not in self._known
+        is_new = fingerprint is not None and self._note_new(result)
         if fingerprint is not None:
             self._found.add(fingerprint)
         self._writer.add(test.place, result)
         if self._draws is not None:
             self._draws.observe(test, fingerprint)
         self._watch.result(result, test.api, self._call(test.instance) if is_new else None)
+
+    def _note_new(self, result: StoredResult) -> bool:
+        """Notes the fingerprint of a failing test as new unless its instance failed in this way before; says whether that is news."""
+        fingerprint = str(result.fingerprint)
+        if fingerprint in self._new or result.instance[:KNOWN_DIGITS] in self._known.get(fingerprint, ()):
+            return False
+        self._new.add(fingerprint)
+        return True
 
     def _call(self, instance: str) -> str:
         return stored_call(Corpus(self._workspace), self._workspace.blobs, instance, math.inf).text
@@ -421,6 +438,8 @@ class _Campaign:
         stored = self._campaigns.get(campaign)
         assert stored is not None
         verdicts = self._campaigns.verdicts(campaign)
+        failures = failures_of(self._campaigns.results(campaign, failures=True), self._workspace) if self._new else []
+        found = match(earlier(stored.known, ""), failures)
         return Summary(
             campaign=campaign,
             executed=sum(verdicts.values()),
@@ -428,7 +447,8 @@ class _Campaign:
             seconds=stored.seconds,
             verdicts=verdicts,
             findings=len(self._found),
-            new_findings=len(self._found - self._known),
+            new_findings=len(found.unknown),
+            undecided=len(found.undecided),
             complete=complete,
             stopped_by=stopped_by,
             versions=versions,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -99,14 +99,20 @@ class Reproduction:
 
 @dataclass(frozen=True)
 class Campaign:
-    """One run of a prioritised corpus against one subject. *seconds* is the wall time of all its parts."""
+    """One run of a prioritised corpus against one subject.
+
+    Attributes:
+        known: The failures of this subject that the workspace had when the campaign began: by fingerprint, the first digits of the
+            hashes of the instances.
+        seconds: Wall time of all its parts.
+    """
 
     id: str
     compiler: str
     frontend: str
     settings: Mapping[str, Any]
     versions: Mapping[str, Any]
-    known: frozenset[str]
+    known: Mapping[str, Sequence[str]]
     seconds: float
     complete: bool
     stopped_by: str | None
@@ -124,6 +130,10 @@ class Campaign:
         return str(self.versions.get("template", self.frontend)).partition("/")[0]
 
 
+KNOWN_DIGITS = 12
+"""Digits of an instance's hash by which known failures name it."""
+
+
 class Campaigns:
     """The campaigns of an open workspace."""
 
@@ -136,13 +146,13 @@ class Campaigns:
         found = self.get(key)
         if found is not None:
             return found
-        known = sorted(
-            row[0]
-            for row in self._database.execute(
-                "SELECT DISTINCT fingerprint FROM results WHERE fingerprint IS NOT NULL AND compiler = ? AND frontend = ?",
-                (compiler, frontend),
-            )
-        )
+        known: dict[str, list[str]] = {}
+        for fingerprint, instance in self._database.execute(
+            "SELECT DISTINCT fingerprint, substr(instance, 1, ?) FROM results WHERE fingerprint IS NOT NULL AND compiler = ?"
+            " AND frontend = ? ORDER BY 1, 2",
+            (KNOWN_DIGITS, compiler, frontend),
+        ):
+            known.setdefault(fingerprint, []).append(instance)
         with self._workspace.transaction() as database:
             database.execute(
                 "INSERT INTO campaigns (id, compiler, frontend, settings, versions, known) VALUES (?, ?, ?, ?, ?, ?)",
@@ -172,7 +182,7 @@ class Campaigns:
                 frontend=row[2],
                 settings=from_json(row[3], SettingsColumn),
                 versions=from_json(row[4], Versions),
-                known=frozenset(from_json(row[5], list[str])),
+                known=from_json(row[5], dict[str, list[str]]),
                 seconds=row[6],
                 complete=bool(row[7]),
                 stopped_by=row[8],

@@ -13,7 +13,7 @@ from typing import Any, cast
 from opera.instance import decode_instance, digest
 from opera.store.database import DATABASE, Workspace, new_database, open_workspace
 from opera.store.rows import TABLES, BadRow, Columns, copy_sound
-from opera.untrusted import inflated, parsed_json
+from opera.untrusted import from_json, inflated, parsed_json
 from opera.workers.supervision import working_folder
 
 Identify = Callable[[Mapping[str, Any], Mapping[str, Any]], tuple[str, Mapping[str, Any], str | None]]
@@ -201,7 +201,7 @@ def _merge_row(database: sqlite3.Connection, row: Columns) -> None:
     """Keeps a campaign's own row; where both have it, with the figures of the one that got further."""
     found = database.execute(f"SELECT {_CAMPAIGN} FROM campaigns WHERE id = ?", (row[0],)).fetchone()
     if found is not None:
-        known = json.dumps(sorted({*json.loads(found[5]), *json.loads(row[5])}))
+        known = _known(found, row)
         further = max(found, row, key=lambda each: (each[7], each[6]))
         row = (*further[:5], known, *further[6:9], min(found[9], row[9]))
     database.execute(f"INSERT OR REPLACE INTO campaigns ({_CAMPAIGN}) VALUES ({', '.join('?' * len(row))})", row)
@@ -231,7 +231,6 @@ def _make_whole(
     counts = {part.partition("/")[2] for part in parts}
     done = sorted((part for part, row in parts.items() if row[7]), key=lambda part: [int(each) for each in part.split("/")])
     complete = any(sum(part.endswith(f"/{count}") for part in done) == int(count) for count in counts)
-    known = sorted({each for row in rows for each in json.loads(row[5])})
     reasons = sorted(str(row[8]) for row in rows if row[8])
     stopped_by = reasons[0] if reasons and not complete else None
     values: Columns = (
@@ -240,7 +239,7 @@ def _make_whole(
         rows[0][2],
         json.dumps(selection),
         rows[0][4],
-        json.dumps(known),
+        _known(*rows),
         sum(row[6] for row in rows),
         complete,
         stopped_by,
@@ -248,3 +247,12 @@ def _make_whole(
     )
     into.parts[whole] = done
     _merge_row(database, values)
+
+
+def _known(*rows: Columns) -> str:
+    """The failures that the workspaces of a campaign's parts had before, together."""
+    known: dict[str, set[str]] = {}
+    for row in rows:
+        for fingerprint, instances in from_json(row[5], dict[str, list[str]]).items():
+            known.setdefault(fingerprint, set()).update(instances)
+    return json.dumps({fingerprint: sorted(instances) for fingerprint, instances in sorted(known.items())})

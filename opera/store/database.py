@@ -14,12 +14,11 @@ from opera import bundle
 from opera.atomic import replacing
 from opera.console import one_line, option, quoted, say
 from opera.errors import EnvironmentBroken, UserError
-from opera.store.migrations import STEPS
 from opera.store.rows import TABLES, check_schema, checked_rows, copy_sound
 from opera.untrusted import MOST_BYTES, Malformed, read_file
 from opera.workers.folders import own_folder
 
-VERSION = 8
+VERSION = 1
 DATABASE = "opera.db"
 _CHECKED = "checked"
 """A file with number, size and time of the database that was made or checked here."""
@@ -93,7 +92,7 @@ def open_workspace(folder: Path, *, write: bool, make: bool = True, foreign: boo
         folder: The workspace.
         write: Whether this process will write to it; then no other may.
         make: Whether *write* makes a missing workspace.
-        foreign: Whether it is another one than the command works on: nothing in it is changed, not even to bring it to this version.
+        foreign: Whether it is another one than the command works on: nothing in it is changed.
         checked: Whether rows that are not sound are left out, and named on standard error; otherwise the caller reads the database by
             `opera.store.rows.checked_rows`. A database that is written to must not have such rows.
 
@@ -113,12 +112,6 @@ def open_workspace(folder: Path, *, write: bool, make: bool = True, foreign: boo
     try:
         is_new = not path.exists()
         connection = _connect(path, write, foreign=foreign)
-        version = _version(connection)
-        if 0 < version < VERSION:
-            if foreign:
-                older = f"{path} was written by an older OPERA (schema {version}, this OPERA writes {VERSION})"
-                raise UserError(f"{older}; `opera ls{option(folder)}` upgrades it")
-            connection = _upgraded(connection, path, locked=write)
         sound = _is_marked(folder, write=write)
         if not (is_new or sound):
             _check_pages(connection, folder)
@@ -302,8 +295,9 @@ def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
     version = _version(connection)
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if version > VERSION:
-        raise UserError(f"{path} was written by a newer OPERA (schema {version}, this OPERA knows {VERSION}); upgrade OPERA")
+    if tables and application == _APPLICATION_ID and version != VERSION:
+        way = "move it away and extract again, or read it with the OPERA that wrote it"
+        raise UserError(f"{path} was written by another version of OPERA (schema {version}, this OPERA reads {VERSION}); {way}")
     if (tables and application != _APPLICATION_ID) or not (tables or write):
         raise UserError(f"{path} is another program's database; choose another --workspace")
     if write:
@@ -312,7 +306,7 @@ def _prepare(connection: sqlite3.Connection, path: Path, write: bool) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     if not tables:
         _make_tables(connection)
-    elif version == VERSION:
+    else:
         try:
             check_schema(connection)
         except Malformed as error:
@@ -334,26 +328,3 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 def _version(connection: sqlite3.Connection) -> int:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     return int(version)
-
-
-def _upgraded(connection: sqlite3.Connection, path: Path, *, locked: bool) -> sqlite3.Connection:
-    """A connection to the workspace of an older version, brought to this one: all of it or nothing. Nobody else may write meanwhile."""
-    folder = path.parent
-    lock = None if locked else _take_lock(folder)
-    writer = connection if locked else _connect(path, write=True)
-    try:
-        for version in range(_version(writer), VERSION):
-            writer.execute("BEGIN IMMEDIATE")
-            with writer:
-                STEPS[version](writer, folder / "blobs")
-                writer.execute(f"PRAGMA user_version = {version + 1}")
-        check_schema(writer)
-    except sqlite3.OperationalError as error:
-        raise EnvironmentBroken(f"cannot upgrade {folder} to schema {VERSION}: {error}; check permissions and free space") from error
-    except Malformed as error:
-        raise UserError(f"{path} is damaged, or was not written by OPERA ({error}); choose another --workspace") from error
-    finally:
-        if lock is not None:
-            writer.close()
-            os.close(lock)
-    return connection

@@ -212,7 +212,7 @@ class CampaignRow(Row, frozen=True, array_like=True):
         """Settings, versions and known findings."""
         from_json(self.settings, SettingsColumn)
         from_json(self.versions, Versions)
-        from_json(self.known, list[Digits])
+        from_json(self.known, dict[Digits, list[Digits]])
 
 
 def detail_of(column: str | None) -> Detail:

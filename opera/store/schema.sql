@@ -1,4 +1,4 @@
--- Schema of a workspace, version 8. PRAGMA user_version holds the version; every change adds a step to migrations.py.
+-- Schema of a workspace, version 1. PRAGMA user_version holds the version; OPERA refuses a workspace of another one.
 
 CREATE TABLE instances (
     id       TEXT PRIMARY KEY,      -- content hash
@@ -69,7 +69,7 @@ CREATE TABLE campaigns (
     frontend TEXT NOT NULL,
     settings TEXT NOT NULL,         -- JSON: everything that decides which tests there are and how they run
     versions TEXT NOT NULL,         -- JSON
-    known    TEXT NOT NULL,         -- JSON: findings of this subject that the workspace held when the campaign began
+    known    TEXT NOT NULL,         -- JSON: failures of this subject when the campaign began: fingerprint to the first digits of instances
     seconds  REAL NOT NULL DEFAULT 0,
     complete INTEGER NOT NULL DEFAULT 0,
     stopped_by TEXT,
@@ -122,7 +122,7 @@ CREATE TABLE reproductions (        -- outcome of the newest reproducer of a fin
     script     TEXT NOT NULL,       -- relative to the workspace
     reproduced INTEGER NOT NULL,
     message    TEXT NOT NULL,
-    test       TEXT                 -- the failing test that the script shows; NULL if version 6 or older wrote the row
+    test       TEXT                 -- the failing test that the script shows
 ) WITHOUT ROWID;
 
 CREATE TABLE finding_ids (          -- ids under which findings were reported; an id names the finding that has its test

@@ -1,28 +1,46 @@
-"""Failures of a campaign in a form for matching two campaigns: fingerprint, identity of the bug, failing instances."""
+"""Failures of a campaign in a form for matching two campaigns: fingerprint, condition, identity of the bug, failing instances."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import contextlib
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from opera.console import quoted
 from opera.difftest.judge import headline
 from opera.errors import UserError
+from opera.instance import Instance
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store import Campaigns, StoredResult, Workspace
+from opera.store.campaigns import KNOWN_DIGITS
 from opera.store.database import open_workspace
 from opera.store.queries import Scope, campaigns_in, place_of
+from opera.triage.findings import condition_of, knowledge_of
+from opera.triage.reduction.trigger import Trigger
 
-DIGITS = 12
-"""Digits of an instance's hash by which a baseline names it."""
-_OVERLAP = 0.5
+
+@dataclass(frozen=True)
+class Case:
+    """A failing test.
+
+    Attributes:
+        test: Its identity.
+        instance: The first digits of the hash of its instance.
+        form: Its input form.
+        load: Gives the instance; None where the instance or its data are gone.
+    """
+
+    test: str
+    instance: str
+    form: str
+    load: Callable[[], Instance | None]
 
 
 @dataclass(frozen=True)
 class KnownFailure:
-    """Failing tests with one fingerprint.
+    """Failing tests with one fingerprint and, as far as triage has found out, one condition.
 
     Attributes:
         fingerprint: 16 hexadecimal digits.
@@ -35,6 +53,9 @@ class KnownFailure:
         instances: The first digits of the failing instances' hashes.
         summary: One line of one of the tests.
         note: The remark of a person in a baseline.
+        condition: The trigger that the reduction of one of the tests found; None where nothing is reduced.
+        cases: The tests; empty for a failure that a file names.
+        reduced: The reduced instance that the condition was found on, and its form; None for a failure that a file names.
     """
 
     fingerprint: str
@@ -47,6 +68,9 @@ class KnownFailure:
     instances: frozenset[str]
     summary: str = ""
     note: str = ""
+    condition: Trigger | None = None
+    cases: Sequence[Case] = ()
+    reduced: tuple[Instance, str] | None = None
 
     @property
     def subject(self) -> str:
@@ -54,28 +78,48 @@ class KnownFailure:
         return f"{self.compiler}/{self.frontend}"
 
     @property
+    def key(self) -> tuple[str, str | None]:
+        """Fingerprint and condition, which no other failure of the same side has."""
+        return self.fingerprint, None if self.condition is None else self.condition.text()
+
+    @property
     def bug(self) -> tuple[str, str, str, str]:
         """The parts of a failure that are equal in all versions of the compiler; messages and frames are not."""
         return self.subject, self.verdict, self.converter, self.kind
 
-    def is_that_of(self, other: KnownFailure) -> bool:
-        """Whether this is *other*'s bug under another fingerprint: same converter and kind, and mostly instances that failed there too.
+    def covers(self, case: Case) -> bool:
+        """Whether *case*, a failing test that looks alike, is this failure: its instance failed before, or has the condition."""
+        if case.instance in self.instances:
+            return True
+        instance = None if self.condition is None else case.load()
+        return instance is not None and self.condition is not None and self.condition.holds(instance, case.form)
 
-        A bug that shows on other instances is another one, however much it looks like the old.
-        """
-        return self.bug == other.bug and len(self.instances & other.instances) >= _OVERLAP * len(self.instances)
+    def covers_cause(self, other: KnownFailure) -> bool:
+        """Whether the condition of *other* is this failure's: of the same text, or this one's holds for the reduced instance."""
+        if self.condition is None or other.condition is None:
+            return False
+        return self.condition.text() == other.condition.text() or (other.reduced is not None and self.condition.holds(*other.reduced))
+
+    def of_cases(self, cases: Sequence[Case]) -> KnownFailure:
+        """The part of it that *cases* are."""
+        return replace(self, cases=cases, instances=frozenset(each.instance for each in cases))
 
 
-def failures_of(results: Iterable[StoredResult]) -> list[KnownFailure]:
-    """The failures among *results*, by fingerprint, in alphabetical order of subject, converter and fingerprint."""
-    groups: dict[str, list[StoredResult]] = {}
-    for result in results:
-        if result.fingerprint is not None:
-            groups.setdefault(result.fingerprint, []).append(result)
-    return sorted((_failure(tests) for tests in groups.values()), key=lambda each: (each.subject, each.converter, each.fingerprint))
+def failures_of(results: Iterable[StoredResult], workspace: Workspace) -> list[KnownFailure]:
+    """The failures among *results*, by fingerprint and condition, in alphabetical order of subject, converter and fingerprint."""
+    knowledge = knowledge_of(workspace)
+    found: list[KnownFailure] = []
+    for part, tests in knowledge.causes.split(results, knowledge.instance_of).items():
+        reduction = knowledge.causes.of(part)
+        failure = _failure(tests, knowledge.instance_of)
+        condition = None if reduction is None or reduction.document is None else condition_of(reduction)
+        if reduction is not None and condition is not None:
+            failure = replace(failure, condition=condition, reduced=(reduction.instance(), reduction.detail.get("form", tests[0].form)))
+        found.append(failure)
+    return sorted(found, key=lambda each: (each.subject, each.converter, each.fingerprint, str(each.key[1])))
 
 
-def _failure(tests: Sequence[StoredResult]) -> KnownFailure:
+def _failure(tests: Sequence[StoredResult], instance_of: Callable[[str], Instance | None]) -> KnownFailure:
     first = min(tests, key=lambda test: test.test)
     return KnownFailure(
         fingerprint=str(first.fingerprint),
@@ -85,8 +129,9 @@ def _failure(tests: Sequence[StoredResult]) -> KnownFailure:
         stage=first.stage.value if first.stage else "",
         converter=first.converter or "",
         kind=_kind(first.verdict, first.stage, first.detail),
-        instances=frozenset(test.instance[:DIGITS] for test in tests),
+        instances=frozenset(test.instance[:KNOWN_DIGITS] for test in tests),
         summary=headline(first.verdict, first.detail, first.compiler),
+        cases=[Case(test.test, test.instance[:KNOWN_DIGITS], test.form, lambda key=test.instance: instance_of(key)) for test in tests],
     )
 
 
@@ -94,44 +139,83 @@ def _kind(verdict: Verdict, stage: Stage | None, detail: Detail) -> str:
     return symptom_of("", verdict, stage, "", detail, NO_NOISE).kind
 
 
+Pair = tuple[KnownFailure, KnownFailure]
+"""A failure of the left side, and what is the same failure on the right."""
+
+
 @dataclass(frozen=True)
 class Matching:
     """How the failures of two sides belong together.
 
     Attributes:
-        same: Pairs with one fingerprint.
+        same: Pairs with one fingerprint and one cause.
         changed: Pairs of one bug whose fingerprint changed.
         new: Only on the right.
+        undecided: On the right, with the fingerprint of a failure on the left, but on instances that did not fail there. No reduction
+            says whether the cause is the same.
         gone: Only on the left.
     """
 
-    same: tuple[tuple[KnownFailure, KnownFailure], ...]
-    changed: tuple[tuple[KnownFailure, KnownFailure], ...]
+    same: tuple[Pair, ...]
+    changed: tuple[Pair, ...]
     new: tuple[KnownFailure, ...]
+    undecided: tuple[KnownFailure, ...]
     gone: tuple[KnownFailure, ...]
+
+    @property
+    def unknown(self) -> tuple[KnownFailure, ...]:
+        """The failures on the right that nothing on the left explains: new ones, and undecided ones."""
+        return (*self.new, *self.undecided)
 
 
 def match(left: Sequence[KnownFailure], right: Sequence[KnownFailure]) -> Matching:
-    """Matches *right* against *left*, first by fingerprint, then by bug. None on the left is matched twice."""
-    before = {each.fingerprint: each for each in left}
-    same = [(before.pop(each.fingerprint), each) for each in right if each.fingerprint in before]
-    matched = {each.fingerprint for _, each in same}
-    changed: list[tuple[KnownFailure, KnownFailure]] = []
+    """Matches *right* against *left*: by fingerprint first, then by bug; in both cases by cause.
+
+    One fingerprint may have several causes, since several bugs may end in one message. So a failing test is known only if the same
+    instance failed on the left, or has the condition of a failure there; or if a reduction shows that it has one cause with such a test.
+    """
+    alike: dict[object, list[KnownFailure]] = {}
+    for each in left:
+        for name in (each.fingerprint, each.bug):
+            alike.setdefault(name, []).append(each)
+    same: list[Pair] = []
+    changed: list[Pair] = []
     new: list[KnownFailure] = []
-    for each in (each for each in right if each.fingerprint not in matched):
-        old = max((other for other in before.values() if each.is_that_of(other)), key=lambda other: _common(each, other), default=None)
+    undecided: list[KnownFailure] = []
+    for each in right:
+        known = alike.get(each.fingerprint, [])
+        pairs, rest = _explained(known, each)
+        same += pairs
+        if rest is None:
+            continue
+        pairs, rest = _explained([old for old in alike.get(each.bug, []) if old.fingerprint != each.fingerprint], rest)
+        changed += pairs
+        if rest is not None:
+            (undecided if known and rest.condition is None else new).append(rest)
+    matched = {old.key for old, _ in (*same, *changed)}
+    return Matching(tuple(same), tuple(changed), tuple(new), tuple(undecided), tuple(each for each in left if each.key not in matched))
+
+
+def _explained(known: Sequence[KnownFailure], failure: KnownFailure) -> tuple[list[Pair], KnownFailure | None]:
+    """The parts of *failure* that are one of *known*, and the rest of it; None where nothing is left."""
+    by_case = [next((old for old in known if old.covers(case)), None) for case in failure.cases]
+    if failure.condition is not None:
+        old = next((old for old in known if old.covers_cause(failure)), None) or next(filter(None, by_case), None)
+        return ([], failure) if old is None else ([(old, failure)], None)
+    parts: dict[int, tuple[KnownFailure, list[Case]]] = {}
+    rest: list[Case] = []
+    for case, old in zip(failure.cases, by_case, strict=True):
         if old is None:
-            new.append(each)
+            rest.append(case)
         else:
-            changed.append((before.pop(old.fingerprint), each))
-    return Matching(tuple(same), tuple(changed), tuple(new), tuple(before.values()))
+            parts.setdefault(id(old), (old, []))[1].append(case)
+    pairs = [(old, failure.of_cases(cases)) for old, cases in parts.values()]
+    return pairs, failure.of_cases(rest) if rest else None
 
 
-def _common(one: KnownFailure, other: KnownFailure) -> tuple[int, str]:
-    return len(one.instances & other.instances), other.fingerprint
-
-
-_SAYS_NOTHING = (Verdict.INVALID, Verdict.UNDEFINED)
+def earlier(known: Mapping[str, Iterable[str]], note: str) -> list[KnownFailure]:
+    """The failures that a workspace had when a campaign began: instances by fingerprint. *note* says where they come from."""
+    return [KnownFailure(each, "", "", "", "", "", "", frozenset(instances), note=note) for each, instances in known.items()]
 
 
 def results_in(workspace: Workspace, scope: Scope) -> list[StoredResult]:
@@ -143,15 +227,20 @@ def results_in(workspace: Workspace, scope: Scope) -> list[StoredResult]:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of a comparison. *versions*: the compiler's version and build, as text."""
+    """One side of a comparison. *versions*: the compiler's version and build, as text. *failures*: those among the results."""
 
     name: str
     versions: str
     results: tuple[StoredResult, ...]
+    failures: tuple[KnownFailure, ...]
 
     def tested(self) -> frozenset[tuple[str, str, str]]:
         """Instance, route and input form of everything that says something of the compiler."""
-        return frozenset(_case(each) for each in self.results if each.verdict not in _SAYS_NOTHING)
+        return frozenset(_case(each) for each in self.results if each.verdict.is_judgement or each.verdict is Verdict.UNSUPPORTED)
+
+    def says_nothing(self) -> bool:
+        """Whether no test says if the compiler is right."""
+        return not any(each.verdict.is_judgement for each in self.results)
 
     def flaky(self) -> frozenset[str]:
         """Instances with a flaky test."""
@@ -162,8 +251,9 @@ def _case(result: StoredResult) -> tuple[str, str, str]:
     return result.instance, result.route, result.form
 
 
-def side(text: str, workspace: Path) -> Side:
-    """The side that *text* names: a campaign of *workspace*, another workspace, or `WORKSPACE:CAMPAIGN`.
+@contextlib.contextmanager
+def side(text: str, workspace: Path) -> Generator[Side]:
+    """The side that *text* names: a campaign of *workspace*, another workspace, or `WORKSPACE:CAMPAIGN`. It stays open for the block.
 
     Raises:
         UserError: there is no such campaign, or several.
@@ -178,4 +268,6 @@ def side(text: str, workspace: Path) -> Side:
         versions = dict(found[0].versions.get("compiler", {}))
         shown = [*list(versions.items())[:1], *([("build", found[0].build)] if found[0].build else [])]
         label = ", ".join(f"{name} {value}" for name, value in shown)
-        return Side(f"{found[0].id} ({found[0].compiler}/{found[0].frontend})", label, tuple(campaigns.results(found[0].id)))
+        results = tuple(campaigns.results(found[0].id))
+        name = f"{found[0].id} ({found[0].compiler}/{found[0].frontend})"
+        yield Side(name, label, results, tuple(failures_of(results, space)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -203,20 +202,3 @@ def test_a_baseline_of_before_triage_knows_everything_after_it(workspace: Worksp
     for line in Path("known.toml").read_text(encoding="utf-8").splitlines():
         if line.startswith("fingerprint"):
             assert document("show", json.loads(line.partition("= ")[2]))["kind"] == "finding"
-
-
-def test_a_workspace_of_before_opens_and_knows_the_ids_that_it_has_shown(workspace: Workspace) -> None:
-    reduce(workspace, SECOND, "2" * 16, size(2))
-    reduce(workspace, FIRST, "1" * 16, size(1))
-    Campaigns(workspace).keep_reproduction("1" * 16, FIRST.test, "reproducers/x.py", "same", reproduced=True)
-    workspace.close()
-    database = sqlite3.connect("ws/opera.db")
-    database.executescript("DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test; DROP TABLE drops; PRAGMA user_version = 6;")
-    database.execute("UPDATE results SET finished = '2001-01-01 00:00:01' WHERE test = ?", (FIRST.test,))
-    database.execute("UPDATE results SET finished = '2001-01-01 00:00:02' WHERE test = ?", (SECOND.test,))
-    database.commit()
-    database.close()
-    with open_workspace(Path("ws"), write=True) as space:
-        first, second = of(space, FIRST), of(space, SECOND)
-    assert (first.id, first.former_ids, first.verified) == (F, ("1" * 16,), True)
-    assert (second.id, second.former_ids) == ("2" * 16, ())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from opera.extract.items import SourceTally
 from opera.instance import Argument, Instance, Kind, Occurrence, Outcome, Tensor, digest
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.store.campaigns import KNOWN_DIGITS
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
 
@@ -74,7 +74,7 @@ def _cut(path: Path) -> None:
 @pytest.mark.parametrize("write", [False, True])
 @pytest.mark.parametrize(
     ("harm", "says"),
-    [(_newer, "upgrade OPERA"), (_foreign, "another program"), (_garbage, "damaged, or not a workspace"), (_cut, "damaged")],
+    [(_newer, "another version of OPERA"), (_foreign, "another program"), (_garbage, "damaged, or not a workspace"), (_cut, "damaged")],
 )
 def test_a_database_that_is_none_of_ours_is_refused_and_left_as_it_is(
     tmp_path: Path, harm: Callable[[Path], None], says: str, write: bool
@@ -93,7 +93,7 @@ def test_a_refused_workspace_is_not_locked(tmp_path: Path) -> None:
     open_workspace(tmp_path, write=True).close()
     _newer(tmp_path / "opera.db")
     for _ in range(2):
-        with pytest.raises(UserError, match="newer"):
+        with pytest.raises(UserError, match="another version"):
             open_workspace(tmp_path, write=True)
 
 
@@ -272,9 +272,9 @@ def test_a_campaign_knows_what_was_found_before_it_began_and_only_for_its_subjec
     campaigns = Campaigns(space)
     campaigns.begin("c1", "fake", "fake", {}, {})
     campaigns.write("c1", [(0, result("t0", Verdict.CRASH, "f1"))])
-    assert campaigns.begin("c1", "fake", "fake", {}, {}).known == frozenset()
-    assert campaigns.begin("c2", "fake", "fake", {}, {}).known == {"f1"}
-    assert campaigns.begin("c3", "other", "fake", {}, {}).known == frozenset()
+    assert campaigns.begin("c1", "fake", "fake", {}, {}).known == {}
+    assert campaigns.begin("c2", "fake", "fake", {}, {}).known == {"f1": [result("t0").instance[:KNOWN_DIGITS]]}
+    assert campaigns.begin("c3", "other", "fake", {}, {}).known == {}
 
 
 def test_campaigns_share_the_results_of_the_tests_they_share(space: Workspace) -> None:
@@ -304,23 +304,6 @@ def test_the_materialisers_answers_are_kept_and_replaced(space: Workspace) -> No
     campaigns.keep_artefacts([("k", {"status": "ready", "bundle": "x"})])
     assert campaigns.artefact("k") == {"status": "ready", "bundle": "x"}
     assert campaigns.artefact("m") is None
-
-
-def test_a_workspace_that_kept_the_exporter_in_the_detail_says_the_same(tmp_path: Path) -> None:
-    failure = {"failure": {"type": "E", "bases": [], "message": "no", "frames": []}}
-    exported = replace(result("a" * 64, Verdict.CRASH, "f" * 16), detail=failure, exporter="torch.onnx")
-    other = replace(result("b" * 64, Verdict.CRASH, "e" * 16), detail=failure)
-    with open_workspace(tmp_path, write=True) as space:
-        Campaigns(space).begin("c" * 12, "fake", "fake", {}, {})
-        Campaigns(space).write("c" * 12, enumerate([exported, other]))
-        space.database.execute("UPDATE results SET detail = json_set(detail, '$.exporter', exporter) WHERE exporter IS NOT NULL")
-        space.database.executescript(
-            "ALTER TABLE results RENAME COLUMN exporter TO other; ALTER TABLE results_elsewhere DROP COLUMN exporter;"
-            "UPDATE results SET other = NULL; DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test; DROP TABLE drops;"
-            "PRAGMA user_version = 5"
-        )
-    with open_workspace(tmp_path, write=False) as space:
-        assert [replace(each, detail=dict(each.detail)) for each in Campaigns(space).results()] == [exported, other]
 
 
 def test_a_new_ranking_replaces_places_that_belong_to_none(space: Workspace) -> None:
