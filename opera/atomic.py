@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and the one rule about files that a user names for output."""
 
 from __future__ import annotations
 
@@ -7,9 +7,85 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import IO
+
+from opera.errors import UserError
+
+_FOLDERS = ("blobs", "cache", "logs", "scratch")
+WORKSPACE_FILES = frozenset(
+    [
+        "opera.db",
+        "opera.db-wal",
+        "opera.db-shm",
+        "opera.db-journal",
+        "checked",
+        "lock",
+        "status.json",
+        "log.jsonl",
+        "log.1.jsonl",
+        *_FOLDERS,
+    ]
+)
+"""Names of files and folders in a workspace that belong to OPERA."""
+_DATABASE = "opera.db"
+_READ: set[tuple[int, int]] = set()
+"""The files that this command has read: device and number of each."""
+
+
+def forget_reads() -> None:
+    """Begins a command: it has read nothing."""
+    _READ.clear()
+
+
+def note_read(descriptor: int) -> None:
+    """Notes that this command reads an open file, so that no output replaces the file."""
+    found = os.fstat(descriptor)
+    _READ.add((found.st_dev, found.st_ino))
+
+
+def check_output(path: Path, inputs: Iterable[Path] = (), *, in_place: bool = False) -> None:
+    """Refuses a file that must not be replaced by an output.
+
+    Args:
+        path: A file that a user names for output; it need not exist.
+        inputs: Files that the command is going to read.
+        in_place: Whether the command reads the file in order to bring it up to date.
+
+    Raises:
+        UserError: *path* is a link, a file that the command reads, or a file of a workspace.
+    """
+    if _is_device(path):
+        return
+    if path.is_symlink():
+        raise UserError(f"{path} is a link; name the file that it leads to")
+    place = path.parent.resolve() / path.name
+    for folder in place.parents:
+        if (folder / _DATABASE).is_file() and place.relative_to(folder).parts[0] in WORKSPACE_FILES:
+            raise UserError(f"{path} belongs to the workspace {folder}; name another file")
+    try:
+        found = path.stat()
+    except OSError:
+        return
+    there = (found.st_dev, found.st_ino)
+    if not in_place and (there in _READ or any(_is_same(each, there) for each in inputs)):
+        raise UserError(f"{path} is an input of this command, and the output would replace it; name another file")
+
+
+def _is_same(path: Path, file: tuple[int, int]) -> bool:
+    with contextlib.suppress(OSError, ValueError):
+        found = path.stat()
+        return (found.st_dev, found.st_ino) == file
+    return False
+
+
+@contextlib.contextmanager
+def output(path: Path, *, in_place: bool = False) -> Generator[IO[bytes]]:
+    """A file that a user has named for output; it takes the place of *path* when the block ends well. Raises as `check_output`."""
+    check_output(path, in_place=in_place)
+    with replacing(path) as file:
+        yield file
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from opera.atomic import replacing
+from opera.atomic import output
 from opera.errors import UserError
 
 STDOUT = Path("-")
@@ -128,7 +128,7 @@ def print_json(document: Mapping[str, object]) -> None:
 
 
 def write(path: Path, text: str | Callable[[], str]) -> None:
-    """Writes *text* to *path*, whole or not at all; to standard output where that is `-`.
+    """Writes *text* to *path*, whole or not at all; to standard output where that is `-`. No input of the command is replaced.
 
     Args:
         path: The file.
@@ -137,7 +137,7 @@ def write(path: Path, text: str | Callable[[], str]) -> None:
     if path == STDOUT:
         print_text(text if isinstance(text, str) else text())
         return
-    with replacing(path) as file:
+    with output(path) as file:
         file.write((text if isinstance(text, str) else text()).encode("utf-8", "replace"))
 
 

@@ -20,6 +20,7 @@ from typing import IO, Annotated, Any, TypeVar, cast
 
 import msgspec
 
+from opera.atomic import note_read
 from opera.bounded_json import JsonObject as JsonObject
 from opera.bounded_json import JsonValue as JsonValue
 from opera.bounded_json import Malformed, parsed_json
@@ -58,6 +59,7 @@ def open_file(path: Path) -> IO[bytes]:
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     kind = os.fstat(descriptor).st_mode
     if stat.S_ISREG(kind):
+        note_read(descriptor)
         return open(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(kind):

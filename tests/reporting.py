@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from html.parser import HTMLParser
 from typing import Any
 
@@ -9,6 +10,7 @@ from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.store.campaigns import Reproduction
 from opera.store.corpus import Extraction
 
 
@@ -85,10 +87,12 @@ def fill(space: Workspace) -> None:
     campaigns.pause("aaaaaaaaaaaa", 2.0, complete=True, stopped_by=None)
     campaigns.pause("bbbbbbbbbbbb", 3.0, complete=False, stopped_by="budget")
     (space.folder / "reproducers").mkdir()
-    (space.folder / "reproducers" / "relu.py").write_text("print('<i>reproduced</i>')\n", encoding="utf-8")
+    script = b"print('<i>reproduced</i>')\n"
+    (space.folder / "reproducers" / "relu.py").write_bytes(script)
     crashed = tvm[0].fingerprint
     assert crashed is not None
-    campaigns.keep_reproduction(crashed, tvm[1].test, "reproducers/relu.py", "same failure", reproduced=True)
+    digest_of = hashlib.sha256(script).hexdigest()
+    campaigns.keep_reproduction(Reproduction(crashed, "reproducers/relu.py", True, tvm[1].test, digest_of), "same failure")
 
 
 class Tags(HTMLParser):

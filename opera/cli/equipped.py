@@ -13,7 +13,7 @@ import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER, FRONTEND
-from opera.cli.options import JOBS, Duration, Pattern, common
+from opera.cli.options import JOBS, Duration, OutputFile, Pattern, common
 from opera.config import load_config
 from opera.console import check_outputs, echo, print_json, print_table, say, write
 from opera.errors import Exit, NothingSelected
@@ -41,7 +41,7 @@ SOURCE = "frontend-tests"
 )
 @click.option("--origin", metavar="TEXT", default="", help="Origin of the tests, stored with the counts.")
 @click.option("--compiler-version", "version", metavar="TEXT", default="", help="Version of the compiler, stored with the counts.")
-@click.option("--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the counts to this file.")
+@click.option("--output", type=OutputFile(), help="Write the counts to this file.")
 @click.option("--timeout", type=Duration(), help="Time limit of one test file; by default none.")
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=2, show_default=True, help="Number of parallel test processes.")
 @common

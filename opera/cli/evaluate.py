@@ -10,7 +10,7 @@ import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import CAMPAIGN, STRATEGY
-from opera.cli.options import JOBS, SEEDS, common
+from opera.cli.options import JOBS, SEEDS, OutputFile, common
 from opera.config import load_config
 from opera.console import STDOUT, echo, plural, print_json, print_table, say
 from opera.errors import Exit, UserError
@@ -69,7 +69,7 @@ _SHARES = (0.5, 0.8)
 )
 @click.option(
     "--record",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(),
     metavar="FILE",
     help="Write the campaign to this file as gzipped JSON Lines, and stop.",
 )

@@ -11,7 +11,7 @@ import click
 from opera.cli import export_pytest, export_stablehlo
 from opera.cli.help import HeadedGroup
 from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
-from opera.cli.options import Count, Pattern, Size, common
+from opera.cli.options import Count, OutputFile, Pattern, Size, common
 from opera.console import STDOUT, check_outputs, one_line, option, plural, print_json, quoted, say, write
 from opera.corpus.files import export
 from opera.corpus.selection import Selection, choose, instance_of, selector
@@ -95,7 +95,7 @@ def jsonl(
 
 
 @command.command("opidiff")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", metavar="FILE", type=OutputFile())
 @_selecting
 @click.option("--companion/--no-companion", default=True, show_default=True, help="Write calls that YAML cannot say with a companion file.")
 @common

@@ -11,7 +11,7 @@ import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import FINDING
-from opera.cli.options import common
+from opera.cli.options import OutputFile, common
 from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, one_line, print_json, say, write
 from opera.difftest.judge import headline
@@ -37,9 +37,7 @@ _NO_VERSIONS: Mapping[str, Any] = {}
 
 @click.command("issue", cls=HeadedCommand)
 @click.argument("identity", type=FINDING, metavar="ID")
-@click.option(
-    "-o", "--output", type=click.Path(path_type=Path, dir_okay=False), help="Write the text to this file; by default to standard output."
-)
+@click.option("-o", "--output", type=OutputFile(), help="Write the text to this file; by default to standard output.")
 @click.option("--no-run", is_flag=True, help="Write the text without running its script.")
 @common
 def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:

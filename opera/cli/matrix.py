@@ -12,7 +12,7 @@ import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER, LIBRARY
-from opera.cli.options import common
+from opera.cli.options import OutputFile, common
 from opera.console import check_outputs, echo, one_line, plural, print_json, print_table, terminal_width, write
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
@@ -34,7 +34,7 @@ _LEAST = 20
 @click.option(
     "--csv",
     "target",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(),
     metavar="FILE",
     help="Write the table as CSV to this file; - is standard output.",
 )

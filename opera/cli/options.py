@@ -18,8 +18,9 @@ from typing import Any, TypeVar, cast
 
 import click
 
+from opera.atomic import check_output, forget_reads
 from opera.cli.help import COMMON, heading
-from opera.console import LiveLine, complain, cut, one_line, print_text, say
+from opera.console import STDOUT, LiveLine, complain, cut, one_line, print_text, say
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 from opera.interruption import interruptible
 from opera.models.opsets import NEWEST, OLDEST
@@ -65,6 +66,13 @@ class Size(click.ParamType[int]):
         if size > _LARGEST:
             self.fail(f"{one_line(str(value), 40)!r} is more than 1024T; write a smaller size", param, ctx)
         return int(size)
+
+
+class OutputFile(click.Path):
+    """A file that the command writes; `-` is standard output. `common` refuses one that is an input of the command too."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path, dir_okay=False)
 
 
 class Pattern(click.ParamType[str]):
@@ -159,7 +167,9 @@ def common(function: F) -> F:
             texts = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
             if any(isinstance(text, str) and re.search("[\ud800-\udfff]", text) for text in texts):
                 raise click.UsageError(f"{name.replace('_', '-')} is not UTF-8 text; write it in UTF-8")
-        with LiveLine(click.get_current_context().command_path, quiet=bool(values.get("quiet"))):
+        context = click.get_current_context()
+        _check_outputs(context)
+        with LiveLine(context.command_path, quiet=bool(values.get("quiet"))):
             return function(*arguments, **values)
 
     made = cast(F, checked)
@@ -184,6 +194,23 @@ def common(function: F) -> F:
     return made
 
 
+def _check_outputs(context: click.Context) -> None:
+    """Refuses an output that is named twice, or is another value of the command line; raises UserError."""
+    outputs: list[Path] = []
+    inputs: list[Path] = []
+    for parameter in context.command.params:
+        value: object = context.params.get(parameter.name or "")
+        if isinstance(parameter.type, OutputFile):
+            outputs += [value] if isinstance(value, Path) and value != STDOUT else []
+        else:
+            values = cast("tuple[object, ...]", value) if isinstance(value, tuple) else (value,)
+            inputs += [Path(each) for each in values if isinstance(each, (str, Path))]
+    for place, each in enumerate(outputs):
+        if each.resolve() in (other.resolve() for other in outputs[:place]):
+            raise UserError(f"{each} is named for two outputs; name a file for each")
+        check_output(each, inputs)
+
+
 def history_option(option: Callable[..., Callable[[F], F]] = click.option) -> Callable[[F], F]:
     """Adds `--history`, by *option*, which may put it under a heading of the help page."""
     return option(
@@ -199,6 +226,7 @@ def history_option(option: Callable[..., Callable[[F], F]] = click.option) -> Ca
 
 def guarded(command: click.Command, arguments: list[str] | None = None, name: str = "opera") -> int:
     """Runs *command* and turns its outcome into the documented exit code."""
+    forget_reads()
     try:
         if any("\0" in argument for argument in (sys.argv[1:] if arguments is None else arguments)):
             raise click.UsageError("an argument has a NUL character; remove this character")

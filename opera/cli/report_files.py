@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import click
-
 from opera.cli.help import heading
+from opera.cli.options import OutputFile
 from opera.report.files import ReportFiles
 
 _option = heading("Reports")
@@ -32,6 +30,5 @@ def report_files(function: F) -> F:
 
     made = cast(F, gathered)
     for form, text in reversed(_FORMS.items()):
-        file = click.Path(path_type=Path, dir_okay=False)
-        made = _option(f"--{form}", type=file, metavar="FILE", help=f"{text[:-1]}; - is standard output.")(made)
+        made = _option(f"--{form}", type=OutputFile(), metavar="FILE", help=f"{text[:-1]}; - is standard output.")(made)
     return made

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
+from opera.atomic import check_output, replacing
 from opera.cli.help import HeadedCommand
 from opera.cli.names import FINDING
-from opera.cli.options import common
+from opera.cli.options import OutputFile, common
 from opera.cli.trusting import trusting, with_trust
 from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
@@ -19,8 +21,11 @@ from opera.oracles.verdict import Verdict
 from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.report.scripts import ModelSources
-from opera.store import Campaigns, StoredResult, Workspace
+from opera.store import Campaigns, Workspace
+from opera.store.campaigns import Reproduction
 from opera.store.database import open_workspace
+from opera.workers.folders import own_folder
+from opera.workers.supervision import working_folder
 
 SCHEMA = "reproduce/1"
 _FAILED_TO_REPRODUCE = 1
@@ -32,7 +37,7 @@ _UNKNOWN: Mapping[str, Any] = {}
 @click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=OutputFile(),
     help="Write the script to this file; by default into reproducers/ in the workspace.",
 )
 @click.option("--no-run", is_flag=True, help="Write the script without running it.")
@@ -54,33 +59,45 @@ def command(
     """
     check_outputs(as_json, output)
     config = with_trust(load_config(), "pytorch", trusted, root)
+    own = output is None or output == STDOUT
     with open_workspace(workspace, write=False) as space:
         name, cases = _find(space, identity)
-        script = output if output not in (None, STDOUT) else space.folder / "reproducers" / f"{name}.py"
-        if script != output and script.is_symlink():
-            script.unlink()  # what lies in the workspace may come from elsewhere, and lead there
-        script.parent.mkdir(parents=True, exist_ok=True)
-        scripts: list[tuple[str, Attempt | None]] = []
-        for case in cases:
-            with ModelSources(space, config) as sources:
-                text = render(sources, case, _versions(space, case))
-            script.write_text(text, encoding="utf-8")
-            scripts.append((text, None if no_run else _attempt(space, config, script, case.result)))
-            if scripts[-1][1] is None or scripts[-1][1].reproduced:
-                break
-        text, tried = next((each for each in scripts if each[1] is not None and each[1].reproduced), scripts[0])
-        script.write_text(text, encoding="utf-8")
-        place = str(script.relative_to(space.folder)) if script.is_relative_to(space.folder) else str(script.resolve())
+        if output is None or output == STDOUT:
+            script = own_folder(space.folder / "reproducers") / f"{name}.py"
+        else:
+            check_output(script := output)
+        text, tried = _tried(space, config, cases, run=not no_run)
+        with replacing(script) as file:
+            file.write(text.encode("utf-8"))
+        place = str(script.relative_to(space.folder)) if own else str(script.resolve())
     if tried is not None:
-        _keep(workspace, name, cases[0].result.test, place, tried)
+        digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
+        _keep(workspace, Reproduction(name, place, tried.reproduced, cases[0].result.test, digest), tried.message)
     if output == STDOUT:
         print_text(text)
     _say(script, tried, as_json, err=output == STDOUT)
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
 
 
-def _attempt(space: Workspace, config: Config, script: Path, result: StoredResult) -> Attempt:
-    return attempt(script, config, result, space.folder / "scratch")
+def _tried(space: Workspace, config: Config, cases: Sequence[ScriptCase], *, run: bool) -> tuple[str, Attempt | None]:
+    """The script of the first of *cases* that shows the failure, else that of the first, and its outcome.
+
+    A script runs in a new folder: Python looks for modules beside a script first, and a workspace may come from elsewhere.
+    """
+    tries: list[tuple[str, Attempt | None]] = []
+    for case in cases:
+        with ModelSources(space, config) as sources:
+            text = render(sources, case, _versions(space, case))
+        if not run:
+            return text, None
+        with working_folder("reproduce", space.folder / "scratch") as folder:
+            file = folder / "reproducer.py"
+            file.write_text(text, encoding="utf-8")
+            tried = attempt(file, config, case.result, space.folder / "scratch")
+        if tried.reproduced:
+            return text, tried
+        tries.append((text, tried))
+    return tries[0]
 
 
 def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:
@@ -107,11 +124,11 @@ def _versions(space: Workspace, case: ScriptCase) -> Mapping[str, Any]:
     return campaigns[-1].versions if campaigns else _UNKNOWN
 
 
-def _keep(workspace: Path, finding: str, test: str, place: str, tried: Attempt) -> None:
+def _keep(workspace: Path, reproduction: Reproduction, message: str) -> None:
     """Stores the outcome for reports, unless a running campaign holds the workspace."""
     try:
         with open_workspace(workspace, write=True) as space:
-            Campaigns(space).keep_reproduction(finding, test, place, tried.message, reproduced=tried.reproduced)
+            Campaigns(space).keep_reproduction(reproduction, message)
     except EnvironmentBroken as error:
         say(f"reports will not show the outcome: {error}")
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, TypedDict, cast
 import msgspec
 
 from opera import __version__
-from opera.atomic import replacing
+from opera.atomic import output
 from opera.corpus.selection import Chosen, Selection, choose, instance_of
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Opaque, decode_instance, digest, encode_instance
@@ -132,7 +132,7 @@ def write_corpus(path: str, header: Mapping[str, object], entries: Iterable[Entr
             sys.stdout.buffer.write(line)
         sys.stdout.buffer.flush()
         return
-    with replacing(Path(path)) as file:
+    with output(Path(path)) as file:
         if path.endswith(".gz"):
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) as packed:
                 packed.writelines(lines)

@@ -17,7 +17,7 @@ from typing import Any, cast
 
 import msgspec
 
-from opera.atomic import replacing
+from opera.atomic import output
 from opera.errors import UserError
 from opera.instance import Argument, Instance, Tensor, decode_instance, encode_instance
 from opera.prioritize import Candidate, History, equipped_counts, record
@@ -99,7 +99,7 @@ _MOST_STATEMENTS = 10_000_000
 
 def write_recorded(recorded: RecordedRun, path: Path) -> None:
     """Writes *recorded*; the same campaign gives the same bytes."""
-    with replacing(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=9, mtime=0) as packed:
+    with output(path) as file, gzip.GzipFile(filename="", fileobj=file, mode="wb", compresslevel=9, mtime=0) as packed:
         for document in _documents(recorded):
             packed.write((json.dumps(document, separators=(",", ":"), sort_keys=True) + "\n").encode())
 

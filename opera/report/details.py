@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -231,22 +232,19 @@ class Detailer:
         )
 
     def _script(self, finding: Finding) -> tuple[str, str]:
-        if finding.reproducer is None:
-            return (
-                "",
-                "no reproducer exists yet"
-                if finding.has_script
-                else f"the adapter {one_line(finding.representative.compiler)} writes none",
-            )
-        outcome = "reproduced the failure" if finding.verified else "did not reproduce the failure in its last run"
-        path = self._workspace.folder / finding.reproducer
-        if path.parent.resolve() != (self._workspace.folder / "reproducers").resolve() or path.is_symlink():
-            return "", f"{finding.reproducer} {outcome}; it is outside the workspace, so its text is not shown"
+        """The text of the script that OPERA has run, and what to say of it."""
+        ran = finding.reproduction
+        if ran is None:
+            adapter = one_line(finding.representative.compiler)
+            return "", "no reproducer exists yet" if finding.has_script else f"the adapter {adapter} writes none"
+        outcome = "reproduced the failure" if ran.reproduced else "did not reproduce the failure in its last run"
         try:
-            text = read_file(path).decode("utf-8", "replace")
+            data = read_file(self._workspace.folder / ran.script)
         except (OSError, Malformed):
-            return "", f"{finding.reproducer} is no longer in the workspace; `opera reproduce` writes it again"
-        return block(text, _SCRIPT_LIMIT), f"{finding.reproducer} {outcome}"
+            return "", f"{ran.script} is no longer in the workspace; `opera reproduce` writes it again"
+        if hashlib.sha256(data).hexdigest() != ran.digest:
+            return "", f"{ran.script} has changed since OPERA ran it; `opera reproduce` writes it again"
+        return block(data.decode("utf-8", "replace"), _SCRIPT_LIMIT), f"{ran.script} {outcome}"
 
 
 def reduced_lines(finding: Finding) -> tuple[str, ...]:

@@ -88,13 +88,15 @@ class Reproduction:
         finding: The id under which the script was asked for.
         script: The file, relative to the workspace.
         reproduced: Whether the script showed the failure.
-        test: The failing test that the script shows; None if an older OPERA stored the outcome.
+        test: The failing test that the script shows.
+        digest: SHA-256 of the script: another text under its name is none that OPERA has run.
     """
 
     finding: str
     script: str
     reproduced: bool
-    test: str | None
+    test: str
+    digest: str
 
 
 @dataclass(frozen=True)
@@ -302,18 +304,21 @@ class Campaigns:
         rows = self._database.execute("SELECT id, document FROM machines ORDER BY id")
         return {key: from_json(document, Document) for key, document in rows}
 
-    def keep_reproduction(self, finding: str, test: str, script: str, message: str, *, reproduced: bool) -> None:
-        """Stores the outcome of the script that shows *test*, under the id of its finding."""
+    def keep_reproduction(self, reproduction: Reproduction, message: str) -> None:
+        """Stores the outcome of a script that this process has written and run."""
+        each = reproduction
         with self._workspace.transaction() as database:
             database.execute(
-                "INSERT OR REPLACE INTO reproductions (finding, script, reproduced, message, test) VALUES (?, ?, ?, ?, ?)",
-                (finding, script, reproduced, message, test),
+                "INSERT OR REPLACE INTO reproductions (finding, script, reproduced, message, test, digest, code)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (each.finding, each.script, each.reproduced, message, each.test, each.digest, signature(*_signed(each))),
             )
 
     def reproductions(self) -> list[Reproduction]:
-        """The outcomes of scripts, one for each finding whose script ran."""
-        rows = self._database.execute("SELECT finding, script, reproduced, test FROM reproductions ORDER BY finding")
-        return [Reproduction(finding, script, bool(reproduced), test) for finding, script, reproduced, test in rows]
+        """The outcomes of scripts, one for each finding whose script ran; what another user's OPERA has written does not count."""
+        rows = self._database.execute("SELECT code, finding, script, reproduced, test, digest FROM reproductions ORDER BY finding")
+        found = [(code, Reproduction(finding, script, bool(done), test, digest)) for code, finding, script, done, test, digest in rows]
+        return [each for code, each in found if is_signed(code, *_signed(each))]
 
     def artefact(self, key: str) -> dict[str, Any] | None:
         """What the materialiser answered for *key*, if it has been asked by this user: the answer names files that a library loads."""
@@ -329,6 +334,11 @@ class Campaigns:
             documents = ((key, json.dumps(document)) for key, document in items)
             rows = ((key, f"{signature(key, document)} {document}") for key, document in documents)
             database.executemany("INSERT OR REPLACE INTO artefacts VALUES (?, ?)", rows)
+
+
+def _signed(each: Reproduction) -> tuple[str, ...]:
+    """What a signature of an outcome covers."""
+    return "reproduction", each.finding, each.script, str(each.reproduced), each.test, each.digest
 
 
 def _result(row: tuple[Any, ...]) -> StoredResult:

@@ -277,13 +277,15 @@ class MachineRow(Row, frozen=True, array_like=True):
 
 
 class ReproductionRow(Row, frozen=True, array_like=True):
-    """The outcome of a script."""
+    """The outcome of a script. It counts only where this user's key has signed it."""
 
     finding: Digits
     script: Line
     reproduced: Flag
     message: Line
-    test: Hash | None
+    test: Hash
+    digest: Hash
+    code: Line
 
 
 class FindingIdRow(Row, frozen=True, array_like=True):

@@ -122,7 +122,9 @@ CREATE TABLE reproductions (        -- outcome of the newest reproducer of a fin
     script     TEXT NOT NULL,       -- relative to the workspace
     reproduced INTEGER NOT NULL,
     message    TEXT NOT NULL,
-    test       TEXT                 -- the failing test that the script shows
+    test       TEXT NOT NULL,       -- the failing test that the script shows
+    digest     TEXT NOT NULL,       -- SHA-256 of the script
+    code       TEXT NOT NULL        -- signature of the user whose OPERA wrote and ran it
 ) WITHOUT ROWID;
 
 CREATE TABLE finding_ids (          -- ids under which findings were reported; an id names the finding that has its test

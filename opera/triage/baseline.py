@@ -30,7 +30,7 @@ import tomlkit
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
-from opera.atomic import replacing
+from opera.atomic import output
 from opera.console import quoted
 from opera.errors import UserError
 from opera.store.rows import TriggerFacts
@@ -174,7 +174,7 @@ class Baseline:
 
     def write(self) -> None:
         """Writes the file, whole or not at all."""
-        with replacing(self.path) as file:
+        with output(self.path, in_place=True) as file:
             file.write(tomlkit.dumps(self._document).encode())
 
 

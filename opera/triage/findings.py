@@ -42,8 +42,7 @@ class Finding:
         names: The id of each member: the oldest one that names it, else its own.
         reduction: The outcome of the representative's reduction; None if it was not tried.
         merged_because: Why the members are one.
-        verified: Whether its reproducer reproduced it.
-        reproducer: The script, relative to the workspace; None if none was written.
+        reproduction: The outcome of its script; None if none was run.
     """
 
     id: str
@@ -63,8 +62,17 @@ class Finding:
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     reduction: StoredReduction | None = None
     merged_because: tuple[str, ...] = ()
-    verified: bool = False
-    reproducer: str | None = None
+    reproduction: Reproduction | None = None
+
+    @property
+    def verified(self) -> bool:
+        """Whether its script showed the failure."""
+        return self.reproduction is not None and self.reproduction.reproduced
+
+    @property
+    def reproducer(self) -> str | None:
+        """The script, relative to the workspace; None if none was run."""
+        return None if self.reproduction is None else self.reproduction.script
 
     @property
     def subject(self) -> str:
@@ -223,7 +231,6 @@ def _finding(
     tests = [test for part in members for test in parts[part]]
     reduction = known.causes.of(members[0])
     first = _representative(next(parts[part] for part in members if parts[part]), reduction, known)
-    reproduction = _reproduction([*ids, *members], {test.test for test in tests}, known)
     return Finding(
         id=ids[0],
         compiler=_culprit(first, reduction),
@@ -242,14 +249,13 @@ def _finding(
         names=names,
         reduction=reduction,
         merged_because=known.causes.reasons(names),
-        verified=reproduction is not None and reproduction.reproduced,
-        reproducer=None if reproduction is None else reproduction.script,
+        reproduction=_reproduction([*ids, *members], {test.test for test in tests}, known),
     )
 
 
 def _reproduction(ids: Sequence[str], tests: Collection[str], known: Knowledge) -> Reproduction | None:
     """The outcome of a script of one of *tests*; of several, the one under the first of *ids*."""
-    found = [each for each in known.reproductions if (each.finding in ids if each.test is None else each.test in tests)]
+    found = [each for each in known.reproductions if each.test in tests]
     return min(found, key=lambda each: (ids.index(each.finding) if each.finding in ids else len(ids), not each.reproduced), default=None)
 
 

@@ -23,6 +23,7 @@ from opera.errors import UserError
 from opera.instance import Occurrence, digest, encode_instance
 from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult
+from opera.store.campaigns import Reproduction
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
 from opera.store.reductions import Merge, Reductions, StoredReduction
@@ -78,7 +79,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         campaigns.write("c1", enumerate(results))
         campaigns.pause("c1", 1.0, complete=True, stopped_by=None)
         campaigns.keep_machine("ab", {"cores": 2, "memory": 1, "processor": "p", "features": ["f"]})
-        campaigns.keep_reproduction("f0" * 8, "0" * 64, "reproducers/f0.py", "m", reproduced=True)
+        campaigns.keep_reproduction(Reproduction("f0" * 8, "reproducers/f0.py", True, "0" * 64, "0" * 64), "m")
         stored = Reductions(space)
         for place in (0, 1):
             fingerprint, document = f"f{place}" * 8, encode_instance(SOUND[0])

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
-from typing import Any
 
 import pytest
-from fake.corpora import Run, fill, held, runner, tensor, torch_call
+from fake.corpora import Run, fill, runner, tensor, torch_call
 
 from opera.instance import Argument, Call, DType, Instance, Kind, Occurrence, Tensor, digest, shape_digest
 from opera.store import Corpus
-from opera.store.database import VERSION, open_workspace
+from opera.store.database import open_workspace
 
 
 @pytest.fixture
@@ -139,80 +137,3 @@ def test_ls_lists_all_operators_when_asked(run: Run) -> None:
     assert "… 5 more; --operators lists them" in run("ls", "--workspace", "w").out
     assert run("ls", "--workspace", "w", "--operators").out.count("torch.f") == 15
     assert len(run("ls", "--workspace", "w", "--operators", "--json").json["libraries"][0]["largest"]) == 15
-
-
-# Workspaces of the version before.
-
-
-SCHEMA_1 = """
-PRAGMA foreign_keys = OFF;
-BEGIN;
-CREATE TABLE older (id TEXT PRIMARY KEY, library TEXT NOT NULL, api TEXT NOT NULL, operator TEXT NOT NULL, outcome TEXT NOT NULL,
-    document BLOB NOT NULL) WITHOUT ROWID;
-INSERT INTO older SELECT id, library, api, operator, outcome, document FROM instances;
-DROP TABLE instances;
-ALTER TABLE older RENAME TO instances;
-CREATE INDEX instances_by_library ON instances (library, api);
-CREATE TABLE older (instance TEXT NOT NULL REFERENCES instances (id), source TEXT NOT NULL, test TEXT NOT NULL, calls INTEGER NOT NULL,
-    PRIMARY KEY (instance, source, test)) WITHOUT ROWID;
-INSERT INTO older SELECT instance, source, test, calls FROM occurrences;
-DROP TABLE occurrences;
-ALTER TABLE older RENAME TO occurrences;
-DROP TABLE extraction_progress;
-ALTER TABLE rankings RENAME COLUMN frontend TO library;
-DROP TABLE drops;
-DROP TABLE IF EXISTS reductions;
-DROP TABLE IF EXISTS assignments;
-DROP TABLE IF EXISTS merges;
-ALTER TABLE results DROP COLUMN machine;
-ALTER TABLE results DROP COLUMN exporter;
-DROP TABLE finding_ids; ALTER TABLE reproductions DROP COLUMN test;
-DROP TABLE IF EXISTS machines;
-DROP TABLE IF EXISTS results_elsewhere;
-PRAGMA user_version = 1;
-COMMIT;
-"""
-
-
-def downgrade(folder: str) -> None:
-    """Makes a workspace one of schema 1."""
-    with open_workspace(Path(folder), write=True) as space:
-        space.database.executescript(SCHEMA_1)
-
-
-def columns(folder: str) -> dict[str, list[tuple[Any, ...]]]:
-    """Name, type, nullability and place in the key of every column, and the columns of every index."""
-    with open_workspace(Path(folder), write=False) as space:
-        tables = [
-            row[0] for row in space.database.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-        ]
-        found = {
-            name: [(row[1], row[2], row[3], row[5]) for row in space.database.execute(f"PRAGMA table_info({name})")] for name in tables
-        }
-        indices = [row[0] for row in space.database.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")]
-        return found | {name: space.database.execute(f"PRAGMA index_info({name})").fetchall() for name in indices}
-
-
-@pytest.mark.parametrize("write", [False, True])
-def test_a_workspace_of_schema_1_is_brought_to_this_one_and_keeps_its_content(run: Run, write: bool) -> None:
-    fill("new", *VARIOUS)
-    fill("old", *VARIOUS)
-    downgrade("old")
-    with open_workspace(Path("old"), write=write) as space:
-        assert space.database.execute("PRAGMA user_version").fetchone() == (VERSION,)
-    assert columns("old") == columns("new")
-    assert held("old") == held("new")
-    counts = [run("ls", "--workspace", name, "--json").json["libraries"] for name in ("old", "new")]
-    assert counts[0] == counts[1]
-
-
-def test_provenance_of_an_older_workspace_is_folded(run: Run) -> None:
-    fill("old", GOOD, test="test_00")
-    downgrade("old")
-    with sqlite3.connect("old/opera.db") as database:
-        rows = [(digest(GOOD), "suite", f"test_{number:02}", 2) for number in range(1, 30)]
-        database.executemany("INSERT INTO occurrences VALUES (?, ?, ?, ?)", rows)
-    database.close()
-    ((_, seen),) = held("old").values()
-    assert [each.test for each in seen] == [*(f"test_0{number}" for number in range(10)), "*"]
-    assert seen[-1].calls == 40

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import io
 import json
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from opera.config import Config
 from opera.instance import Instance, Occurrence, digest, encode_instance
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.store.campaigns import Reproduction
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, findings_in
@@ -164,8 +166,10 @@ def test_persons_take_findings_apart_and_together_by_any_of_their_ids(workspace:
 
 def test_what_was_verified_stays_verified_with_its_script(workspace: Workspace) -> None:
     (workspace.folder / "reproducers").mkdir()
-    (workspace.folder / "reproducers" / f"{F}.py").write_text("print('shown')\n", encoding="utf-8")
-    Campaigns(workspace).keep_reproduction(F, FIRST.test, f"reproducers/{F}.py", "same", reproduced=True)
+    script = b"print('shown')\n"
+    (workspace.folder / "reproducers" / f"{F}.py").write_bytes(script)
+    ran = Reproduction(F, f"reproducers/{F}.py", True, FIRST.test, hashlib.sha256(script).hexdigest())
+    Campaigns(workspace).keep_reproduction(ran, "same")
     reduce(workspace, SECOND, "2" * 16, size(2))
     reduce(workspace, FIRST, "1" * 16, size(1))
     triage(workspace)
@@ -177,7 +181,7 @@ def test_what_was_verified_stays_verified_with_its_script(workspace: Workspace) 
 
 
 def test_a_script_of_a_part_that_was_split_off_goes_with_this_part(workspace: Workspace) -> None:
-    Campaigns(workspace).keep_reproduction(F, SECOND.test, f"reproducers/{F}.py", "same", reproduced=True)
+    Campaigns(workspace).keep_reproduction(Reproduction(F, f"reproducers/{F}.py", True, SECOND.test, "0" * 64), "same")
     reduce(workspace, SECOND, "2" * 16, size(2))
     reduce(workspace, FIRST, "1" * 16, size(1))
     assert (of(workspace, FIRST).verified, of(workspace, SECOND).verified) == (False, True)

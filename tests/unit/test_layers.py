@@ -14,7 +14,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
         "bounded_json errors interruption testing",
-        "plugins untrusted atomic trust",
+        "atomic",
+        "plugins untrusted trust",
         "console",
         "config",
         "instrumentation",
