@@ -13,23 +13,12 @@ from typing import IO
 
 from opera.errors import UserError
 
-_FOLDERS = ("blobs", "cache", "logs", "scratch")
+_DATABASE = "opera.db"
 WORKSPACE_FILES = frozenset(
-    [
-        "opera.db",
-        "opera.db-wal",
-        "opera.db-shm",
-        "opera.db-journal",
-        "checked",
-        "lock",
-        "status.json",
-        "log.jsonl",
-        "log.1.jsonl",
-        *_FOLDERS,
-    ]
+    [_DATABASE, *(f"{_DATABASE}-{each}" for each in ("wal", "shm", "journal")), "checked", "lock", "status.json", "log.jsonl", "log.1.jsonl"]
+    + ["blobs", "cache", "logs", "scratch"]
 )
 """Names of files and folders in a workspace that belong to OPERA."""
-_DATABASE = "opera.db"
 _READ: set[tuple[int, int]] = set()
 """The files that this command has read: device and number of each."""
 

@@ -173,6 +173,7 @@ def match(left: Sequence[KnownFailure], right: Sequence[KnownFailure]) -> Matchi
 
     One fingerprint may have several causes, since several bugs may end in one message. So a failing test is known only if the same
     instance failed on the left, or has the condition of a failure there; or if a reduction shows that it has one cause with such a test.
+    A failure on the left answers for one changed message only.
     """
     alike: dict[object, list[KnownFailure]] = {}
     for each in left:
@@ -182,15 +183,19 @@ def match(left: Sequence[KnownFailure], right: Sequence[KnownFailure]) -> Matchi
     changed: list[Pair] = []
     new: list[KnownFailure] = []
     undecided: list[KnownFailure] = []
+    there = {each.fingerprint for each in right}
+    answered = {each.key for each in left if each.fingerprint in there}
     for each in right:
         known = alike.get(each.fingerprint, [])
         pairs, rest = _explained(known, each)
         same += pairs
         if rest is None:
             continue
-        pairs, rest = _explained([old for old in alike.get(each.bug, []) if old.fingerprint != each.fingerprint], rest)
-        changed += pairs
-        if rest is not None:
+        old = _changed([old for old in alike.get(each.bug, []) if old.key not in answered], rest)
+        if old is not None:
+            answered.add(old.key)
+            changed.append((old, rest))
+        else:
             (undecided if known and rest.condition is None else new).append(rest)
     matched = {old.key for old, _ in (*same, *changed)}
     return Matching(tuple(same), tuple(changed), tuple(new), tuple(undecided), tuple(each for each in left if each.key not in matched))
@@ -198,19 +203,27 @@ def match(left: Sequence[KnownFailure], right: Sequence[KnownFailure]) -> Matchi
 
 def _explained(known: Sequence[KnownFailure], failure: KnownFailure) -> tuple[list[Pair], KnownFailure | None]:
     """The parts of *failure* that are one of *known*, and the rest of it; None where nothing is left."""
-    by_case = [next((old for old in known if old.covers(case)), None) for case in failure.cases]
+    cases = failure.cases or [Case("", each, "", lambda: None) for each in sorted(failure.instances)]
+    by_case = [next((old for old in known if old.covers(case)), None) for case in cases]
     if failure.condition is not None:
         old = next((old for old in known if old.covers_cause(failure)), None) or next(filter(None, by_case), None)
         return ([], failure) if old is None else ([(old, failure)], None)
     parts: dict[int, tuple[KnownFailure, list[Case]]] = {}
     rest: list[Case] = []
-    for case, old in zip(failure.cases, by_case, strict=True):
+    for case, old in zip(cases, by_case, strict=True):
         if old is None:
             rest.append(case)
         else:
             parts.setdefault(id(old), (old, []))[1].append(case)
+    if not parts:
+        return [], failure
     pairs = [(old, failure.of_cases(cases)) for old, cases in parts.values()]
     return pairs, failure.of_cases(rest) if rest else None
+
+
+def _changed(known: Sequence[KnownFailure], failure: KnownFailure) -> KnownFailure | None:
+    """The one of *known* that explains all of *failure*, whose message has changed. What it explains in part only may be another bug."""
+    return next((old for old in known if _explained([old], failure)[1] is None), None)
 
 
 def earlier(known: Mapping[str, Iterable[str]], note: str) -> list[KnownFailure]:

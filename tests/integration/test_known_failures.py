@@ -170,6 +170,6 @@ def test_a_run_writes_its_reports_with_known_failures_apart(lab: Lab) -> None:
 def test_update_says_what_the_file_has_now(lab: Lab) -> None:
     file = str(lab.folder / "known.toml")
     assert opera(lab, "baseline", "update", file).stdout.endswith(
-        f"{file}: 0 known, 2 new, 0 changed, 0 gone, 0 not tested\nwrote 2 failures\n"
+        f"{file}: 0 known, 2 new, 0 undecided, 0 changed, 0 gone, 0 not tested\nwrote 2 failures\n"
     )
     assert opera(lab, "baseline", "check", file).stdout == f"{file}: 2 known, 0 new, 0 changed, 0 gone, 0 not tested\n"

@@ -159,10 +159,10 @@ def test_new_and_compare_and_the_summary_of_a_run_go_by_cause_too(ours: Workspac
     assert len(told("compare", "aaaa", "bbbb")["new"]) == 1
 
 
-def test_a_changed_message_on_other_calls_too_is_known_for_the_old_calls_only(baseline: str, ours: Workspace) -> None:
+def test_a_changed_message_on_other_calls_too_may_be_another_bug(baseline: str, ours: Workspace) -> None:
     Corpus(ours).add((each, Occurrence("s", "t")) for each in INSTANCES.values())
     write(ours, crash("f1", INSTANCES[1], "can not fold"), crash("f7", INSTANCES[7], "can not fold"))
-    assert checked(baseline) == {"new": 1, "undecided": 0, "changed": 1, "gone": 0, "known": 0}
+    assert checked(baseline) == {"new": 1, "undecided": 0, "changed": 0, "gone": 1, "known": 0}
 
 
 def test_results_that_say_nothing_are_no_success(baseline: str, ours: Workspace) -> None:
