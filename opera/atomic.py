@@ -14,9 +14,9 @@ from typing import IO
 from opera.errors import UserError
 
 _DATABASE = "opera.db"
+_OF_SQLITE = tuple(f"{_DATABASE}{end}" for end in ("", "-wal", "-shm", "-journal"))
 WORKSPACE_FILES = frozenset(
-    [_DATABASE, *(f"{_DATABASE}-{each}" for each in ("wal", "shm", "journal")), "checked", "lock", "status.json", "log.jsonl", "log.1.jsonl"]
-    + ["blobs", "cache", "logs", "scratch"]
+    [*_OF_SQLITE, "checked", "lock", "status.json", "log.jsonl", "log.1.jsonl", "blobs", "cache", "logs", "scratch"]
 )
 """Names of files and folders in a workspace that belong to OPERA."""
 _READ: set[tuple[int, int]] = set()

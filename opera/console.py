@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -166,11 +167,24 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic
     if elastic is not None:
         others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
         widths[elastic] = max(20, min(widths[elastic], terminal_width() - others))
+    if elastic is not None:
+        for row, cell in zip(lines, _apart([row[elastic] for row in lines], widths[elastic]), strict=True):
+            row[elastic] = cell
     numeric = [bool(rows) and all(_is_number(row[place]) for row in lines[1:]) for place in range(len(header))]
     lines.insert(1, ["-" * width for width in widths])
     for number, row in enumerate(lines):
         cells = [_cell(cell, width, right=right and number > 0) for cell, width, right in zip(row, widths, numeric, strict=True)]
         echo("  ".join(cells).rstrip())
+
+
+def _apart(cells: Sequence[str], width: int) -> list[str]:
+    """*cells* of at most *width* characters; those that would look alike without their ends lose their middle."""
+    shown = Counter(_cell(cell, width, right=False) for cell in set(cells))
+    head = (width - 1) // 2
+    return [
+        cell if len(cell) <= width or shown[_cell(cell, width, right=False)] < 2 else f"{cell[:head]}…{cell[head + 1 - width :]}"
+        for cell in cells
+    ]
 
 
 def _flat(text: str) -> str:

@@ -146,7 +146,7 @@ class Pipeline:
                 context = Context(equipped_counts(settings.compiler, route.frontend), settings.seed, earlier or History())
                 adaptation = Adaptation(strategy, context, part or all_alike)
             progress = progress or CampaignProgress(settings.subject, str(self.workspace), quiet=True)
-            return run_campaign(space, load_config(), settings, lambda: ((key, corpus.get(key)) for key in order), progress, adaptation)
+            return run_campaign(space, load_config(), settings, lambda: corpus.readable(order), progress, adaptation)
 
     def triage(self, options: TriageOptions | None = None, say: Callable[[StoredReduction, str], None] | None = None) -> TriageTally:
         """Reduces failing tests, finds their triggers, and merges findings with one root cause.

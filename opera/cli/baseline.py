@@ -154,4 +154,5 @@ def entry_of(failure: KnownFailure) -> JsonObject:
 
 def row_of(failure: KnownFailure) -> list[str]:
     """A failure in a table."""
-    return [failure.fingerprint[:8], failure.subject, failure.verdict, one_line(failure.converter, 32), one_line(failure.summary)]
+    when = "" if failure.condition is None else f", with {failure.condition.text()}"
+    return [failure.fingerprint[:8], failure.subject, failure.verdict, one_line(failure.converter, 32), one_line(failure.summary + when)]

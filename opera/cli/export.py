@@ -14,7 +14,7 @@ from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
 from opera.cli.options import Count, OutputFile, Pattern, Size, common
 from opera.console import STDOUT, check_outputs, one_line, option, plural, print_json, quoted, say, write
 from opera.corpus.files import export
-from opera.corpus.selection import Selection, choose, instance_of, selector
+from opera.corpus.selection import Selection, choose, selector
 from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Outcome
 from opera.opidiff.companion import NAME, content
@@ -125,7 +125,7 @@ def opidiff(
     with open_workspace(workspace, write=False) as space:
         corpus = Corpus(space)
         rows = choose(space, selection, seed)
-        exported = exported_suites((instance_of(corpus, each.id) for each in rows), companion=companion)
+        exported = exported_suites((corpus.get(each.id) for each in rows), companion=companion)
     count = sum(exported.forms.values())
     if not count:
         raise NothingSelected("no selected instance can be written; --companion writes more")

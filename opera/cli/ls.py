@@ -14,6 +14,7 @@ from opera.console import echo, one_line, plural, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
 from opera.report.census import Census, LibraryCensus, Ran, census
+from opera.run.status import running_campaign
 from opera.store.database import open_workspace
 from opera.store.queries import Occurred
 from opera.untrusted import JsonObject
@@ -45,15 +46,16 @@ def command(
     """List the sources, operators and campaigns of the workspace."""
     with open_workspace(workspace, write=False) as space:
         held = census(space, Selection(library, source, keyword, test))
+    running = running_campaign(workspace)
     bound = None if operators else limit
     if as_json:
-        print_json(_document(held, bound, tests=test is not None))
+        print_json(_document(held, bound, tests=test is not None, running=running))
     else:
-        _print(held, bound)
+        _print(held, bound, running)
     return Exit.CLEAN
 
 
-def _document(held: Census, limit: int | None, *, tests: bool) -> JsonObject:
+def _document(held: Census, limit: int | None, *, tests: bool, running: str | None) -> JsonObject:
     seen = (
         {
             "seen": [
@@ -109,6 +111,7 @@ def _document(held: Census, limit: int | None, *, tests: bool) -> JsonObject:
                 "tests": each.tests,
                 "verdicts": dict(each.verdicts),
                 "complete": each.campaign.complete,
+                "running": each.campaign.id == running,
                 "stopped_by": each.campaign.stopped_by,
                 "seconds": round(each.campaign.seconds, 3),
                 "started": each.campaign.started,
@@ -118,7 +121,7 @@ def _document(held: Census, limit: int | None, *, tests: bool) -> JsonObject:
     }
 
 
-def _print(held: Census, limit: int | None) -> None:
+def _print(held: Census, limit: int | None, running: str | None) -> None:
     if held.sources:
         rows = [
             [
@@ -137,7 +140,7 @@ def _print(held: Census, limit: int | None) -> None:
     if held.campaigns:
         builds = any(each.campaign.build for each in held.campaigns)
         header = ["campaign", "subject", *(["build"] if builds else []), "tests", "state", "verdicts"]
-        print_table(header, [_campaign(each, builds=builds) for each in held.campaigns])
+        print_table(header, [_campaign(each, builds=builds, running=running) for each in held.campaigns])
     else:
         echo("no campaign has run")
 
@@ -167,8 +170,11 @@ def _print_seen(seen: Sequence[Occurred]) -> None:
     echo()
 
 
-def _campaign(ran: Ran, *, builds: bool) -> list[str]:
-    state = "complete" if ran.campaign.complete else f"stopped by {ran.campaign.stopped_by or 'an interruption'}"
+def _campaign(ran: Ran, *, builds: bool, running: str | None) -> list[str]:
+    if ran.campaign.id == running:
+        state = "running"
+    else:
+        state = "complete" if ran.campaign.complete else f"stopped by {ran.campaign.stopped_by or 'an interruption'}"
     verdicts = ", ".join(f"{name} {count:,}" for name, count in sorted(ran.verdicts.items(), key=lambda item: (-item[1], item[0])))
     build = [one_line(ran.campaign.build or "", 24)] if builds else []
     return [ran.campaign.id, f"{ran.campaign.compiler}/{ran.campaign.frontend}", *build, f"{ran.tests:,}", state, verdicts]

@@ -24,6 +24,7 @@ from opera.console import STDOUT, LiveLine, complain, cut, one_line, print_text,
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 from opera.interruption import interruptible
 from opera.models.opsets import NEWEST, OLDEST
+from opera.untrusted import Malformed
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -263,6 +264,8 @@ def explain(error: BaseException) -> OperaError | None:
         return EnvironmentBroken("no space left on the disk of the workspace; free some space, and run the same command again")
     if isinstance(error, sqlite3.OperationalError) and "readonly" in str(error):
         return EnvironmentBroken("the workspace is read-only; make it writable, or use a copy with --workspace")
+    if isinstance(error, Malformed):
+        return UserError(f"data that OPERA did not write, or that were damaged: {error}; remove or restore them")
     if isinstance(error, sqlite3.IntegrityError) or (isinstance(error, sqlite3.DatabaseError) and "malformed" in str(error)):
         way = "move it away, or choose another --workspace; `sqlite3 opera.db .recover` prints the readable rows"
         return UserError(f"the workspace's opera.db is damaged ({error}); {way}")

@@ -64,7 +64,7 @@ def command(
             return Exit.CLEAN
         ranking = rank(corpus, compiler, route, strategy, seed, known)
         order = corpus.ranked(ranking.id)
-        first = [(key, corpus.get(key)) for key in order[:show]]
+        first = list(corpus.readable(order[:show]))
     document = {
         "schema": SCHEMA,
         "ranked": len(order),

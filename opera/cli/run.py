@@ -21,7 +21,7 @@ from opera.pipeline import Pipeline
 from opera.report.files import ReportFiles
 from opera.report.novelty import with_known
 from opera.report.overview import overview
-from opera.report.terminal import print_finding
+from opera.report.terminal import accepted_line, print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
 from opera.store import Campaigns
@@ -213,6 +213,8 @@ def _print(settings: Settings, summary: Summary, workspace: str, new: Sequence[F
     """The table of verdicts; *new* findings were not printed before."""
     rows = [[verdict.value, f"{count:,}", verdict.meaning] for verdict in Verdict if (count := summary.verdicts.get(verdict.value, 0))]
     print_table(["verdict", "tests", "meaning"], rows)
+    for reason, count in summary.accepted.items():
+        echo(accepted_line(count, reason))
     state = "complete" if summary.complete else f"{summary.planned - summary.executed:,} tests left"
     stopped = f"{' within the' if summary.complete else ', stopped by'} {summary.stopped_by}" if summary.stopped_by else ""
     echo(f"{settings.subject}: {summary.executed:,} tests in {summary.seconds:.0f} s, {state}{stopped}")
@@ -220,6 +222,8 @@ def _print(settings: Settings, summary: Summary, workspace: str, new: Sequence[F
     echo(f"findings: {summary.findings}, new: {summary.new_findings}{undecided}")
     if undecided:
         echo(f"undecided: the message of a known failure, on other calls; `opera triage{option(workspace)}` tells whether it is the same")
+    if summary.harness_errors:
+        echo(f"{plural(summary.harness_errors, 'test')} ended in the adapter's own code, not in the compiler: a bug of the adapter")
     for finding in new:
         print_finding(finding)
     if summary.findings:

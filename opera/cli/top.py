@@ -14,7 +14,7 @@ from opera.cli.options import Count, common
 from opera.console import doing, print_json, print_table, terminal
 from opera.errors import Exit, UserError
 from opera.run.progress import board
-from opera.run.status import SCHEMA, StatusDocument, read_status
+from opera.run.status import SCHEMA, StatusDocument, is_alive, read_status
 from opera.store import Campaign, Campaigns, Workspace
 from opera.store.database import open_workspace
 from opera.store.queries import cost_of, slowest_of
@@ -91,7 +91,7 @@ def _running(workspace: Path) -> StatusDocument:
             f"the last campaign in {workspace}, of {status['subject']}, ended before its first test; the same `opera run` gives the reason,"
             " `opera ls` lists earlier campaigns, and `opera top CAMPAIGN` shows one campaign"
         )
-    if status["state"] in ("starting", "running") and not Path(f"/proc/{status['pid']}").exists():
+    if status["state"] in ("starting", "running") and not is_alive(status):
         status.update(state="lost", workers=[])
     return status
 

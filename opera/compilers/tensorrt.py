@@ -106,7 +106,7 @@ class TensorRtAdapter(Adapter):
         profile = builder.create_optimization_profile()
         needed = False
         for entry in (network.get_input(place) for place in range(network.num_inputs)):
-            value: Array = feeds[entry.name]
+            value: Array = _fed(feeds, entry.name)
             if entry.is_shape_tensor:
                 profile.set_shape_input(entry.name, *[value.reshape(-1).tolist()] * 3)
                 needed = True
@@ -125,7 +125,7 @@ class TensorRtAdapter(Adapter):
         try:
             names = [engine.get_tensor_name(place) for place in range(engine.num_io_tensors)]
             outputs = [name for name in names if engine.get_tensor_mode(name) == self._trt.TensorIOMode.OUTPUT]
-            kept = [self._feed(engine, context, name, feeds[name], memory) for name in names if name not in outputs]
+            kept = [self._feed(engine, context, name, _fed(feeds, name), memory) for name in names if name not in outputs]
             allocators = {name: _make_allocator(self._trt, memory) for name in outputs}
             for name, allocator in allocators.items():
                 context.set_output_allocator(name, allocator)
@@ -169,6 +169,13 @@ class TensorRtAdapter(Adapter):
             return onnx_format.operator_of(subject)
         names = list(dict.fromkeys(str(node.op_type) for node in onnx_format.parse(subject.data).graph.node))
         return "+".join(names) if len(names) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
+
+
+def _fed(feeds: Mapping[str, Any], name: str) -> Any:
+    """The value of an input that TensorRT asks for."""
+    if name not in feeds:
+        raise Rejected(f"the engine asks for an input {name!r}, which the model does not have")
+    return feeds[name]
 
 
 class _Memory:

@@ -17,7 +17,7 @@ import msgspec
 
 from opera import __version__
 from opera.atomic import output
-from opera.corpus.selection import Chosen, Selection, choose, instance_of
+from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Opaque, decode_instance, digest, encode_instance
 from opera.instance.identity import VERSION
@@ -240,7 +240,7 @@ def export(workspace: Workspace, selection: Selection, seed: int, path: str) -> 
     """Writes the selected instances to *path*, tensors included; `-` is standard output. Returns the header of the file.
 
     Raises:
-        UserError: there is no such library or source, the keyword is no expression, or an instance cannot be read.
+        UserError: there is no such library or source, or the keyword is no expression.
         NothingSelected: no instance is selected.
     """
     rows = choose(workspace, selection, seed)
@@ -252,4 +252,4 @@ def export(workspace: Workspace, selection: Selection, seed: int, path: str) -> 
 def _entries(workspace: Workspace, rows: list[Chosen]) -> Iterator[Entry]:
     corpus = Corpus(workspace)
     for row in rows:
-        yield Entry(instance_of(corpus, row.id), tuple(corpus.provenance(row.id)))
+        yield Entry(corpus.get(row.id), tuple(corpus.provenance(row.id)))

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from opera.console import one_line
 from opera.errors import NothingSelected, UserError
-from opera.instance import Instance, encode_instance
+from opera.instance import encode_instance
 from opera.prioritize import Candidate, Context, StrategyName, get_strategy
 from opera.store import Corpus, Workspace, queries
 from opera.untrusted import JsonObject
@@ -198,18 +198,12 @@ def choose(workspace: Workspace, selection: Selection, seed: int = 0) -> list[Ch
     rows = _matching(workspace, selection)
     if selection.max_size is not None or _leaves_out(rows, selection):
         rows = most_varied(workspace, rows, selection, seed)
+    readable = {key for key, _ in Corpus(workspace).readable(row.id for row in rows)}
+    rows = [row for row in rows if row.id in readable]
     if not rows:
         check_keyword(selection.keyword, (row[2] for row in queries.chosen(workspace, selection.wanted())))
         raise NothingSelected("no instance is selected; `opera ls --operators` lists the operators")
     return sorted(rows, key=lambda row: (row.library, row.api, row.id))
-
-
-def instance_of(corpus: Corpus, key: str) -> Instance:
-    """The instance of that hash; raises UserError where its data are gone or damaged."""
-    try:
-        return corpus.get(key)
-    except ValueError as error:
-        raise UserError(f"instance {key[:12]} cannot be read: {error}; extract again to restore it") from error
 
 
 def check(workspace: Workspace, library: str | None, source: str | None) -> None:
@@ -240,12 +234,10 @@ def _leaves_out(rows: list[Chosen], selection: Selection) -> bool:
 
 def most_varied(workspace: Workspace, rows: Sequence[Chosen], selection: Selection, seed: int) -> list[Chosen]:
     """The first of *rows* in the ranking of the strategy `opera` under *seed*, as many and as large as *selection* allows."""
-    corpus = Corpus(workspace)
     candidates: list[Candidate] = []
-    for row in rows:
-        instance = instance_of(corpus, row.id)
+    for key, instance in Corpus(workspace).readable(row.id for row in rows):
         if selection.max_size is None or len(json.dumps(encode_instance(instance), separators=(",", ":"))) <= selection.max_size:
-            candidates.append(Candidate(row.id, instance))
+            candidates.append(Candidate(key, instance))
     by_id = {row.id: row for row in rows}
     ranked = get_strategy(StrategyName.OPERA.value).rank(candidates, Context(seed=seed))
     order = at_most((by_id[each.id] for each in ranked), selection.cap, lambda row: (row.library, row.api))

@@ -16,7 +16,19 @@ from opera import bundle
 from opera.arrays import Outputs
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Subject, UnsupportedRule, declined
-from opera.difftest.messages import Compared, Compile, CompilerRaised, Damaged, FirstPass, NotCaptured, Timed, from_json, to_json
+from opera.difftest.messages import (
+    NOTHING_COMPARED,
+    REJECTED,
+    Compared,
+    Compile,
+    CompilerRaised,
+    Damaged,
+    FirstPass,
+    NotCaptured,
+    Timed,
+    from_json,
+    to_json,
+)
 from opera.difftest.rejection import accepted, fault_of
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
@@ -29,7 +41,7 @@ from opera.oracles.metrics import metrics
 from opera.oracles.verdict import DifferenceFacts, Failure, MeasuredFacts, Stage
 from opera.trust import Trust, grant
 from opera.workers.child import Stages
-from opera.workers.failure import describe
+from opera.workers.failure import describe, raised_by
 from opera.workers.protocol import Message
 
 _NO_ACCESS = UnsupportedRule((f"{CannotFeed.__module__}.CannotFeed",), "no-array-interface", stages=tuple(stage.value for stage in Stage))
@@ -92,7 +104,7 @@ class CompilerWorker:
             loaded = self._adapter.load(subject, stages.enter)
             compiled = self._adapter.compile(loaded, subject, stages.enter)
             if not route.compares:
-                return Compared(None)
+                return Compared(None, how=NOTHING_COMPARED)
             stages.enter("run")
             if request.repeats:
                 return self._timed(compiled, subject, request.repeats, stages)
@@ -104,7 +116,7 @@ class CompilerWorker:
         except BaseException as error:  # a panic of a compiler in Rust, and sys.exit(), are no Exception
             stages.leave()
             self.spent = self._adapter.is_spent()
-            return self._failed(describe(error), stages.current, subject)
+            return self._failed(error, stages.current, subject)
         stages.enter("compare")
         inputs = list(tree["inputs"].values())
         difference = self._difference(tree["outputs"], tree["precise"], outputs, subject, inputs)
@@ -164,14 +176,16 @@ class CompilerWorker:
         fault = fault_of(subject.instance)
         return Compared(accepted(fault, self._factory.name, subject.route.frontend), fault.operator)
 
-    def _failed(self, failure: Failure, stage: str, subject: Subject) -> CompilerRaised | Compared:
+    def _failed(self, error: BaseException, stage: str, subject: Subject) -> CompilerRaised | Compared:
+        failure = describe(error)
         rule = declined((*self._adapter.unsupported, _NO_ACCESS), failure, stage)
         if subject.route.rejects:
             if rule is not None or declined(self._adapter.rejections, failure, stage) is not None:
-                return Compared(None)
+                return Compared(None, how=REJECTED)
             return CompilerRaised(cast(Any, stage), failure, None, fault_of(subject.instance).operator)
         unsupported = rule.reason if rule is not None else NEWER_OPSET if self._is_newer(subject) else None
-        return CompilerRaised(cast(Any, stage), failure, unsupported, self._converter(subject, failure))
+        converter = self._converter(subject, failure)
+        return CompilerRaised(cast(Any, stage), failure, unsupported, converter, raised_by(error, self._factory.__module__))
 
     def _is_newer(self, subject: Subject) -> bool:
         """Whether the model needs a newer opset than the compiler says to load."""

@@ -17,8 +17,8 @@ from opera.oracles.verdict import SHAPE_VARIES, Detail, Failure, Stage, Verdict
 from opera.programs.instances import ILL_TYPED
 from opera.workers.process import Done, Lost, Raised
 
-_SLIPS = frozenset(each.__name__ for each in (AttributeError, IndexError, KeyError, NameError, TypeError, ZeroDivisionError))
-"""Exceptions that a compiler written in another language does not raise on purpose; from a frame of our own they are our own."""
+HARNESS_ERROR = "harness-error"
+"""The reason of a test that ended in OPERA's own code: nothing is known of the compiler, and OPERA has to be mended."""
 _READERS = {
     ("torch.export", "load"): "torch.export",
     ("torch.jit._serialization", "load"): "trace",
@@ -62,7 +62,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     if isinstance(event, Lost):
         return _lost(event, operator, suspect)
     if isinstance(event, Raised):
-        return Judgement(Verdict.UNDEFINED, None, "harness-error", None, {"failure": event.failure}, event.seconds)
+        return Judgement(Verdict.UNDEFINED, None, HARNESS_ERROR, None, {"failure": event.failure}, event.seconds)
     answer = from_json(event.result)
     if isinstance(answer, CompilerRaised):
         return _raised(answer, event.seconds, suspect)
@@ -74,7 +74,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
     if difference is None:
         if undefined is not None:
             return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, None, detail, event.seconds)
-        return Judgement(Verdict.PASS, detail=detail, seconds=event.seconds)
+        return Judgement(Verdict.PASS, reason=answer.how, detail=detail, seconds=event.seconds)
     detail["difference"] = difference
     excuse = difference.get("explained") or (undefined if _says_nothing(difference["kind"], undefined) else None)
     if excuse is not None:
@@ -94,15 +94,9 @@ def _raised(answer: CompilerRaised, seconds: Mapping[str, float], suspect: str |
     unread = next((_READERS[each] for each in _calls(answer.failure) if each in _READERS), None)
     if unread is not None:
         return Judgement(Verdict.INVALID, None, f"capture-failed:{unread}", None, detail, seconds)
-    if _is_a_slip(answer.failure):
-        return Judgement(Verdict.UNDEFINED, stage, "harness-error", answer.converter, detail, seconds)
+    if answer.is_ours:
+        return Judgement(Verdict.UNDEFINED, stage, HARNESS_ERROR, answer.converter, detail, seconds)
     return Judgement(Verdict.CRASH, stage, None, answer.converter, detail, seconds, suspect)
-
-
-def _is_a_slip(failure: Failure) -> bool:
-    """Whether the adapter's own code raised: it met something that it does not know, which says nothing about the compiler."""
-    calls = _calls(failure)
-    return failure["type"] in _SLIPS and bool(calls) and calls[-1][0].startswith("opera.")
 
 
 def _calls(failure: Failure) -> list[tuple[str, str]]:
@@ -146,12 +140,14 @@ def headline(verdict: Verdict, detail: Detail, compiler: str) -> str:
     if "failure" in detail:
         failure = detail["failure"]
         return f"{str(failure['type']).rsplit('.', 1)[-1]}: {summary(str(failure['message']), noise_of(compiler))}"
-    lost = detail.get("lost", {})
-    if verdict is Verdict.HANG:
-        return f"no answer within {lost.get('detail')}"
-    if verdict is Verdict.OOM:
-        return f"more than {lost.get('detail')} resident"
-    return f"the process ended with {lost.get('detail', 'an unknown status')}"
+    if "lost" not in detail:
+        return "the process ended with an unknown status"
+    lost = detail["lost"]
+    return _ENDS.get(lost["cause"], "the process ended with {}").format(lost["detail"])
+
+
+_ENDS = {"deadline": "no answer within {}", "memory": "more than {} resident"}
+"""What to say of a lost process by cause."""
 
 
 _ALWAYS = {

@@ -13,6 +13,10 @@ from typing import Any, Literal, cast
 
 from opera.oracles.verdict import DifferenceFacts, Failure, LostFacts, MeasuredFacts
 
+NOTHING_COMPARED = "nothing-compared"
+"""The reason of a test that passes on a route that compares no results."""
+REJECTED = "rejected"
+"""The reason of a test that passes because the compiler rejects its ill-typed model."""
 Document = str
 """An `instance/1` document as JSON text: the driver passes it on as the workspace has it."""
 
@@ -310,12 +314,21 @@ class FirstPass:
 
 @dataclass(frozen=True)
 class Compared:
-    """The model ran. *difference* is None where the outputs are the library's; else *outputs* names the bundle of them."""
+    """The compiler did what it has to do, or gives other outputs.
+
+    Attributes:
+        difference: None where the outputs are the library's, or where no outputs are wanted.
+        converter: The conversion function, with a difference.
+        outputs: Names the bundle of the compiler's outputs, with a difference.
+        measured: How far the outputs are from the library's, in suites.
+        how: What passing means where no outputs are wanted: `NOTHING_COMPARED` or `REJECTED`.
+    """
 
     difference: DifferenceFacts | None
     converter: str | None = None
     outputs: str | None = None
     measured: MeasuredFacts | None = None
+    how: str | None = None
 
     def __post_init__(self) -> None:
         _check_blob(self.outputs)
@@ -335,12 +348,19 @@ class Timed:
 
 @dataclass(frozen=True)
 class CompilerRaised:
-    """The compiler raised at *stage*; *unsupported* names the rule by which it says that it cannot do this."""
+    """The compiler raised at *stage*.
+
+    Attributes:
+        unsupported: The rule by which the compiler says that it cannot do this.
+        converter: The conversion function.
+        is_ours: Whether the adapter's own code is at fault, which says nothing of the compiler.
+    """
 
     stage: Literal["export", "load", "optimize", "codegen", "run", "compare", "release"]
     failure: Failure
     unsupported: str | None
     converter: str
+    is_ours: bool = False
 
 
 @dataclass(frozen=True)

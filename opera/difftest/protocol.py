@@ -13,10 +13,10 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final, cast
+from typing import Final
 
 from opera.compilers.exporters import declined_by_exporter
-from opera.difftest.judge import Judgement, judge_compilation, judge_materialisation, needs_review
+from opera.difftest.judge import HARNESS_ERROR, Judgement, judge_compilation, judge_materialisation, needs_review
 from opera.difftest.messages import (
     Answer,
     Compile,
@@ -39,7 +39,7 @@ from opera.difftest.messages import (
 from opera.difftest.model_worker import REFERENCE, REVIEW
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
-from opera.oracles.verdict import LevelFacts, Stage, Verdict, VerdictName
+from opera.oracles.verdict import LevelFacts, Stage, Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost, Raised
 
@@ -190,7 +190,7 @@ class DiffTest:
                 return _flaky(state.failures[0], Verdict.PASS)
             reference = answer.reference or state.reference
             if reference is None:  # it says that it is done, and has not made what it was asked for
-                return Judgement(Verdict.UNDEFINED, None, "harness-error")
+                return Judgement(Verdict.UNDEFINED, None, HARNESS_ERROR)
             return replace(state, phase=Phase.COMPILE, worker=self.compiler, reference=reference, artefact=answer.artefact)
         judgement = judge_materialisation(answer)
         failed = isinstance(answer, ExporterFailed) and answer.unsupported is None
@@ -211,8 +211,8 @@ class DiffTest:
         if state.phase is Phase.LOWEST:
             assert state.confirmed is not None
             assert self.lowest is not None
-            name = cast(VerdictName, judgement.verdict.value)
-            level: LevelFacts = {"name": self.lowest, "verdict": name, "vanishes": judgement.verdict is Verdict.PASS}
+            verdict = judgement.verdict.value
+            level: LevelFacts = {"name": self.lowest, "verdict": verdict, "vanishes": judgement.verdict is Verdict.PASS}
             return replace(state.confirmed, detail={**state.confirmed.detail, LOWEST_LEVEL: level})
         if state.failures or judgement.verdict.is_failure:
             return self._confirmed(state, judgement)

@@ -27,6 +27,8 @@ from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 
 _CANARY = "canary"
+_FIRST_STAGE = 180.0
+"""Seconds for each stage of the canary: the first model of a process also pays for what the compiler sets up, on a busy machine too."""
 _MEASURED = 1
 """Part of the identity of the tests of suites: their results hold what others do not."""
 
@@ -78,7 +80,9 @@ class SubjectSession:
             asked.setdefault(step.worker, to_json(step.request))
             return self._one(step.worker, to_json(step.request))
 
+        self.pool.limit_stages(max(_FIRST_STAGE, self._settings.timeout))
         judgement = drive(difftest, difftest.begin(test), ask)
+        self.pool.limit_stages(self._settings.timeout)
         if judgement.verdict is not Verdict.PASS:
             why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
             if WorkerKind.COMPILER not in asked:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from opera.compilers.adapter import Route
+from opera.console import plural
 from opera.errors import NothingSelected, UserError
 from opera.prioritize import equipped_counts, get_strategy
 from opera.prioritize.feature_coverage import OperaSession, OperaStrategy, Ranker, Reasons, uncollected
@@ -47,21 +48,26 @@ def workspace_history(space: Workspace, compiler: str, route: Route) -> History:
 
 def candidates(corpus: Corpus, route: Route) -> list[Candidate]:
     """Lists the instances that can be ranked for *route*; raises NothingSelected if the workspace has none."""
-    found = [Candidate(key, corpus.get(key)) for key in corpus.runnable(route.library)]
+    found = [Candidate(key, instance) for key, instance in corpus.readable(corpus.runnable(route.library))]
     if not found:
-        raise _nothing(route.library)
+        raise _nothing(corpus, route.library)
     return found
 
 
-def _nothing(library: str) -> NothingSelected:
-    return NothingSelected(f"the workspace has no {library} instances; first run `opera extract --lib {library}`")
+def _nothing(corpus: Corpus, library: str) -> NothingSelected:
+    """Says why there is nothing to rank: no instance at all, or none that the library accepts."""
+    recorded, _ = corpus.counts(library)
+    if not recorded:
+        return NothingSelected(f"the workspace has no {library} instances; first run `opera extract --lib {library}`")
+    what = f"{plural(recorded, 'instance')} of {library}, and the library refused each of them in its own test"
+    return NothingSelected(f"the workspace has {what}; record calls that it accepts, e.g. `opera extract --lib {library}`")
 
 
 def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str, float]]:
     """Ids and scores as the default strategy ranks them. Instances that an earlier ranking has read are not read again."""
     runnable = corpus.runnable(library)
     if not runnable:
-        raise _nothing(library)
+        raise _nothing(corpus, library)
     by_api: dict[str, set[str]] = {}
     for key, api in runnable.items():
         by_api.setdefault(api, set()).add(key)
@@ -69,7 +75,7 @@ def _rank_read(corpus: Corpus, library: str, context: Context) -> list[tuple[str
     known = {key: read for key, read in load(file).items() if by_api.get(key[1], set()).issuperset(read.ids)}
     unread = runnable.keys() - {name for read in known.values() for name in read.ids}
     with uncollected():
-        ranker = Ranker([Candidate(key, corpus.get(key)) for key in sorted(unread)], known)
+        ranker = Ranker([Candidate(key, instance) for key, instance in corpus.readable(sorted(unread))], known)
         order = [(each.id, each.score) for each in ranker.rank(context)]
     if unread:
         keep(file, ranker.known)
@@ -125,7 +131,7 @@ def unordered(corpus: Corpus, route: Route) -> list[str]:
     """The instances for *route*, for a strategy that orders them while the campaign runs; raises NothingSelected if there are none."""
     found = list(corpus.runnable(route.library))
     if not found:
-        raise _nothing(route.library)
+        raise _nothing(corpus, route.library)
     return found
 
 

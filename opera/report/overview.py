@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -18,11 +18,12 @@ UNKNOWN_API = "(instance gone)"
 
 @dataclass(frozen=True)
 class SubjectCounts:
-    """Number of tests of a subject, per verdict."""
+    """Number of tests of a subject, per verdict; *accepted* counts those that pass without a comparison, by reason."""
 
     compiler: str
     frontend: str
     verdicts: Mapping[Verdict, int]
+    accepted: Mapping[str, int] = field(default_factory=dict[str, int])
 
     @property
     def name(self) -> str:
@@ -174,6 +175,7 @@ class _Tally:
         self.verdicts: Counter[tuple[str, str, Verdict]] = Counter()
         self.failures: list[StoredResult] = []
         self._filtered: Counter[tuple[Verdict, str, str]] = Counter()
+        self._accepted: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self._operators: Counter[tuple[str, str]] = Counter()
         self._failing: Counter[tuple[str, str]] = Counter()
         self._curves: list[Curve] = []
@@ -205,7 +207,9 @@ class _Tally:
         if result.fingerprint is not None:
             self.failures.append(result)
             self._failing[place] += 1
-        elif result.verdict is not Verdict.PASS:
+        elif result.verdict is Verdict.PASS:
+            self._accepted[result.compiler, result.frontend].update([result.reason] if result.reason else [])
+        else:
             reason = "" if result.verdict is Verdict.FLAKY else one_line(result.reason or "no reason kept", 80)
             self._filtered[result.verdict, reason, subject] += 1
 
@@ -215,7 +219,8 @@ class _Tally:
         return Overview(
             scope,
             tuple(
-                SubjectCounts(*key, {verdict: count for verdict in Verdict if (count := self.verdicts[*key, verdict])}) for key in subjects
+                SubjectCounts(*key, {verdict: n for verdict in Verdict if (n := self.verdicts[*key, verdict])}, self._accepted[key])
+                for key in subjects
             ),
             tuple(findings),
             tuple(

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from itertools import groupby
 
 from opera.console import echo, one_line, option, plural, print_table
+from opera.difftest.judge import HARNESS_ERROR
+from opera.difftest.messages import NOTHING_COMPARED, REJECTED
 from opera.report import titles
 from opera.report.layer import layer_of
 from opera.report.overview import Finding, Overview
@@ -82,6 +84,7 @@ def print_overview(view: Overview, workspace: str, *, rows: int | None) -> None:
         _print_findings(f"{new}findings of {subject[1]}", list(group), digits, rows)
     _print_known(view, digits, rows)
     _print_filtered(view)
+    _print_harness_errors(view)
     _print_next(view, digits, option(workspace))
 
 
@@ -103,7 +106,15 @@ def _print_subjects(view: Overview) -> None:
             [verdict.value, f"{count:,}", f"{count / subject.tests:.1%}", verdict.meaning] for verdict, count in subject.verdicts.items()
         ]
         print_table(["verdict", "tests", "share", "meaning"], rows)
+        for reason, count in subject.accepted.items():
+            echo(accepted_line(count, reason))
         echo()
+
+
+def accepted_line(count: int, reason: str) -> str:
+    """What *count* tests that pass without a comparison say, for *reason*."""
+    said = {NOTHING_COMPARED: "their route compares no results", REJECTED: "the compiler rejects their ill-typed models, as it must"}
+    return f"of those that pass, {plural(count, 'test')} gave no result to compare: {said.get(reason, reason)}"
 
 
 def _print_findings(title: str, found: list[Finding], digits: int, limit: int | None) -> None:
@@ -161,6 +172,15 @@ def _print_filtered(view: Overview) -> None:
     echo(f"not findings: {plural(sum(count for _, count in filtered), 'test')}")
     print_table(["reason", "tests"], [[reason, f"{count:,}"] for reason, count in filtered])
     echo()
+
+
+def _print_harness_errors(view: Overview) -> None:
+    """Says that an adapter has to be mended: what its own code stops, tells nothing of the compiler."""
+    for subject in view.subjects:
+        count = sum(each.tests for each in view.filtered if each.subject == subject.name and each.reason == HARNESS_ERROR)
+        if count:
+            echo(f"{subject.name}: {plural(count, 'test')} ended in the adapter's own code, not in the compiler: a bug of the adapter")
+            echo()
 
 
 def _print_next(view: Overview, digits: int, where: str) -> None:

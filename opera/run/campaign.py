@@ -18,7 +18,8 @@ from opera.bundle import PART
 from opera.config import Config
 from opera.corpus.selection import Predicate, selector
 from opera.corpus.stored_call import stored_call
-from opera.difftest.judge import Judgement
+from opera.difftest.judge import HARNESS_ERROR, Judgement
+from opera.difftest.messages import NOTHING_COMPARED, REJECTED
 from opera.difftest.protocol import LOWEST_LEVEL
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
@@ -89,6 +90,8 @@ class Summary:
             count among them.
         undecided: New findings with the fingerprint of a known failure, but on other instances: they are not reduced, and their cause
             may be the same.
+        harness_errors: Tests that ended in OPERA's own code, and say nothing of the compiler.
+        accepted: Tests that pass without a comparison, by reason.
         complete: Whether every planned test has its result.
         stopped_by: `limit`, `budget`, `maxfail` or `interrupt`; None when the corpus was exhausted.
         versions: Of library and compiler.
@@ -102,6 +105,8 @@ class Summary:
     findings: int
     new_findings: int
     undecided: int
+    harness_errors: int
+    accepted: dict[str, int]
     complete: bool
     stopped_by: str | None
     versions: dict[str, Any]
@@ -449,6 +454,8 @@ class _Campaign:
             findings=len(self._found),
             new_findings=len(found.unknown),
             undecided=len(found.undecided),
+            harness_errors=self._campaigns.with_reason(campaign, HARNESS_ERROR),
+            accepted={each: count for each in (NOTHING_COMPARED, REJECTED) if (count := self._campaigns.with_reason(campaign, each))},
             complete=complete,
             stopped_by=stopped_by,
             versions=versions,

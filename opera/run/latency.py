@@ -61,6 +61,11 @@ class Latency:
         """The backend's first quartile in units of the baseline's: other work on the machine changes it less than the median."""
         return self.backend.first / max(self.baseline.first, 1e-9)
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the calls of one side differ so much among each other that the ratio says little: half their median, or more."""
+        return any(2 * each.spread >= each.median for each in (self.baseline, self.backend))
+
 
 def measure(workspace: Workspace, config: Config, settings: Settings, instances: Iterable[str], repeats: int) -> dict[str, Latency]:
     """The latency of each of *instances*, which have passed on the backend of *settings*; known figures are not measured again."""

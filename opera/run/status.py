@@ -159,6 +159,20 @@ def read_status(folder: Path) -> StatusDocument:
     return cast(StatusDocument, status)
 
 
+def is_alive(status: StatusDocument) -> bool:
+    """Whether the process that writes *status* is there, and at work on a campaign."""
+    return status["state"] in ("starting", "running") and Path(f"/proc/{status['pid']}").exists()
+
+
+def running_campaign(folder: Path) -> str | None:
+    """The campaign that a process is at work on in the workspace *folder*; None without one."""
+    try:
+        status = read_status(folder)
+    except UserError:
+        return None
+    return status["campaign"] if is_alive(status) else None
+
+
 def _schema_of(status: object) -> object:
     """The schema that *status* names; ours where it names none."""
     return cast("dict[str, object]", status).get("schema", SCHEMA) if isinstance(status, dict) else SCHEMA

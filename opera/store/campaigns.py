@@ -294,6 +294,11 @@ class Campaigns:
         values = () if campaign is None else (campaign,)
         return dict(self._database.execute(f"SELECT verdict, count(*) FROM {source} GROUP BY verdict ORDER BY verdict", values).fetchall())
 
+    def with_reason(self, campaign: str, reason: str) -> int:
+        """Number of tests of *campaign* whose verdict has the reason *reason*."""
+        query = "SELECT count(*) FROM campaign_tests c JOIN results r ON r.test = c.test WHERE c.campaign = ? AND r.reason = ?"
+        return int(self._database.execute(query, (campaign, reason)).fetchone()[0])
+
     def keep_machine(self, key: str, document: Mapping[str, object]) -> None:
         """Keeps what is known of a machine that results come from."""
         with self._workspace.transaction() as database:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from opera.console import say
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, decode_instance, digest, encode_instance, shape_digest
 from opera.store.database import Workspace
@@ -158,8 +159,23 @@ class Corpus:
 
     def instances(self, library: str) -> Iterator[tuple[str, Instance]]:
         """Hash and instance of everything recorded for *library*, in the order of the hashes."""
-        for key, document in self._database.execute("SELECT id, document FROM instances WHERE library = ? ORDER BY id", (library,)):
-            yield key, self._decode(key, document)
+        rows = self._database.execute("SELECT id FROM instances WHERE library = ? ORDER BY id", (library,)).fetchall()
+        return self.readable(key for (key,) in rows)
+
+    def readable(self, keys: Iterable[str]) -> Iterator[tuple[str, Instance]]:
+        """Hash and instance of those of *keys* that can be read; at the end, one line on standard error names the others.
+
+        A file that is gone, or is not what its name says, costs the instances that need it and no more.
+        """
+        damaged: list[DamagedInstance] = []
+        for key in keys:
+            try:
+                yield key, self.get(key)
+            except DamagedInstance as error:
+                damaged.append(error)
+        if damaged:
+            more = f"; so are {len(damaged) - 1:,} more" if len(damaged) > 1 else ""
+            say(f"{damaged[0]}; it is left out{more}")
 
     def runnable(self, library: str) -> dict[str, str]:
         """The instances of *library* that did not raise in their own test, each with its API, in the order of the hashes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import traceback
 from types import TracebackType
 
@@ -31,6 +32,30 @@ def describe(error: BaseException) -> Failure:
             "frames": frames_of(cause.__traceback__),
         }
     return document
+
+
+_SLIPS = (AttributeError, IndexError, KeyError, NameError, TypeError, ZeroDivisionError)
+"""Exceptions that a compiler written in another language does not raise on purpose."""
+_OURS = "opera"
+
+
+def raised_by(error: BaseException, module: str) -> bool:
+    """Whether the code of *module*, an adapter, or of OPERA is at fault for *error*.
+
+    It is if one of their statements is the innermost frame, and either it is a slip, or the statement raises it by itself. An exception of
+    a class that they define is their way to report what a compiler says; any other comes from a function in C that they call.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not _is_of(str(trace.tb_frame.f_globals.get("__name__")), module) or _is_of(type(error).__module__, module):
+        return False
+    code = trace.tb_frame.f_code.co_code[trace.tb_lasti]
+    return isinstance(error, _SLIPS) or dis.opname[code] == "RAISE_VARARGS"
+
+
+def _is_of(name: str, module: str) -> bool:
+    return name == module or name.partition(".")[0] == _OURS
 
 
 def type_name(kind: type) -> str:

@@ -116,6 +116,12 @@ class WorkerPool:
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         self._posts[role] = replace(self._posts[role], warmup=task)
 
+    def limit_stages(self, seconds: float) -> None:
+        """Sets the time limit of each stage, of tasks in progress too."""
+        self._limits = replace(self._limits, stage=seconds)
+        for desk in self._desks:
+            desk.worker.limits = self._limits
+
     def never_copy(self, role: WorkerKind) -> None:
         """Makes every later task of *role* run in a newly started process."""
         self._posts[role] = replace(self._posts[role], forkable=False, warmup=None)

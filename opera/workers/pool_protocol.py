@@ -102,6 +102,10 @@ class PoolProtocol(Protocol):
         """Sets the task with which processes of *role* are warmed up before they are copied."""
         ...
 
+    def limit_stages(self, seconds: float) -> None:
+        """Sets the time limit of each stage."""
+        ...
+
     def never_copy(self, role: WorkerKind) -> None:
         """Makes every later task of *role* run in a newly started process."""
         ...

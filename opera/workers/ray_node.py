@@ -160,6 +160,10 @@ class RayWorkerNode:
         self._kept.update(self._take(files))
         self._pool.set_warmup(WorkerKind(role), json.loads(task))
 
+    def limit_stages(self, seconds: float) -> None:
+        """Like `WorkerPool.limit_stages`."""
+        self._pool.limit_stages(seconds)
+
     def never_copy(self, role: str) -> None:
         """Like `WorkerPool.never_copy`."""
         self._pool.never_copy(WorkerKind(role))

@@ -144,6 +144,10 @@ class RayPool:
         text = json.dumps(task)
         self._tell("set_warmup", role.value, text, self._files(text))
 
+    def limit_stages(self, seconds: float) -> None:
+        """Sets the time limit of each stage."""
+        self._tell("limit_stages", seconds)
+
     def never_copy(self, role: WorkerKind) -> None:
         """Makes every later task of *role* run in a newly started process."""
         self._tell("never_copy", role.value)

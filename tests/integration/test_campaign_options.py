@@ -135,8 +135,11 @@ def test_exit_code_1_for_new_findings_unless_exit_zero_is_given(lab: Lab) -> Non
 def test_findings_that_an_earlier_campaign_has_made_are_not_new(lab: Lab) -> None:
     lab.add(*many(2, "raise"))
     assert lab.run("--limit", "1").json["new_findings"] == 1
+    assert lab.run("--limit", "1", "--cap", "9").json["new_findings"] == 0
     second = lab.run()
-    assert (second.code, second.json["findings"], second.json["new_findings"]) == (0, 1, 0)
+    assert (second.code, second.json["findings"], second.json["new_findings"], second.json["undecided"]) == (1, 1, 1, 1)
+    third = lab.run("--cap", "9")
+    assert (third.code, third.json["findings"], third.json["new_findings"]) == (0, 1, 0)
 
 
 @pytest.mark.parametrize(

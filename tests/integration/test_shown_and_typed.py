@@ -204,7 +204,7 @@ def test_ordinary_text_is_no_code(text: str) -> None:
 def test_an_issue_mentions_nobody_and_links_only_to_the_specification(folder: Path, capsys: pytest.CaptureFixture[str], owner: str) -> None:
     filled("ws")
     detail = {"failure": {"type": MARKUP, "bases": [], "message": f"{MARKUP}\n```\n{MARKUP}", "frames": []}, "log": f"```\n````\n{MARKUP}"}
-    detail["lowest_level"] = {"name": MARKUP, "verdict": MARKUP, "vanishes": False}  # type: ignore[assignment]
+    detail["lowest_level"] = {"name": MARKUP, "verdict": "crash", "vanishes": False}  # type: ignore[assignment]
     wrong = {"difference": {"kind": MARKUP, "output": 0, "expected": MARKUP, "actual": MARKUP}}
     versions = {"library": {MARKUP: MARKUP}, "compiler": {owner: MARKUP}, "route": "onnx"}
     with open_workspace(Path("ws"), write=True) as space:

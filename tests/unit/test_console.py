@@ -19,7 +19,7 @@ from shown import ATTACKS, is_safe
 
 import opera
 from opera import console
-from opera.console import LiveLine, doing, say
+from opera.console import LiveLine, doing, print_table, say
 
 ROOT = Path(opera.__file__).parent
 
@@ -180,3 +180,12 @@ def test_elsewhere_a_live_line_is_a_plain_line_now_and_then(monkeypatch: pytest.
     with LiveLine("opera triage", live=False):
         assert said.wait(30)
     assert re.fullmatch(r"(opera triage \(\d+ s\)\n)+", capsys.readouterr().err)
+
+
+def test_cells_that_differ_at_their_ends_do_not_look_the_same(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    names = [f"torch.nn.functional.conv2d__dtype_float32__stride_{number}" for number in (1, 2, 3)]
+    print_table(["id", "state"], [[name, "pass"] for name in (*names, "short")], elastic=0)
+    cells = [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]]
+    assert len(set(cells)) == 4
+    assert all(cell.endswith(str(number)) for number, cell in zip((1, 2, 3), cells[:3], strict=True))

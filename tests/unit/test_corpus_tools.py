@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import errno
 import gzip
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,9 @@ from typing import Any
 import pytest
 from fake.corpora import Run, fill, held, runner, tensor, torch_call
 
+from opera.compilers.adapter import Route
 from opera.instance import Argument, DType, Instance, Kind, Occurrence, Opaque, Outcome, Tensor, digest, encode_instance
+from opera.prioritize.ranking import rank
 from opera.store import Corpus
 from opera.store.corpus import Extraction
 from opera.store.database import open_workspace
@@ -122,17 +126,32 @@ def test_standard_output_gets_the_corpus_and_nothing_else(run: Run) -> None:
     assert (both.code, both.out) == (2, "")
 
 
-def test_an_export_that_fails_leaves_the_old_file_as_it_was(run: Run) -> None:
+def test_a_file_that_is_gone_costs_the_instances_that_need_it_and_no_more(run: Run) -> None:
+    fill("a", *VARIOUS)
+    (blob,) = (path for path in Path("a/blobs").rglob("*") if path.is_file())
+    blob.unlink()
+    done = run("export", "jsonl", "x.jsonl", "--workspace", "a")
+    assert (done.code, done.err.count("is gone from the cache")) == (0, 1)
+    assert f"{len(VARIOUS) - 1} instances of" in done.err
+    assert len(Path("x.jsonl").read_text().splitlines()) == len(VARIOUS)
+    with open_workspace(Path("a"), write=True) as space:
+        libraries = Corpus(space).libraries()
+        ranked = [rank(Corpus(space), "tvm", Route(name, "r", None), "opera", 0).id for name in libraries]
+        assert sum(len(Corpus(space).ranked(each)) for each in ranked) == len(VARIOUS) - 2, "one of them was refused in its own test"
+
+
+def test_an_export_that_fails_leaves_the_old_file_as_it_was(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     fill("a", *VARIOUS)
     Path("out").mkdir()
     Path("out/x.jsonl").write_text("precious")
-    (blob,) = (path for path in Path("a/blobs").rglob("*") if path.is_file())
-    blob.unlink()
-    done = run("export", "jsonl", "out/x.jsonl", "--workspace", "a")
-    assert done.code == 2
-    assert digest(BIG)[:12] in done.err
-    assert "extract again" in done.err
-    assert [(path.name, path.read_text()) for path in Path("out").iterdir()] == [("x.jsonl", "precious")]
+
+    def full(*_: object) -> object:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "out/x.jsonl")
+
+    monkeypatch.setattr(Corpus, "provenance", full)
+    assert run("export", "jsonl", "out/x.jsonl", "--workspace", "a").code == 3
+    assert Path("out/x.jsonl").read_text() == "precious"
+    assert [each.name for each in Path("out").iterdir()] == ["x.jsonl"]
 
 
 def entry(instance: Instance | dict[str, Any], **others: Any) -> str:

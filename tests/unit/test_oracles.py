@@ -17,6 +17,7 @@ from opera.models.forms import InputForm, ModelForm
 from opera.oracles.compare import Difference, Policy, compare, disagreement
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
+from opera.workers.failure import raised_by
 from opera.workers.process import Done, Lost
 
 STRICT = Policy({})
@@ -343,9 +344,9 @@ def test_the_library_disagrees_with_itself_in_values_or_in_shapes() -> None:
 JOB = Test(0, "t", "i", "torch.relu", ModelForm(InputForm.RUNTIME), "r", "a", 0)
 
 
-def raised(kind: str, *frames: tuple[str, str], suspect: str | None = None, stage: str = "load") -> Judgement:
+def raised(kind: str, *frames: tuple[str, str], suspect: str | None = None, stage: str = "load", is_ours: bool = False) -> Judgement:
     failure = {"type": kind, "message": "no", "frames": [[module, "file.py", 1, function] for module, function in frames]}
-    answer = {"is": "raised", "stage": stage, "failure": failure, "unsupported": None, "converter": "relu"}
+    answer = {"is": "raised", "stage": stage, "failure": failure, "unsupported": None, "converter": "relu", "is_ours": is_ours}
     return judge_compilation(Done(answer, {}), JOB, None, suspect)
 
 
@@ -355,12 +356,51 @@ def test_what_the_library_cannot_read_back_no_compiler_has_seen() -> None:
     assert raised("RuntimeError", ("opera.compilers.tvm", "TvmAdapter.load"), ("tvm.relax", "load")).verdict is Verdict.CRASH
 
 
-def test_a_slip_of_an_adapter_is_no_crash_of_its_compiler() -> None:
-    """A `TypeError` from our own frame says that we met a value we do not know; from the compiler's own frame it is a crash."""
-    judged = raised("TypeError", ("opera.compilers.tvm", "TvmAdapter._output"), stage="run")
+def test_an_error_of_an_adapter_is_no_crash_of_its_compiler() -> None:
+    judged = raised("TypeError", ("opera.compilers.tvm", "TvmAdapter._output"), stage="run", is_ours=True)
     assert (judged.verdict, judged.reason) == (Verdict.UNDEFINED, "harness-error")
-    assert raised("TypeError", ("opera.compilers.tvm", "TvmAdapter.load"), ("tvm.relax", "_relu")).verdict is Verdict.CRASH
-    assert raised("RuntimeError", ("opera.compilers.openvino", "OpenVinoAdapter.load")).verdict is Verdict.CRASH
+    assert raised("TypeError", ("opera.compilers.tvm", "TvmAdapter._output"), stage="run").verdict is Verdict.CRASH
+
+
+ADAPTER = """
+class Rejected(Exception): pass
+def slips(): return {}["input"]
+def asserts(): assert False, "no such type"
+def raises(): raise ValueError("no such type")
+def raises_from():
+    try: {}["input"]
+    except KeyError as error: raise RuntimeError("no such input") from error
+def reports(): raise Rejected("the parser refused the model")
+def calls_c(): int("one")
+def calls_on(): compiler.convert()
+"""
+
+
+def stopped(function: str, module: str) -> BaseException:
+    """The exception of a function of an adapter in *module*, that drives a compiler of its own."""
+    compiler, adapter = {"__name__": "compiler"}, {"__name__": module}
+    exec("class Compiler:\n def convert(self): raise TypeError('no layout')\nit = Compiler()", compiler)
+    exec(ADAPTER, adapter)
+    adapter["compiler"] = compiler["it"]
+    try:
+        adapter[function]()
+    except Exception as error:
+        return error
+    raise AssertionError(f"{function} does not raise")
+
+
+@pytest.mark.parametrize("module", ["opera.compilers.some", "their_plugin.adapter"])
+@pytest.mark.parametrize(
+    ("function", "ours"),
+    [
+        ("slips", True), ("asserts", True), ("raises", True), ("raises_from", True), ("reports", False), ("calls_c", False),
+        ("calls_on", False),
+    ],
+)  # fmt: skip
+def test_what_an_adapters_own_statement_raises_is_the_adapters(module: str, function: str, ours: bool) -> None:
+    """The adapter of a plug-in is an adapter too. What the compiler says in its own class, or raises in C or Python, is its own."""
+    assert raised_by(stopped(function, module), module) is ours
+    assert not raised_by(stopped(function, "compiler.frontend"), "opera.compilers.some")
 
 
 def test_a_model_that_the_exporter_spoiled_and_that_is_refused_is_the_exporters() -> None:

@@ -134,9 +134,9 @@ class Property:
         value = new.get(self.value, self.value) if self.kind in _OF_TWO and isinstance(self.value, str) else self.value
         return Property(self.kind, new.get(self.name, self.name), value)
 
-    def document(self) -> list[Json]:
+    def document(self) -> tuple[str, str, Json]:
         """As JSON."""
-        return [self.kind, self.name, self.value]
+        return self.kind, self.name, self.value
 
 
 def property_of(document: Sequence[Any]) -> Property:
