@@ -15,9 +15,11 @@ variable such as `OPERA_COMPILER_TVM_PYTHON` counts more. `opera env create` wri
 
 from __future__ import annotations
 
+import grp
 import hashlib
 import json
 import os
+import pwd
 import re
 import stat
 import sys
@@ -139,9 +141,21 @@ def nearest(name: str, start: Path | None = None) -> Path | None:
 
 
 def _is_trusted(path: Path) -> bool:
-    """Whether only this user or root could have written *path*."""
+    """Whether only this user or root could have written *path*: a group may, if the user is alone in it."""
     found = path.stat()
-    return found.st_uid in (os.geteuid(), 0) and not found.st_mode & stat.S_IWOTH
+    if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:
+        return False
+    return not found.st_mode & stat.S_IWGRP or _is_alone_in(found.st_gid)
+
+
+def _is_alone_in(group: int) -> bool:
+    """Whether the group is root's or this user's own, as many systems make one for each user, and has no other member."""
+    try:
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        found = grp.getgrgid(group)
+    except KeyError:
+        return False
+    return found.gr_name in (user, "root") and set(found.gr_mem) <= {user, "root"}
 
 
 def load_config(start: Path | None = None) -> Config:

@@ -19,12 +19,12 @@ from typing import Any, TypeVar, cast
 import click
 
 from opera.atomic import check_output, forget_reads
+from opera.bounded_json import Malformed
 from opera.cli.help import COMMON, heading
 from opera.console import STDOUT, LiveLine, complain, cut, one_line, print_text, say
 from opera.errors import EnvironmentBroken, Exit, OperaError, UserError
 from opera.interruption import interruptible
 from opera.models.opsets import NEWEST, OLDEST
-from opera.untrusted import Malformed
 
 F = TypeVar("F", bound=Callable[..., Any])
 

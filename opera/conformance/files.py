@@ -165,7 +165,9 @@ def read_arrays(name: str) -> tuple[RawArray, ...]:
                     raise UserError(f"{name}: the arrays have more than {MOST_BYTES >> 20} MiB; save fewer")
         loaded: Any = np.load(io.BytesIO(data), allow_pickle=False)
         arrays: dict[str, Any] = {key: loaded[key] for key in loaded.files} if hasattr(loaded, "files") else {"arg0": loaded}
-    except (ValueError, OSError, zipfile.BadZipFile, KeyError, EOFError, SyntaxError, NotImplementedError) as error:
+    except UserError:
+        raise
+    except Exception as error:  # what numpy, zipfile and zlib raise for damaged files is documented nowhere
         raise UserError(f"{name}: no arrays of numpy ({str(error).splitlines()[0] if str(error) else type(error).__name__})") from error
     return tuple(_raw(key, array) for key, array in _in_order(arrays))
 

@@ -173,6 +173,9 @@ def read_recorded(path: Path) -> RecordedRun:
         for at, line in lines:
             number = at
             rows.append(from_json(line, _Row))
+            unknown = set(rows[-1].faults) - about.faults.keys()
+            if unknown:
+                raise Malformed(f"a fault that the first line does not have: {min(unknown)[:40]!r}")
             tests.append(rows[-1].test())
     except FileNotFoundError as error:
         raise UserError(f"{path} does not exist; correct the path") from error

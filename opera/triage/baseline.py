@@ -31,7 +31,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Table
 
 from opera.atomic import output
-from opera.console import quoted
+from opera.console import one_line, quoted
 from opera.errors import UserError
 from opera.store.rows import TriggerFacts
 from opera.triage.known_failures import KnownFailure, Matching, match
@@ -205,7 +205,7 @@ def _fill(table: Table, failure: KnownFailure) -> Table:
     values["instances"] = sorted(failure.instances)
     values["summary"] = failure.summary
     if failure.condition is not None:
-        values["condition"] = failure.condition.text()
+        values["condition"] = one_line(failure.condition.text())
         values["trigger"] = json.dumps(failure.condition.document())
     for name, value in values.items():
         if name not in table or table[name] != value:

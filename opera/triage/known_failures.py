@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from opera.console import quoted
+from opera.console import clean, one_line, quoted
 from opera.difftest.judge import headline
 from opera.errors import UserError
 from opera.instance import Instance
@@ -127,10 +127,10 @@ def _failure(tests: Sequence[StoredResult], instance_of: Callable[[str], Instanc
         frontend=first.frontend,
         verdict=first.verdict.value,
         stage=first.stage.value if first.stage else "",
-        converter=first.converter or "",
-        kind=_kind(first.verdict, first.stage, first.detail),
+        converter=clean(first.converter or ""),
+        kind=clean(_kind(first.verdict, first.stage, first.detail)),
         instances=frozenset(test.instance[:KNOWN_DIGITS] for test in tests),
-        summary=headline(first.verdict, first.detail, first.compiler),
+        summary=one_line(headline(first.verdict, first.detail, first.compiler)),
         cases=[Case(test.test, test.instance[:KNOWN_DIGITS], test.form, lambda key=test.instance: instance_of(key)) for test in tests],
     )
 

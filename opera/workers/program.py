@@ -38,7 +38,10 @@ _PASSED = (
     "*_proxy", "*_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR",
 )  # fmt: skip
 """Names that are passed on; `*` stands for any characters."""
-_SECRET = re.compile(r"TOKEN|SECRET|PASSW|PASSPHRASE|KEY|CREDENTIAL|AUTH|COOKIE|^AWS_|^AZURE_|^GITHUB_|^GITLAB_", re.IGNORECASE)
+_SECRET = re.compile(
+    r"TOKEN|SECRET|PASSW|PASSPHRASE|KEY|CREDENTIAL|AUTH|COOKIE|^AWS_|^AZURE_|^GITHUB_|^GITLAB_|_(PAT|LOGIN|API|PASS|PWD|PIN)$",
+    re.IGNORECASE,
+)
 """Names of what may be a secret, which is not passed on even where another list has the name."""
 _WITH_PASSWORD = re.compile(r"://[^/\s]*@")
 """A URL with a name and a password, e.g. of a proxy."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import grp
 import json
 import os
+import pwd
 import re
 import shutil
 import sqlite3
@@ -262,6 +264,15 @@ def test_settings_that_another_user_could_have_written_are_passed_over(tmp_path:
     (below / "opera.toml").chmod(0o666)
     assert config_file(below) == tmp_path / "opera.toml"
     assert "below/opera.toml is not used" in capsys.readouterr().err
+
+
+def test_settings_that_a_group_of_several_could_have_written_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "opera.toml").write_text("")
+    (tmp_path / "opera.toml").chmod(0o664)
+    own = pwd.getpwuid(os.geteuid()).pw_name
+    for name, members, used in ((own, [], True), (own, [own], True), (own, [own, "other"], False), ("staff", [], False)):
+        monkeypatch.setattr(grp, "getgrgid", lambda gid, name=name, members=members: grp.struct_group((name, "x", gid, members)))
+        assert (config_file(tmp_path) is not None) is used
 
 
 def test_settings_of_another_user_are_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -472,6 +472,7 @@ def test_a_worker_gets_what_compilers_need_and_no_secrets() -> None:
     kept_back = {
         "AWS_ACCESS_KEY_ID": "x", "GITHUB_TOKEN": "x", "HF_TOKEN": "x", "OPERA_TOKEN": "x", "TORCH_API_KEY": "x", "TF_PASSWORD": "x",
         "KERAS_SECRET": "x", "JAX_CREDENTIALS": "x", "HTTP_PROXY": "http://me:word@proxy:80", "SSH_AUTH_SOCK": "/x", "ANYTHING": "x",
+        "TVM_PAT": "x", "ONNX_LOGIN": "x", "OPENVINO_API": "x", "TORCH_PASS": "x",
     }  # fmt: skip
     assert passed_on({**passed, **kept_back}) == passed
     assert passed_on({"HF_TOKEN": "x", "MY_A": "1", "MY_B": "2", "OTHER": "3", "OPERA_PASS_ENV": "HF_TOKEN, MY_*"}) == {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import io
 import json
 import tempfile
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import hostile
+import numpy as np
 import pytest
 from hostile import SOUND
 from hypothesis import given, settings
@@ -18,8 +20,10 @@ from hypothesis import given, settings
 from opera import bundle
 from opera.cli.options import explain
 from opera.config import load_config
+from opera.conformance.files import read_arrays
 from opera.corpus.files import Problem, read_corpus, read_header
 from opera.corpus.readers import Format, ImportOrigin
+from opera.errors import UserError
 from opera.evaluation.artifact import read_artifact, subjects_in
 from opera.evaluation.recording import RecordedRun, RecordedTest, read_recorded, write_recorded
 from opera.extract.constraints import read_constraints
@@ -29,6 +33,29 @@ from opera.instrumentation.stream import Stream
 from opera.triage.baseline import Baseline
 
 Read = Callable[[Path], object]
+
+
+def damaged_npz() -> list[bytes]:
+    """Archives of arrays with bytes changed here and there, in headers and data."""
+    whole = io.BytesIO()
+    np.savez_compressed(whole, arg0=np.arange(50), arg1=np.ones((2, 3), "float16"))
+    data = whole.getvalue()
+    places = range(0, len(data), 3)
+    return [data[:place] + bytes([data[place] ^ flip]) + data[place + 1 :] for place in places for flip in (1, 0x40, 0xFF)]
+
+
+def test_a_damaged_archive_of_arrays_is_the_users_to_mend(tmp_path: Path) -> None:
+    for data in damaged_npz():
+        (tmp_path / "x.npz").write_bytes(data)
+        harmless(lambda path: read_arrays(str(path)), tmp_path / "x.npz")
+
+
+def test_a_fault_that_the_head_of_a_recorded_campaign_does_not_have_is_refused(tmp_path: Path) -> None:
+    head, *rows = campaign_lines()
+    rows[0]["faults"] = ["f", "another"]
+    (tmp_path / "c.gz").write_bytes(gzip.compress(b"".join(hostile.line(each) for each in (head, *rows))))
+    with pytest.raises(UserError, match="a fault that the first line does not have: 'another'"):
+        read_recorded(tmp_path / "c.gz")
 
 
 def harmless(read: Read, path: Path) -> None:
