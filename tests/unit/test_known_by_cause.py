@@ -10,19 +10,26 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
 import pytest
 from reporting import relu
 from test_finding_ids import FIRST, OTHER, SECOND, crash, size, write
 
 from opera.cli import command
 from opera.cli.options import guarded
-from opera.instance import Occurrence, encode_instance
+from opera.instance import Instance, Occurrence, encode_instance
 from opera.oracles.verdict import Verdict
+from opera.programs.generate import Generated
+from opera.programs.instances import instance_of
+from opera.programs.program import Binding, Block, Call, Function, Parameter, Program
+from opera.programs.types import TensorType
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import Reductions, StoredReduction
 from opera.store.rows import ReductionFacts
+from opera.triage.known_calls import known_calls
 from opera.triage.known_failures import earlier, failures_of, match
+from opera.triage.reduction.properties import calls_of
 from opera.triage.reduction.trigger import Trigger
 
 INSTANCES = {1: relu(1), 2: relu(2), 3: relu(3), 7: relu(7), 8: relu(8)}
@@ -189,3 +196,27 @@ def test_tables_of_one_fingerprint_differ_in_their_conditions(baseline: str) -> 
     Path(baseline).write_text(text + table, encoding="utf-8")
     assert guarded(command, ["baseline", "check", baseline, "--workspace", "old"]) == 2
     assert FIRST.fingerprint == SECOND.fingerprint != OTHER.fingerprint
+
+
+def program(*operators: str) -> Instance:
+    """A chain of operators of Relax."""
+    kind = TensorType((2,), "float32")
+    names = ["a", *(f"v{place}" for place in range(len(operators)))]
+    chain = tuple(
+        Binding(result, kind, Call(name, (argument,), {})) for name, argument, result in zip(operators, names, names[1:], strict=False)
+    )
+    body = Block(chain, names[-1], dataflow=True)
+    return instance_of(Generated(Program((Function("main", (Parameter("a", kind),), body, kind),)), (np.ones(2, np.float32),)), "relax")
+
+
+@pytest.mark.parametrize(("operators", "known"), [(("exp",), ("exp(float32)",)), (("exp", "exp"), ()), (("exp", "abs"), ())])
+def test_only_what_fails_with_one_call_is_no_longer_drawn(ours: Workspace, operators: tuple[str, ...], known: tuple[str, ...]) -> None:
+    instance = program(*operators)
+    Corpus(ours).add([(instance, Occurrence("s", "t"))])
+    failing = replace(crash("p1", instance, "cannot fuse"), frontend="relax")
+    write(ours, failing)
+    trigger = Trigger((calls_of(instance, ()),), instance.api, ())
+    facts = cast(ReductionFacts, {"form": failing.form})
+    document = encode_instance(instance)
+    Reductions(ours).keep(StoredReduction(str(failing.fingerprint), failing.test, "1" * 16, None, document, trigger.document(), facts))
+    assert known_calls(ours, ["tvm"], "relax") == known
