@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -34,6 +35,7 @@ FOLD_SCHEMA = "stablehlo-fold/1"
 _COMMAND = "stablehlo"
 _GENERAL = {State.NO_INPUT: "functions that take inputs are tested by the functions that call them"}
 """Reasons that need not be told apart."""
+_F = TypeVar("_F", bound=Callable[..., Any])
 _LONGEST_NAME = 100
 _MOST_SHOWN = 1_000_000
 """Characters of a printed value that a person may be shown."""
@@ -44,13 +46,16 @@ def command() -> None:
     """Evaluate and fold StableHLO programs with an interpreter."""
 
 
-_INTERPRETER = click.option(
-    "--interpreter",
-    type=click.Choice(["reference", "readable"]),
-    default="reference",
-    show_default=True,
-    help="Evaluate with the interpreter of jaxlib, or with OPERA's own, which is easier to read.",
-)
+def _interpreter(default: Which) -> Callable[[_F], _F]:
+    return click.option(
+        "--interpreter",
+        type=click.Choice(["reference", "readable"]),
+        default=default,
+        show_default=True,
+        help="Evaluate with the interpreter of jaxlib, or with OPERA's own, which is easier to read.",
+    )
+
+
 _TIMEOUT = click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each function.")
 _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker.")
 
@@ -61,7 +66,7 @@ _MEMORY = click.option("--memory", type=Size(), default=4 * 2**30, show_default=
 @click.option("--args", "arguments", metavar="ARRAY", help="Inputs as constants of MLIR, e.g. '[dense<1> : tensor<2xi32>]'.")
 @click.option("--npz", type=click.Path(), metavar="FILE", help="Inputs as arrays of numpy: arg0, arg1 ..., or in the order of the file.")
 @click.option("--print-dense", is_flag=True, help="Print results as dense constants of MLIR.")
-@_INTERPRETER
+@_interpreter("reference")
 @_TIMEOUT
 @_MEMORY
 @common
@@ -186,7 +191,7 @@ def _checks(outcome: Outcome) -> list[JsonObject]:
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @click.option("-v", "--verbose", is_flag=True, help="List every function, also those that passed.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
-@_INTERPRETER
+@_interpreter("reference")
 @_TIMEOUT
 @_MEMORY
 @common
@@ -309,7 +314,7 @@ def _print_uncounted(verdicts: Verdicts) -> None:
 @click.option(
     "--most", type=Count(), default=MOST_ELEMENTS, show_default=True, metavar="N", help="Leave operations with larger results, in elements."
 )
-@_INTERPRETER
+@_interpreter("readable")
 @_TIMEOUT
 @_MEMORY
 @common
@@ -317,7 +322,8 @@ def fold(file: str, most: int, interpreter: Which, timeout: float, memory: int, 
     """Replace operations with constant operands by their results.
 
     FILE is StableHLO as text. The program that comes out has the same results. Operations stay as they are if they have effects, or if the
-    specification leaves their result open: a division by zero, a conversion out of range, a sort that is not stable.
+    specification leaves their result open: a division by zero, a conversion out of range, a sort that is not stable. With
+    --interpreter reference, operations also stay that jaxlib's interpreter is known to have wrong.
     """
     source = read_source(file)
     if not source.programs:
