@@ -15,7 +15,7 @@ from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
 from opera.conformance.files import read_arrays, read_source, read_sources
 from opera.conformance.fold import fold_file
-from opera.conformance.known import read_known
+from opera.conformance.known import Known, read_known
 from opera.conformance.runner import Conformance, Outcome, State
 from opera.conformance.verdicts import Judged, Verdicts, judge
 from opera.console import cut, doing, echo, one_line, plural, print_json, print_table, print_text, say
@@ -211,9 +211,10 @@ def test(
     """Run self-checking programs on an interpreter.
 
     PATH is a file of StableHLO text, or a folder of .mlir files. A function passes if all of its checks hold. A known failure that
-    passes, and a known failure whose function is gone, are failures: the list stays true.
+    passes is a failure: the list stays true.
 
-    Exit codes: 0 if nothing failed, 1 if a function did, 2 if a program is no StableHLO, 4 if no check was evaluated.
+    Exit codes: 0 if nothing failed, 1 if a function did, 2 if a program is no StableHLO, or the list names a function or a file that is not
+    there, 4 if no check was evaluated.
     """
     rows = () if known is None else read_known(known, [each.value for each in State], interpreter)
     files = read_sources(paths)
@@ -225,13 +226,13 @@ def test(
         for done, found in enumerate(conformance.run(files), 1):
             outcomes += found
             doing(f"{done:,} of {plural(total, 'program')} evaluated")
-    verdicts = judge(outcomes, rows)
+    verdicts = judge(outcomes, rows, [each.name for each in files], [each for each in paths if Path(each).is_dir()])
     seconds = time.monotonic() - began
     if as_json:
         print_json(_document(verdicts, conformance.versions, seconds))
     else:
         _print_verdicts(verdicts, conformance.versions, verbose=verbose, seconds=seconds)
-    if any(each.outcome.state is State.INVALID for each in verdicts.failures):
+    if verdicts.stale or any(each.outcome.state is State.INVALID for each in verdicts.failures):
         return Exit.USER_ERROR
     if verdicts.clean and not any(each.outcome.state in (State.PASSED, State.FAILED) for each in verdicts.judged):
         raise NothingSelected("no check was evaluated; name files whose functions have checks, e.g. check.expect_eq_const")
@@ -247,7 +248,8 @@ def _document(verdicts: Verdicts, versions: Mapping[str, str], seconds: float) -
         "known": sum(each.known is not None and each.outcome.state is not State.PASSED for each in verdicts.judged),
         "failures": len(verdicts.failures),
         "unexpected_passes": len(verdicts.passes),
-        "stale": [{"file": row.file, "function": row.function, "reason": row.reason} for row in verdicts.stale],
+        "stale": [{**_row(each.row), "missing": each.missing} for each in verdicts.stale],
+        "unread": [_row(each) for each in verdicts.unread],
         "functions": [
             {
                 "file": each.outcome.file,
@@ -264,6 +266,10 @@ def _document(verdicts: Verdicts, versions: Mapping[str, str], seconds: float) -
     }
 
 
+def _row(row: Known) -> JsonObject:
+    return {"file": row.file, "function": row.function, "reason": row.reason, "place": row.place}
+
+
 def _counts(verdicts: Verdicts) -> Counter[str]:
     """How many functions ended in each state, in the order of `State`."""
     found = Counter(each.outcome.state for each in verdicts.judged)
@@ -277,8 +283,16 @@ def _print_verdicts(verdicts: Verdicts, versions: Mapping[str, str], *, verbose:
             _print_outcome(each)
     if not verbose:
         _print_uncounted(verdicts)
-    for row in verdicts.stale:
-        echo(f"{row.file}: @{row.function} is known to fail, but the file has no such function; remove the row")
+    for each in verdicts.stale:
+        row, function = each.row, f"@{one_line(each.row.function, _LONGEST_NAME)}"
+        what = (
+            f"{one_line(row.file, 400)} has no function {function}"
+            if each.missing == "function"
+            else f"there is no {one_line(row.file, 400)}"
+        )
+        echo(f"{one_line(row.place, 400)}: {what}, which is known to fail; correct the row, or remove it")
+    if verdicts.unread:
+        say(f"{plural(len(verdicts.unread), 'row')} of the list are about files that were not read")
     states = ", ".join(f"{count:,} {state}" for state, count in _counts(verdicts).items())
     known = sum(each.known is not None and each.outcome.state is not State.PASSED for each in verdicts.judged)
     own = "".join(f", {name} {version}" for name, version in versions.items())
