@@ -103,6 +103,7 @@ def _convolved(it: Invocation, left: Tensor, right: Tensor, edges: Sequence[int]
 
     type = TensorType(placed("output", (left.shape[roles["input"][0]], *spatial, right.shape[roles["kernel"][-1]])), it.element)
     channels = right.shape[roles["kernel"][0]]
+    zero = element(left.type.element, 0)  # padding is multiplied like any element: zero by NaN is NaN
 
     def product(index: Index) -> Element:
         batch, *at, feature = (index[d] for d in roles["output"])
@@ -113,10 +114,9 @@ def _convolved(it: Invocation, left: Tensor, right: Tensor, edges: Sequence[int]
                 divmod(one * stride + place * step - before, gap)
                 for one, stride, place, step, before, gap in zip(at, strides, seen, steps, low, gaps, strict=True)
             ]
-            if any(rest for _, rest in where) or not in_bounds([place for place, _ in where], base):
-                continue
+            is_padding = any(rest for _, rest in where) or not in_bounds([place for place, _ in where], base)
             for channel in range(channels):
-                one = left.get(placed("input", (batch, *(place for place, _ in where), channel)))
+                one = zero if is_padding else left.get(placed("input", (batch, *(place for place, _ in where), channel)))
                 pairs.append((one, right.get(placed("kernel", (channel, *inner, feature)))))
         return _sum_of_products(pairs, type.element)
 
