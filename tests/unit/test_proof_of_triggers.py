@@ -34,14 +34,16 @@ def pool(value: float, stride: int) -> View:
 
 def test_each_property_is_shown_by_a_call_that_lacks_it_alone() -> None:
     passing = [pool(1.0, 1), pool(-1.0, 1), pool(2.0, 1)]
-    proof = prove((NEGATIVE, STRIDE), passing, Neighbours([pool(1.0, 2)], {"alike": pool(-3.0, 3), "other": pool(3.0, 3)}), 0)
+    proof = prove(
+        (NEGATIVE, STRIDE), pool(-3.0, 2), passing, Neighbours([pool(1.0, 2)], {"alike": pool(-3.0, 3), "other": pool(3.0, 3)}), 0
+    )
     shown = {name: (each.call[0].value, each.call[1].value) for name, each in proof.passes.items()}
     assert shown == {"x has a value <0": (tensor([1.0]), 2), "stride>1": (tensor([-1.0]), 1)}
     assert (proof.fails, proof.against) == (("alike",), 0)
 
 
 def test_a_recorded_test_with_the_trigger_that_passes_speaks_against_it() -> None:
-    proof = prove((NEGATIVE,), [pool(1.0, 1)], Neighbours([pool(-1.0, 1), pool(-2.0, 2), pool(1.0, 1)]), 2)
+    proof = prove((NEGATIVE,), pool(-3.0, 1), [pool(1.0, 1)], Neighbours([pool(-1.0, 1), pool(-2.0, 2), pool(1.0, 1)]), 2)
     assert (proof.against, proof.fails, proof.untried) == (2, (), 2)
 
 
