@@ -13,8 +13,13 @@ from reporting import RESHAPE, fill, relu, result
 
 from opera.instance import Argument, Instance, Kind, Occurrence, encode_instance
 from opera.oracles.verdict import Stage, Verdict
+from opera.programs.generate import ProgramGenerator
+from opera.programs.instances import instance_of, operators_in_instance
+from opera.programs.languages import operators_in
+from opera.programs.policy import Policy
 from opera.report import titles
 from opera.report.conditions import proof_lines, sentences
+from opera.report.details import reduced_lines
 from opera.report.siblings import siblings
 from opera.report.specification import page_of
 from opera.store import Campaigns, Corpus, Workspace, queries
@@ -125,3 +130,22 @@ def test_siblings_fail_alike_under_the_same_condition_of_tensors_by_place(space:
 )
 def test_an_operator_has_a_page_of_its_specification(library: str, api: str, page: str | None) -> None:
     assert page_of(library, api) == page
+
+
+def test_a_finding_of_programs_is_named_by_its_operators_and_prints_its_program(space: Workspace) -> None:
+    generated = ProgramGenerator(Policy(operators=3), operators_in("onnx")).generate(3)
+    program = instance_of(generated, "onnx")
+    found = finding_with(reshape(space), program)
+    operators = operators_in_instance(program)
+    assert operators
+    assert titles.title(found).startswith(f"program of {' + '.join(operators[:4])}")
+    lines = reduced_lines(found)
+    assert lines[0].startswith("opera.program(")
+    shown = "\n".join(lines)
+    assert all(each in shown for each in (*operators, "main("))
+
+
+def test_a_finding_of_programs_that_was_not_reduced_says_that_it_is_one(space: Workspace) -> None:
+    found = reshape(space)
+    for api, name in (("opera.program", "program"), ("opera.ill_typed", "ill-typed program")):
+        assert titles.title(replace(found, operators=(api,), reduction=None)).startswith(f"{name}: ")
