@@ -22,7 +22,16 @@ def call_text(instance: Instance, width: float = WIDTH) -> str:
         text = f"{_call(instance.api, _arguments(instance.init), width)}{_call('', _arguments(instance.call), width)}"
     else:
         text = _call(instance.api, [*_arguments(instance.call), *_arguments(instance.init)], width)
-    return text if len(text) <= _LIMIT else text[:_LIMIT] + " …"
+    return (text if len(text) <= _LIMIT else text[:_LIMIT] + " …") + _wanted_outputs(instance)
+
+
+def _wanted_outputs(instance: Instance) -> str:
+    """Which outputs of a node are wanted, as a comment, where not all are."""
+    outputs = instance.context_value("outputs")
+    if not isinstance(outputs, (list, tuple)) or all(outputs):
+        return ""
+    places = [str(place) for place, wanted in enumerate(outputs) if wanted]
+    return f"  # wanted: {'output' if len(places) == 1 else 'outputs'} {', '.join(places) or 'none'} of {len(outputs)}"
 
 
 def value_text(value: Value, depth: int = 0) -> str:

@@ -37,7 +37,7 @@ class KerasTemplate:
 
     library = "keras"
     forkable = str(keras.config.backend()) == "torch"
-    revision = 3
+    revision = 4
 
     def versions(self) -> Mapping[str, str]:
         backend = str(keras.config.backend())

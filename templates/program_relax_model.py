@@ -24,7 +24,7 @@ class RelaxTemplate:
 
     library = LANGUAGE
     forkable = True
-    revision = 1
+    revision = 2
 
     def versions(self) -> Mapping[str, str]:
         return {"numpy": str(np.__version__)}

@@ -46,7 +46,7 @@ class PyTorchTemplate:
     """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
 
     library = "pytorch"
-    revision = 4
+    revision = 5
     forkable = True
 
     def versions(self) -> Mapping[str, str]:

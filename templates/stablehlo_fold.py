@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opera.stablehlo import interpreter
-from opera.stablehlo.folding import MOST_ELEMENTS, reason_to_keep
+from opera.stablehlo.folding import MOST_ELEMENTS, Inner, reason_to_keep
 from opera.stablehlo.interpreter import PastLimit
 from opera.stablehlo.literals import Constant, read_constant
 from opera.stablehlo.messages import Which
@@ -96,7 +96,8 @@ def _fold_one(operation: Any, values: dict[Any, Value], found: Folding, which: W
     if not name.startswith("stablehlo.") or not operation.results:
         return False
     operands = [values[each] for each in operation.operands]
-    reason = reason_to_keep(plain_operation(operation), operands, most)
+    inside = [Inner(plain_operation(each), tuple(str(one.type) for one in each.operands)) for each in walk(operation) if each != operation]
+    reason = reason_to_keep(plain_operation(operation), operands, most, which, inside)
     results = None if reason is not None else _evaluated(operation, operands, which)
     if results is None:
         found.kept[reason or "the interpreter gives no result"] += 1

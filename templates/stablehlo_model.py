@@ -10,7 +10,7 @@ import numpy as np
 
 from opera.arrays import Array, as_array, dtype_name
 from opera.instance import Graph, Instance, Kind, Tensor
-from opera.models.forms import InputForm
+from opera.models.forms import InputForm, is_drawn
 from opera.models.sampling import is_inexact, nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.stablehlo import interpreter
@@ -37,7 +37,7 @@ class StableHloTemplate:
 
     library = "stablehlo"
     forkable = True
-    revision = 2
+    revision = 3
 
     def __init__(self) -> None:
         stablehlo.register_stablehlo_passes()
@@ -58,7 +58,6 @@ class StableHloModel:
 
     def __init__(self, instance: Instance, text: bytes, key: str, seed: int) -> None:
         self._instance = instance
-        self._seed = seed
         self._values = [_value(argument.value, f"{key}:{place}", seed) for place, argument in enumerate(instance.call)]
         self._text = self._checked(text)
 
@@ -73,7 +72,7 @@ class StableHloModel:
     def reference(self) -> Reference:
         """The outputs that the program declares; without any, or with drawn inputs, those of the interpreter."""
         expected = self._instance.expected
-        if self._seed == 0 and expected is not None:
+        if expected is not None and not is_drawn(self._instance):
             return Reference([_value(value, "", 0) for value in expected], origin="declared")
         return Reference(self._evaluate(self._values))
 

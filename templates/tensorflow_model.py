@@ -29,7 +29,7 @@ class TensorFlowTemplate:
 
     library = "tensorflow"
     forkable = False
-    revision = 3
+    revision = 4
 
     def versions(self) -> Mapping[str, str]:
         return {"tensorflow": str(tf.__version__)}

@@ -8,6 +8,7 @@ import sys
 import click
 
 from opera import __version__
+from opera.cli.help import Group
 from opera.cli.options import guarded
 
 _SECTIONS = {
@@ -55,7 +56,7 @@ _SECTIONS = {
 _COMMANDS = {name: found for section in _SECTIONS.values() for name, found in section.items()}
 
 
-class _LazyGroup(click.Group):
+class _LazyGroup(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
 

@@ -13,6 +13,7 @@ import click
 from opera.cli.help import HeadedCommand
 from opera.cli.options import JOBS, Count, Duration, common
 from opera.cli.policies import policy_named, recorded
+from opera.cli.triage import tell_untried
 from opera.compilers.adapter import Route
 from opera.compilers.registry import known_adapter, plugin, plugins
 from opera.console import doing, echo, one_line, option, plural, print_json, say
@@ -29,15 +30,13 @@ from opera.run.progress import CampaignProgress
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
 from opera.triage.known_calls import known_calls
-from opera.triage.runner import TriageOptions
+from opera.triage.runner import TriageOptions, Untried
 from opera.workers.cores import usable_cores
 
 SCHEMA = "fuzz-run/1"
 _FILE = "fuzz-{name}-{seed}.jsonl"
 _KEYWORD = "program"
 _SPENT = "the budget is spent"
-_CAUSES = 16
-"""Triggers of one fingerprint: all wrong results of programs share one."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,14 @@ class _Subject:
 @click.option("--budget", type=Duration(), help="Stop testing after this time, e.g. 30m; by default, after the last program.")
 @click.option("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
 @click.option("--triage/--no-triage", default=True, show_default=True, help="Reduce what fails, and group it by cause.")
+@click.option(
+    "--causes",
+    type=Count(),
+    default=16,
+    show_default=True,
+    metavar="N",
+    help="Look for at most N triggers of one symptom, such as a wrong result.",
+)
 @click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="the cores", metavar="N", help="Number of parallel processes.")
 @common
 def command(
@@ -82,6 +89,7 @@ def command(
     budget: float | None,
     timeout: float,
     triage: bool,
+    causes: int,
     jobs: int,
     workspace: Path,
     seed: int,
@@ -132,10 +140,15 @@ def command(
         raise NothingSelected("the budget was spent before a test ran; raise --budget, or ask for fewer programs")
     if not runs:
         raise EnvironmentBroken(f"no subject could be tested ({one_line('; '.join(left_out.values()), 300)}); run `opera doctor`")
+    untried: list[Untried] = []
     if triage and any(each.findings for each in runs.values()):
         for compiler in dict.fromkeys(each.compiler for each in routes if each.name in runs):
-            Pipeline(workspace).triage(TriageOptions(compiler, chosen.language, causes=_CAUSES, jobs=jobs))
-    _print(runs, left_out, workspace, as_json)
+            tally = Pipeline(workspace).triage(TriageOptions(compiler, chosen.language, causes=causes, jobs=jobs))
+            untried += tally.untried
+            for problem in tally.problems:
+                say(f"not triaged: {one_line(problem, 300)}")
+    _print(runs, left_out, untried, workspace, as_json)
+    tell_untried(untried, causes, option(workspace))
     return Exit.NEW_FINDINGS if any(each.new_findings for each in runs.values()) else Exit.CLEAN
 
 
@@ -203,14 +216,22 @@ def _all(language: str) -> Iterator[_Subject]:
                 yield _Subject(name, route, chosen=False)
 
 
-def _print(runs: dict[str, Summary], left_out: dict[str, str], workspace: Path, as_json: bool) -> None:
+def _print(runs: dict[str, Summary], left_out: dict[str, str], untried: Sequence[Untried], workspace: Path, as_json: bool) -> None:
     pipeline = Pipeline(workspace)
     found = [finding for each in runs.values() for finding in pipeline.findings(Scope(each.campaign))]
     findings = list({each.id: each for each in found}.values())
     if as_json:
         subjects = {name: {**asdict(each), "seconds": round(each.seconds, 3)} for name, each in runs.items()}
         listed = [{"id": each.id, "subject": each.subject, "summary": each.summary, "trigger": each.trigger} for each in findings]
-        print_json({"schema": SCHEMA, "subjects": subjects, "left_out": left_out, "findings": listed})
+        print_json(
+            {
+                "schema": SCHEMA,
+                "subjects": subjects,
+                "left_out": left_out,
+                "findings": listed,
+                "untried": [asdict(each) for each in untried],
+            }
+        )
         return
     for name, each in runs.items():
         failing = sum(number for verdict, number in each.verdicts.items() if Verdict(verdict).is_failure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import click
@@ -15,7 +15,7 @@ from opera.cli.names import COMPILER, FRONTEND
 from opera.cli.options import JOBS, Count, Duration, common
 from opera.cli.trusting import trusting, with_trust
 from opera.config import load_config
-from opera.console import echo, one_line, plural, print_json, say
+from opera.console import echo, one_line, option, plural, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
 from opera.report.details import cost_of
 from opera.report.lookup import finding_of, renamed, resolve
@@ -24,7 +24,7 @@ from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.findings import Finding, condition_of, findings_in
 from opera.triage.reduction.reduce import Budget
-from opera.triage.runner import Triage, TriageOptions, TriageTally
+from opera.triage.runner import Triage, TriageOptions, TriageTally, Untried
 from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 
@@ -84,6 +84,7 @@ def command(
         found = findings_in(space)
         reductions = Reductions(space).all()
     _print(tally, before, found, reductions, as_json)
+    tell_untried(tally.untried, causes, option(workspace))
     return Exit.CLEAN
 
 
@@ -159,6 +160,7 @@ def _print(
         "split_off": [{"id": finding.id, "from": former} for former, finding in split],
         "seconds_per_reduction": _spread([each.detail.get("seconds", 0.0) for each in reductions if each.reason is None]),
         "problems": tally.problems,
+        "untried": [asdict(each) for each in tally.untried],
     }
     for problem in tally.problems:
         say(f"not triaged: {problem}")
@@ -172,6 +174,14 @@ def _print(
     for former, finding in joined:
         echo(renamed(finding, former) or "")
     echo(f"findings: {len(before)} before, {len(found)} now ({plural(merged, 'merge')})")
+
+
+def tell_untried(untried: Sequence[Untried], causes: int, options: str) -> None:
+    """Says which failing tests the limits of triage left without a trigger, and how to continue with more triggers than *causes*."""
+    for each in untried:
+        tests, more = plural(len(each.tests), "failing test"), max(2 * causes, each.causes + 1)
+        found = f"with none of its {plural(each.causes, 'trigger')}" if each.causes else "not reduced, because of a limit"
+        say(f"  {each.fingerprint[:8]}  {tests} {found}; look further: opera triage --causes {more}{options}")
 
 
 def _spread(seconds: list[float]) -> dict[str, float] | None:

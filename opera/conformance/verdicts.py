@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from opera.conformance.known import Known
+from opera.conformance.known import Known, parts_of
 from opera.conformance.runner import Outcome, State
 
 FAILING = frozenset({State.FAILED, State.ABORTED, State.HANG, State.OOM, State.INVALID})
@@ -21,6 +21,14 @@ class Judged:
 
 
 @dataclass(frozen=True)
+class Stale:
+    """A row about something that is not there: *missing* is `function`, or `file`."""
+
+    row: Known
+    missing: str
+
+
+@dataclass(frozen=True)
 class Verdicts:
     """What came of a run.
 
@@ -28,13 +36,15 @@ class Verdicts:
         judged: Every outcome, in the order of files and lines.
         failures: Outcomes that fail, and that no row excuses.
         passes: Outcomes that passed, although a row says that they fail.
-        stale: Rows about functions that their files do not have.
+        stale: Rows about functions that their files do not have, and about files that their folders do not have.
+        unread: Rows about files that were not read.
     """
 
     judged: tuple[Judged, ...]
     failures: tuple[Judged, ...]
     passes: tuple[Judged, ...]
-    stale: tuple[Known, ...]
+    stale: tuple[Stale, ...]
+    unread: tuple[Known, ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -42,15 +52,38 @@ class Verdicts:
         return not (self.failures or self.passes or self.stale)
 
 
-def judge(outcomes: Sequence[Outcome], rows: Sequence[Known]) -> Verdicts:
-    """Judges *outcomes* by the known failures *rows*; rows about files that were not run say nothing."""
+def judge(outcomes: Sequence[Outcome], rows: Sequence[Known], files: Sequence[str] = (), folders: Sequence[str] = ()) -> Verdicts:
+    """Judges *outcomes* by a list of known failures.
+
+    Args:
+        outcomes: Of all functions that were evaluated.
+        rows: The list.
+        files: All that were read, also those without a function.
+        folders: Those whose files were all read.
+    """
     judged = [Judged(each, _row(each, rows)) for each in sorted(outcomes, key=lambda each: (each.file, each.line, each.function))]
     failures = [each for each in judged if each.known is None and each.outcome.state in FAILING]
     passes = [each for each in judged if each.known is not None and each.outcome.state is State.PASSED]
-    files = {each.file for each in outcomes}
+    read = {*files, *(each.file for each in outcomes)}
+    whole = _with_inner([parts_of(each) for each in folders], [parts_of(each) for each in read])
     found = [(each.file, each.program, each.function) for each in outcomes]
-    stale = [row for row in rows if any(map(row.is_in, files)) and not any(row.names(*each) for each in found)]
-    return Verdicts(tuple(judged), tuple(failures), tuple(passes), tuple(stale))
+    stale: list[Stale] = []
+    unread: list[Known] = []
+    for row in rows:
+        if not any(map(row.is_in, read)):
+            if row.was_read(whole):
+                stale.append(Stale(row, "file"))
+            else:
+                unread.append(row)
+        elif not any(row.names(*each) for each in found):
+            stale.append(Stale(row, "function"))
+    return Verdicts(tuple(judged), tuple(failures), tuple(passes), tuple(stale), tuple(unread))
+
+
+def _with_inner(folders: Sequence[tuple[str, ...]], files: Sequence[tuple[str, ...]]) -> set[tuple[str, ...]]:
+    """*folders*, and the folders in them that have files."""
+    inner = {file[:end] for file in files for folder in folders if file[: len(folder)] == folder for end in range(len(folder), len(file))}
+    return {*folders, *inner}
 
 
 def _row(outcome: Outcome, rows: Sequence[Known]) -> Known | None:

@@ -63,11 +63,24 @@ def stored_call(corpus: Corpus, blobs: Path, key: str, width: float = WIDTH) -> 
     return CallText(instance.api, call_text(instance, width), (*_context(instance), *lost))
 
 
+def full_text(instance: Instance, width: float = WIDTH) -> str:
+    """The call of *instance*; of a program the values of its inputs, and then its functions."""
+    return "\n".join((call_text(instance, width), *_lines_of_program(instance)))
+
+
+def _lines_of_program(instance: Instance) -> tuple[str, ...]:
+    if instance.kind is not Kind.PROGRAM:
+        return ()
+    with contextlib.suppress(BadProgram):
+        lines = [one_line(each, 200) for each in lines_of(program_of(instance))]
+        more = len(lines) - _SHOWN_LINES
+        return (*lines[:_SHOWN_LINES], *([f"… {more:,} more lines"] if more > 0 else []))
+    return ()
+
+
 def _context(instance: Instance) -> tuple[str, ...]:
-    if instance.kind is Kind.PROGRAM:
-        with contextlib.suppress(BadProgram):
-            lines = [one_line(each, 200) for each in lines_of(program_of(instance))]
-            more = len(lines) - _SHOWN_LINES
-            return (*lines[:_SHOWN_LINES], *([f"… {more:,} more lines"] if more > 0 else []))
+    lines = _lines_of_program(instance)
+    if lines:
+        return lines
     shown = tuple(f"{name}: {value_text(value)}" for name, value in instance.context if name != "outputs")
     return tuple(text for text in shown if len(text) < 400)

@@ -34,7 +34,7 @@ from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
 from opera.models.template import Chained, ExportFailed, Invalid, Model, Prepared, Template
-from opera.models.variants import ONLY_WHEN_EMPTY, is_refused_dtype, with_elements, with_single_parameters
+from opera.models.variants import ONLY_WHEN_EMPTY, refused_with_elements, with_single_parameters
 from opera.oracles.blame import blames
 from opera.oracles.compare import Policy
 from opera.oracles.review import Case, review
@@ -111,7 +111,7 @@ class Materialiser:
             assert isinstance(request, Materialise)
             if request.with_reference:
                 reference = self._reference(model)
-                self._check_dtypes(model, request)
+                self._check_elements(model, request)
             artefact = messages.KeptModel()
             if request.kind is not None:
                 stages.enter(EXPORT)
@@ -142,15 +142,13 @@ class Materialiser:
     def _instance(self, request: Materialise | WriteSource | Review | TimeCalls) -> Instance:
         return decode_instance(json.loads(request.instance), self._blob)
 
-    def _check_dtypes(self, model: Model, request: Materialise) -> None:
-        """Raises `Invalid` where the library takes the dtypes of *model* only because it looks at no element of an empty tensor."""
+    def _check_elements(self, model: Model, request: Materialise) -> None:
+        """Raises `Invalid` where the library takes dtypes or indices of *model* only because it looks at no element of an empty tensor."""
         if all(as_array(value).size for _, value in model.inputs if is_array(value)):
             return
-        try:
-            self._template.build(with_elements(self._instance(request)), request.key, request.seed).run_once()
-        except Invalid as error:
-            if error.__cause__ is not None and is_refused_dtype(error.__cause__):
-                raise Invalid(ONLY_WHEN_EMPTY) from error.__cause__
+        refusal = refused_with_elements(self._template, self._instance(request), request.key, request.seed)
+        if refusal is not None:
+            raise Invalid(ONLY_WHEN_EMPTY) from refusal
 
     def _review(self, request: Review, stages: Stages) -> Reviewed:
         """Looks for what excuses a failing test, and for a fault of the artefact."""

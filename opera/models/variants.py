@@ -10,10 +10,15 @@ import numpy as np
 
 from opera.instance import Instance, Tensor
 from opera.instance.values import Value
+from opera.models.template import Invalid, Template
 
 ONLY_WHEN_EMPTY = "only-when-empty"
-"""Reason code of a call whose dtypes the library takes only because its tensors are empty: it looks at no element."""
+"""Reason code of a call whose dtypes or indices the library takes only because its tensors are empty: it looks at no element."""
 _OF_DTYPES = re.compile(r"not implemented for '\w+'|[Ee]xpected (scalar type|dtype)|result type \w+ can't be cast")
+_OF_INDICES = re.compile(
+    r"\b(index|indices|target)\b.*\bout of (data )?(bounds|range)|out of range: tried to access index|\] = -?\d+ is not in \[0, ",
+    re.IGNORECASE,
+)
 
 
 def with_single_parameters(instance: Instance) -> Instance:
@@ -22,8 +27,26 @@ def with_single_parameters(instance: Instance) -> Instance:
 
 
 def with_elements(instance: Instance) -> Instance:
-    """*instance* with size 1 in place of size 0. Tensors that were empty have no recorded values any more."""
+    """*instance* with size 1 in place of size 0. Tensors that were empty have no recorded values any more.
+
+    Integers are zeros, which are indices of every dimension: so an index that is out of bounds is one that was recorded.
+    """
     return _changed(instance, _filled)
+
+
+def refused_with_elements(template: Template, instance: Instance, key: str, seed: int) -> BaseException | None:
+    """The library's refusal of a dtype or an index of *instance* once its empty tensors have elements; None where it refuses none."""
+    try:
+        template.build(with_elements(instance), key, seed).run_once()
+    except Invalid as error:
+        if error.__cause__ is not None and is_refused_element(error.__cause__):
+            return error.__cause__
+    return None
+
+
+def is_refused_element(error: BaseException) -> bool:
+    """Whether a library says in *error* that it does not take a dtype, or an index: it says so once it looks at an element."""
+    return is_refused_dtype(error) or _OF_INDICES.search(str(error)) is not None
 
 
 def is_refused_dtype(error: BaseException) -> bool:
@@ -54,4 +77,5 @@ def _single(value: Value) -> Value:
 def _filled(value: Value) -> Value:
     if not isinstance(value, Tensor) or value.size:
         return value
-    return replace(value, shape=tuple(length or 1 for length in value.shape), data=None, strides=None)
+    filled = replace(value, shape=tuple(length or 1 for length in value.shape), data=None, strides=None)
+    return replace(filled, data=bytes(filled.size * filled.itemsize)) if value.dtype.startswith(("int", "uint")) else filled

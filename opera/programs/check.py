@@ -8,13 +8,16 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from opera.arrays import Array, dtype_name, numpy_dtype
+from opera.bounded_work import Work
 from opera.instance.values import DTYPE_BITS
 from opera.programs.operators import Operator, Registry
 from opera.programs.program import MAIN, Block, Call, Constant, Expression, Function, If, Invoke, Program, Projection, Tuple
 from opera.programs.symbols import check_symbols
-from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type, tensors_in
+from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type, elements, tensors_in
 from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
+MOST_VISIBLE = 10_000_000
+"""Variables that the blocks of a function see from outside, together."""
 _CONDITION = TensorType((), "bool")
 NO_CHANGES: Mapping[str, str] = {}
 Rounding = Callable[[Array, Operator | None, Array, int], Array]
@@ -44,6 +47,7 @@ class _Checker:
         self._known = known
         self._registry = registry
         self._taken: set[str] = set()
+        self._work = Work(MOST_VISIBLE, "variables that blocks see from outside", IllTyped)
 
     def check(self) -> None:
         visible: dict[str, Type] = {}
@@ -64,6 +68,7 @@ class _Checker:
         visible[name] = kind
 
     def _block(self, block: Block, outer: Mapping[str, Type]) -> Type:
+        self._work.spend(len(outer), f"function {self._function.name!r}")
         visible = dict(outer)
         for binding in block.bindings:
             if block.dataflow and isinstance(binding.value, (If, Invoke)):
@@ -122,6 +127,18 @@ class NotDefined(ValueError):
     """An operator is not defined on its arguments. The message names it."""
 
 
+class TooMuchWork(ValueError):
+    """A program asks for more work than allowed. The message says where."""
+
+
+MOST_STEPS = 50_000
+"""Expressions that one evaluation of a program may come to: a function counts each time that it is called."""
+MOST_NESTED = 200
+"""Functions and branches that may wait for each other."""
+MOST_WORK = 2e10
+"""Floating-point operations of one evaluation, as `Operator.cost` estimates them."""
+
+
 def evaluate(
     program: Program,
     inputs: Sequence[ProgramValue],
@@ -143,6 +160,7 @@ def evaluate(
 
     Raises:
         NotDefined: an operator is not defined on its arguments: an index or a divisor is not what it needs to be.
+        TooMuchWork: it takes more steps, or more floating-point operations, than allowed.
         ValueError: the inputs are of other types than the parameters.
     """
     wanted = [each.type for each in program.main.parameters]
@@ -185,14 +203,39 @@ class Evaluation:
         self._rounding = rounding
         self._needs = needs
         self._calls = 0
+        self._waiting: list[str] = []
+        self._depth = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        self.steps = Work(MOST_STEPS, "expressions to evaluate; functions call each other too often", TooMuchWork)
+        self.work = Work(MOST_WORK, "floating-point operations to evaluate", TooMuchWork)
 
     def applied(self, function: Function, inputs: Sequence[ProgramValue]) -> ProgramValue:
-        """The result of *function*."""
-        return self._block(function.body, {each.name: value for each, value in zip(function.parameters, inputs, strict=True)})
+        """The result of *function*; raises `TooMuchWork` where it asks for more than is allowed, with all functions that it calls."""
+        if not self._waiting:
+            self._begin()
+        self._waiting.append(function.name)
+        try:
+            return self._block(function.body, {each.name: value for each, value in zip(function.parameters, inputs, strict=True)})
+        finally:
+            self._waiting.pop()
 
     def _block(self, body: Block, outer: Mapping[str, ProgramValue]) -> ProgramValue:
+        if self._depth == MOST_NESTED:
+            place = f"function {self._waiting[-1]!r}: " if self._waiting else ""
+            raise TooMuchWork(f"{place}more than {MOST_NESTED} functions and branches wait for each other")
+        self._depth += 1
+        try:
+            return self._computed(body, outer)
+        finally:
+            self._depth -= 1
+
+    def _computed(self, body: Block, outer: Mapping[str, ProgramValue]) -> ProgramValue:
         values = dict(outer)
         for binding in body.bindings:
+            if self._waiting:
+                self.steps.spend(1, f"{binding.name!r} in function {self._waiting[-1]!r}")
             values[binding.name] = self.expression(binding.value, values)
         return values[body.result]
 
@@ -234,6 +277,8 @@ class Evaluation:
             need = operator.need(place, kinds, attributes, finite=False)
             if self._needs and need is not ANY and not within(array, need):
                 raise NotDefined(f"operator {operator.name!r} is not defined here: argument {place} is not {need}")
+        if self._waiting:
+            self._spend(operator, kinds, attributes)
         target = attributes.get("dtype")
         if isinstance(target, str) and target in self._dtypes:
             attributes = {**attributes, "dtype": self._dtypes[target]}
@@ -241,6 +286,14 @@ class Evaluation:
             return operator.compute(arrays, attributes)
         except Exception as error:  # parameters that no type depends on are not checked before
             raise NotDefined(f"operator {operator.name!r} is not defined here: {type(error).__name__}: {error}") from error
+
+    def _spend(self, operator: Operator, kinds: Sequence[Type], attributes: Attributes) -> None:
+        """Counts what a call costs. The operator infers its result, which is declared, but in another place."""
+        try:
+            cost = operator.cost(kinds, operator.infer(kinds, attributes), attributes)
+        except IllTyped:  # in another dtype, or a parameter that no type depends on
+            cost = sum(elements(each.shape) for kind in kinds for each in tensors_in(kind))
+        self.work.spend(cost, f"operator {operator.name!r} in function {self._waiting[-1]!r}")
 
 
 def _largest(arguments: Sequence[Array], shape: tuple[int, ...]) -> Array:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
+from opera.programs.check import MOST_WORK
 from opera.programs.operators import DTYPES
 from opera.programs.program import Program
 
@@ -108,7 +109,7 @@ _LARGEST = 10**15
 """Of a number: sums of them stay finite."""
 _LONGEST = 2**14
 """Of a dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
-_LIMITS = {"most_elements": 2**24, "most_work": _LARGEST, "most_memory": 2**28}
+_LIMITS = {"most_elements": 2**24, "most_work": MOST_WORK, "most_memory": 2**28}
 _SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "ill_typed", "inserted")
 
 
@@ -198,7 +199,7 @@ def _check(policy: Policy, operators: Sequence[str], languages: Sequence[str]) -
         raise BadPolicy(f"each of 'sizes' is from 0 to {_LONGEST:,}")
     for key, most in _LIMITS.items():
         if not 1 <= getattr(policy, key) <= most:
-            raise BadPolicy(f"{key!r} is from 1 to {most:,}")
+            raise BadPolicy(f"{key!r} is from 1 to {most:,.0f}")
     if not 1 <= policy.operators <= 10_000:
         raise BadPolicy(f"'operators' is from 1 to 10,000, not {policy.operators}")
     if not 0 <= policy.rank <= 5:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import replace
 
 from opera.programs.operators import Registry
 from opera.programs.program import Binding, Block, Call, Constant, Expression, Function, If, Invoke, Projection, Tuple
-from opera.programs.types import IllTyped, TensorType, TupleType, Type
+from opera.programs.types import IllTyped, TensorType, TupleType, Type, tensors_in
+
+MOST_TENSORS = 10_000
+"""Of a tuple, whose parts may be one tuple of tuples."""
 
 
 def retyped(block: Block, outer: Mapping[str, Type], functions: Mapping[str, Function], registry: Registry) -> tuple[Block, Type]:
@@ -43,7 +47,10 @@ def _expression(
         case Constant(literal):
             return value, TensorType(literal.shape, literal.dtype)
         case Tuple(parts):
-            return value, TupleType(tuple(visible[each] for each in parts))
+            kind = TupleType(tuple(visible[each] for each in parts))
+            if next(itertools.islice(tensors_in(kind), MOST_TENSORS, None), None) is not None:
+                raise IllTyped(f"a tuple of more than {MOST_TENSORS:,} tensors")
+            return value, kind
         case Projection(source, index):
             whole = visible[source]
             if not isinstance(whole, TupleType):

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from opera.bounded_work import Work
 from opera.programs.operators import Registry
 from opera.programs.program import Function, Parameter, Program, Symbol
 from opera.programs.retype import retyped
@@ -13,6 +14,8 @@ from opera.programs.types import IllTyped, TensorType, TupleType, Type
 
 Place = tuple[str, int]
 """A dimension of a parameter: its name, and the axis."""
+MOST_RETYPED = 1_000_000
+"""Bindings that are typed again to find the results that depend on symbols: all of `main` for each symbol."""
 OPEN = -1
 """Stands for a size that depends on a symbol."""
 _OTHERS = (1, 4)
@@ -84,7 +87,9 @@ def check_symbols(function: Function) -> None:
 def dynamic_result(program: Program, registry: Registry) -> Type:
     """The type of the result with `OPEN` in place of each size that depends on a symbol."""
     found = program.main.result
+    work = Work(MOST_RETYPED, "bindings to type again for symbols", IllTyped)
     for symbol in program.main.symbols:
+        work.spend(len(program.main.body.bindings), f"symbol {symbol.name[:40]!r}")
         name, axis = symbol.places[0]
         kind = next(each.type for each in program.main.parameters if each.name == name)
         assert isinstance(kind, TensorType)

@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from opera.calls import call_text
 from opera.compilers.registry import noise_of
 from opera.console import block, one_line, option, plural
-from opera.corpus.stored_call import CallText, stored_call
+from opera.corpus.stored_call import CallText, full_text, stored_call
 from opera.difftest.judge import headline
 from opera.oracles.fingerprint import symptom_of
 from opera.report.conditions import proof_lines
@@ -256,7 +255,7 @@ def reduced_lines(finding: Finding) -> tuple[str, ...]:
         return (f"not reduced: {one_line(reduction.reason or '')}",)
     name = reduction.detail.get("first_pass")
     blamed = () if name is None else (f"it does not fail without the pass {one_line(name, 80)}",)
-    return (*call_text(reduction.instance()).splitlines(), *blamed, cost_of(reduction))
+    return (*full_text(reduction.instance()).splitlines(), *blamed, cost_of(reduction))
 
 
 def cost_of(reduction: StoredReduction) -> str:

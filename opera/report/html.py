@@ -16,8 +16,8 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from opera import __version__
-from opera.calls import call_text
 from opera.console import block, one_line, option, plural, write
+from opera.corpus.stored_call import full_text
 from opera.oracles.verdict import Verdict
 from opera.report import titles
 from opera.report.charts import bars, trend
@@ -302,7 +302,7 @@ def _detail(finding: Finding, details: Details) -> dict[str, object]:
     detail, instance = titles.detail_of(finding), finding.reduced
     difference, seen = detail.get("difference"), evidence(detail)
     return {
-        "call": details.call.text if instance is None else call_text(instance),
+        "call": details.call.text if instance is None else full_text(instance),
         "seen": seen,
         "sides": None if difference is None else (titles.number(difference["expected"]), titles.number(difference["actual"])),
         "facts": [row for row in seen.difference if row.name not in (LIBRARY, COMPILER)],

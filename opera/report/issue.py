@@ -9,11 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from opera.calls import call_text
 from opera.compilers.exporters import issue_form
 from opera.compilers.registry import known_adapter
 from opera.console import one_line
-from opera.corpus.stored_call import stored_call
+from opera.corpus.stored_call import full_text, stored_call
 from opera.difftest.rejection import ACCEPTED
 from opera.errors import UserError
 from opera.instance import decode_instance
@@ -120,7 +119,7 @@ def call_of(workspace: Workspace, case: ScriptCase) -> str:
     """The call that the script makes, as text."""
     if case.note:
         try:
-            return call_text(decode_instance(dict(case.document)))
+            return full_text(decode_instance(dict(case.document)))
         except ValueError:
             pass
     return stored_call(Corpus(workspace), workspace.blobs, case.result.instance).text

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
 from opera.stablehlo.literals import Constant, read_constant, take_constant
-from opera.stablehlo.scanner import Cursor
+from opera.stablehlo.scanner import Cursor, TextError
 from opera.stablehlo.types import Value
 
 Attribute: TypeAlias = "bool | int | float | str | Value | list[Attribute] | dict[str, Attribute]"
@@ -141,10 +141,12 @@ class Program:
 
 
 def _within(block: Block) -> Iterator[Operation]:
-    for operation in block.operations:
+    """All operations of *block*, with those in regions, in the order of the text."""
+    waiting = list(reversed(block.operations))
+    while waiting:
+        operation = waiting.pop()
         yield operation
-        for region in operation.regions:
-            yield from _within(region)
+        waiting += [each for region in reversed(operation.regions) for each in reversed(region.operations)]
 
 
 def read_attribute(text: str) -> Attribute:
@@ -154,7 +156,10 @@ def read_attribute(text: str) -> Attribute:
         TextError: it begins as an attribute that is known, and goes on as none.
     """
     cursor = Cursor(text, 0)
-    found = _attribute(cursor)
+    try:
+        found = _attribute(cursor)
+    except RecursionError:
+        raise TextError("an attribute nests too deep", 1) from None
     return text if found is None or cursor.peek() else found
 
 

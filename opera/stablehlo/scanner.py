@@ -52,11 +52,12 @@ class Program:
 def programs_of(text: str) -> list[Program]:
     """The programs of a file, which lines `// -----` separate; parts with nothing but comments are left out."""
     found: list[Program] = []
-    start = 0
+    start, line = 0, 1
     for end, following in [*((match.start(), match.end()) for match in SPLIT.finditer(text)), (len(text), len(text))]:
         part = text[start:end]
         if next(tokens(part), None) is not None:
-            found.append(Program(part, 1 + text.count("\n", 0, start)))
+            found.append(Program(part, line))
+        line += text.count("\n", start, following)
         start = following
     return found
 

@@ -90,10 +90,10 @@ _PRETTY: Mapping[str, Callable[[Mapping[str, str], str], str]] = {
 
 def _statement(text: str, token: Token) -> tuple[str, int]:
     """The check that begins with *token* in generic form, and where it ends in *text*."""
-    name, line = token.text, line_at(text, token.start)
+    name = token.text
     rule = _RULES.get(name)
     if rule is None:
-        raise TextError(f"there is no check {name[:60]!r}; there are: {', '.join(_RULES)}", line)
+        raise TextError(f"there is no check {name[:60]!r}; there are: {', '.join(_RULES)}", line_at(text, token.start))
     cursor = Cursor(text, token.end)
     try:
         operands, attributes, types = rule(cursor)

@@ -40,15 +40,17 @@ def merges(candidates: Sequence[Candidate], rules: Sequence[Rule] = RULES) -> li
 def unreduced(candidates: Sequence[Candidate]) -> Iterator[Merge]:
     """Keeps tests that no reduction covers with the finding of their fingerprint that was reduced first.
 
-    This is no rule: their fingerprint is all that is known of these tests.
+    This is no rule: their fingerprint is all that is known of these tests. That of programs says nothing of the cause, because all wrong
+    results of programs share one: such tests are a finding of their own.
     """
-    first: dict[str, str] = {}
+    first: dict[str, Candidate] = {}
     for each in candidates:
         if each.finding != each.fingerprint:
-            first.setdefault(each.fingerprint, each.finding)
+            first.setdefault(each.fingerprint, each)
     for each in candidates:
-        if each.finding == each.fingerprint and each.fingerprint in first:
-            yield Merge(first[each.fingerprint], each.finding, "same fingerprint, and not reduced by itself")
+        reduced = first.get(each.fingerprint)
+        if each.finding == each.fingerprint and reduced is not None and not reduced.operators:
+            yield Merge(reduced.finding, each.finding, "same fingerprint, and not reduced by itself")
 
 
 def explained(candidates: Sequence[Candidate]) -> Iterator[Merge]:

@@ -84,15 +84,38 @@ class TriageOptions:
     budget: Budget = field(default_factory=Budget)
 
 
+@dataclass(frozen=True)
+class Untried:
+    """Failing tests of one fingerprint that a limit left: no trigger found so far holds for them, and none of them was reduced.
+
+    Attributes:
+        fingerprint: Of the tests; they are shown as the finding of this id.
+        tests: Their ids, the smallest first.
+        causes: Triggers of the fingerprint that were found.
+    """
+
+    fingerprint: str
+    tests: tuple[str, ...]
+    causes: int
+
+
 @dataclass
 class TriageTally:
-    """The outcome of a triage. *problems* are subjects that could not be triaged, with the reasons; *seconds* is wall time."""
+    """The outcome of a triage.
+
+    Attributes:
+        reduced, not_reduced, probes: Counts.
+        seconds: Wall time.
+        problems: Subjects that could not be triaged, with the reasons.
+        untried: What the limits left, of all that was selected.
+    """
 
     reduced: int = 0
     not_reduced: int = 0
     probes: int = 0
     seconds: float = 0.0
     problems: list[str] = field(default_factory=list[str])
+    untried: list[Untried] = field(default_factory=list[Untried])
 
 
 @dataclass(frozen=True)
@@ -154,6 +177,7 @@ class Triage:
         if self._options.arbiters:
             self._arbitrate(failures)
         self.merge()
+        self.tally.untried = self._untried(failures)
         self.tally.seconds = time.monotonic() - began
         if self.tally.problems and not (self.tally.reduced or self.tally.not_reduced):
             raise EnvironmentBroken("; ".join(self.tally.problems))
@@ -178,6 +202,19 @@ class Triage:
         groups = [tests for finding, tests in left.items() if finding == tests[0].fingerprint and finding not in tried | full]
         groups.sort(key=lambda tests: (-len(tests), str(tests[0].fingerprint)))
         return [smallest_first(tests, known.sizes) for tests in groups[: self._options.limit]]
+
+    def _untried(self, failures: Sequence[StoredResult]) -> list[Untried]:
+        """What is left of *failures*; the largest group first."""
+        known = self._knowledge()
+        tried = {each.test for each in known.causes.reductions}
+        whole = {each.fingerprint for each in known.causes.reductions if each.reason in (_NEWER_OPSET, GONE)}
+        found: list[Untried] = []
+        for finding, tests in known.causes.split(failures, known.instance_of).items():
+            left = [each.test for each in smallest_first(tests, known.sizes) if each.test not in tried]
+            if left and finding == tests[0].fingerprint and finding not in whole:
+                triggers = {each.finding for each in known.causes.reductions if each.fingerprint == finding and each.reason is None}
+                found.append(Untried(finding, tuple(left), len(triggers)))
+        return sorted(found, key=lambda each: (-len(each.tests), each.fingerprint))
 
     def _is_full(self, fingerprint: str, known: Knowledge) -> bool:
         return sum(each.fingerprint == fingerprint for each in known.causes.reductions) >= self._options.causes

@@ -13,7 +13,7 @@ import pytest
 import tvm
 from tvm import relax
 
-from opera.instance import Graph
+from opera.instance import Graph, Tensor
 from opera.models.template import Invalid
 from opera.programs.generate import ProgramGenerator
 from opera.programs.instances import FACT, FORMAT, instance_of, with_program
@@ -21,6 +21,7 @@ from opera.programs.languages import operators_in
 from opera.programs.policy import Policy
 from opera.templates.onnx_model import OnnxTemplate
 from opera.templates.program_onnx_model import OnnxProgramModel
+from opera.templates.program_relax_model import RelaxTemplate
 
 _BLOCK = """<ir_version: 10, opset_import: ["" : 21]>
 g (float[2, 3] x, float[2, 3] y) => (float[2, 3] z) { a = Sqrt(x)  z = Div(a, y) }"""
@@ -42,6 +43,28 @@ def test_the_programs_of_a_policy_are_tested_as_any_other_instance(tmp_path: Pat
     assert exported.returncode == 0, exported.stderr
     back = opera("import", "out.jsonl", "--json", "--workspace", "other", cwd=tmp_path)
     assert json.loads(back.stdout)["files"][0]["new"] == 12
+
+
+def test_a_campaign_under_another_seed_gives_the_same_verdicts(tmp_path: Path) -> None:
+    """The seed draws programs, and their inputs with them; the campaign draws no others."""
+    run = opera("fuzz", "run", "-n", "40", "--seed", "7", "--subject", "onnxruntime", "--no-triage", "--json", "-j", "1", cwd=tmp_path)
+    assert run.returncode in (0, 1), run.stderr
+    command = ("run", "--compiler", "onnxruntime", "--frontend", "onnx", "-k", "program", "--json", "-j", "1", "--exit-zero")
+    plain, seeded = (json.loads(opera(*command, "--seed", seed, cwd=tmp_path).stdout) for seed in ("0", "8"))
+    [fuzzed] = json.loads(run.stdout)["subjects"].values()
+    assert (fuzzed["verdicts"], seeded["verdicts"]) == (plain["verdicts"], plain["verdicts"])
+
+
+@pytest.mark.parametrize("language", ["onnx", "relax"])
+def test_the_inputs_of_a_program_are_the_same_under_every_seed(language: str) -> None:
+    template = OnnxTemplate() if language == "onnx" else RelaxTemplate()
+    for number in range(5):
+        instance = instance_of(ProgramGenerator(Policy(language=language), operators_in(language)).generate(number), language)
+        built = [template.build(instance, key, seed) for key, seed in (("a", 0), ("b", 1), ("c", 7), ("d", 2**32 - 1))]
+        inputs = [[(name, value.dtype.name, np.asarray(value).tobytes()) for name, value in each.inputs] for each in built]
+        assert inputs == [inputs[0]] * 4
+        declared = [each.value.data for each in instance.call if isinstance(each.value, Tensor)]
+        assert [data for _, _, data in inputs[0]] == declared
 
 
 def models(number: int) -> list[OnnxProgramModel]:

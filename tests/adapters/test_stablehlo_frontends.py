@@ -122,6 +122,13 @@ def test_each_checked_function_is_one_instance_named_after_the_operation_under_c
     ]
 
 
+def test_constants_and_declared_results_of_a_program_stay_under_every_seed(instances: dict[str, Instance]) -> None:
+    for instance in instances.values():
+        built = [StableHloTemplate().build(instance, key, seed) for key, seed in (("a", 0), ("b", 1), ("c", 7))]
+        assert len({tuple(np.asarray(value).tobytes() for _, value in each.inputs) for each in built}) == 1
+        assert [each.reference().origin for each in built] == ["declared"] * 3
+
+
 def test_where_a_program_allows_a_tolerance_the_interpreters_digits_are_kept(instances: dict[str, Instance]) -> None:
     model = made(instances["stablehlo.sine"])
     [output] = model.reference().outputs

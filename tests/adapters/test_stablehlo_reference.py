@@ -113,6 +113,20 @@ def test_checks_pass_and_fail_with_element_and_values(tmp_path: Path, capfd: Cap
     assert run(capfd, "test", str(tmp_path / "good.mlir"), "--known", str(known))[0] == 1
 
 
+@pytest.mark.parametrize(("file", "function", "message"), [
+    ("good.mlir", "gone", "good.mlir has no function @gone"),
+    ("gone.mlir", "add_op_test", "there is no gone.mlir"),
+])  # fmt: skip
+def test_a_row_about_what_is_not_there_is_the_users_mistake(file: str, function: str, message: str, tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "good.mlir").write_text(CHECKED.format(expected="[15, 5]"))
+    known = tmp_path / "known.toml"
+    known.write_text(f'[[known]]\nfile = "{file}"\nfunction = "{function}"\nreason = "stale"\n')
+    code, out, _ = run(capfd, "test", str(tmp_path), "--known", str(known))
+    assert (code, f"known.toml:1: {message}, which is known to fail" in out) == (2, True)
+    document = json.loads(run(capfd, "test", str(tmp_path), "--known", str(known), "--json")[1])
+    assert [each["place"] for each in document["stale"]] == [f"{known}:1"]
+
+
 def test_checks_are_evaluated_wherever_the_program_comes_by(tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "loop.mlir").write_text("""func.func @loop() {
   %i = stablehlo.constant dense<0> : tensor<i64>

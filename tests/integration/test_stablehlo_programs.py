@@ -66,6 +66,68 @@ def test_what_is_constant_and_specified_is_folded(interpreter: str, tmp_path: Pa
     assert before == run(capfd, "stablehlo", "interpret", str(tmp_path / "b.mlir"), *arguments, "--interpreter", "readable")
 
 
+WRONG_IN_JAXLIB = {
+    "convolution": (
+        """  %0 = stablehlo.constant dense<100> : tensor<1x1x1x1xi8>
+  %1 = stablehlo.convolution(%0, %0) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {} {
+    batch_group_count = 1 : i64, feature_group_count = 1 : i64
+  } : (tensor<1x1x1x1xi8>, tensor<1x1x1x1xi8>) -> tensor<1x1x1x1xi32>
+""",
+        "dense<10000> : tensor<1x1x1x1xi32>",
+    ),
+    "compare": (
+        """  %0 = stablehlo.constant dense<0x7FC00000> : tensor<f32>
+  %1 = stablehlo.compare EQ, %0, %0, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+""",
+        "dense<true> : tensor<i1>",
+    ),
+    "convert": (
+        """  %0 = stablehlo.constant dense<0xFF> : tensor<f8E8M0FNU>
+  %1 = stablehlo.convert %0 : (tensor<f8E8M0FNU>) -> tensor<f32>
+""",
+        "dense<0x7FC00000> : tensor<f32>",
+    ),
+    "map": (
+        """  %0 = stablehlo.constant dense<0x7FC00000> : tensor<1xf32>
+  %1 = "stablehlo.map"(%0) ({
+    ^bb0(%a: tensor<f32>):
+      %2 = stablehlo.compare EQ, %a, %a, TOTALORDER : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %2 : tensor<i1>
+  }) {dimensions = array<i64: 0>} : (tensor<1xf32>) -> tensor<1xi1>
+""",
+        "dense<true> : tensor<1xi1>",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_IN_JAXLIB)
+def test_what_jaxlib_has_wrong_is_folded_by_the_readable_interpreter_alone(name: str, tmp_path: Path, capfd: Capture) -> None:
+    body, right = WRONG_IN_JAXLIB[name]
+    type = right.rpartition(" ")[2]
+    (tmp_path / "a.mlir").write_text(f"func.func @a() -> {type} {{\n{body}  func.return %1 : {type}\n}}\n")
+    code, out, _ = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"))
+    assert (code, right in out, f"stablehlo.{name}" in out) == (0, True, False)
+    code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"), "--interpreter", "reference")
+    assert (code, f"stablehlo.{name}" in out) == (0, True)
+    assert "1 left: the packaged interpreter is known to have it wrong" in err
+
+
+def test_an_operation_whose_region_may_have_an_open_result_stays(tmp_path: Path, capfd: Capture) -> None:
+    (tmp_path / "a.mlir").write_text("""func.func @a() -> tensor<1xi32> {
+  %0 = stablehlo.constant dense<0> : tensor<1xi32>
+  %1 = "stablehlo.map"(%0, %0) ({
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %2 = stablehlo.divide %a, %b : tensor<i32>
+      stablehlo.return %2 : tensor<i32>
+  }) {dimensions = array<i64: 0>} : (tensor<1xi32>, tensor<1xi32>) -> tensor<1xi32>
+  func.return %1 : tensor<1xi32>
+}
+""")
+    _, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"))
+    assert "stablehlo.map" in out
+    assert "1 left: its result is undefined" in err
+
+
 def test_large_results_are_not_folded(tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "a.mlir").write_text(CHECKED.partition("// -----")[2])
     code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"), "--most", "100")

@@ -9,16 +9,18 @@ import numpy as np
 import pytest
 from instances import tensor
 
+from opera.calls import call_text
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import WARM, TestCase, TestOutcome, TestRunner
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.oracles.verdict import Verdict
 from opera.store.reductions import StoredReduction
 from opera.triage.findings import condition_of
+from opera.triage.reduction.differences import differences, facet_of
 from opera.triage.reduction.places import array_of
-from opera.triage.reduction.properties import View
+from opera.triage.reduction.properties import _KINDS, Property, View
 from opera.triage.reduction.reduce import Budget, Reducer, Reduction
-from opera.triage.reduction.trigger import Neighbours, Trigger
+from opera.triage.reduction.trigger import ALWAYS, Neighbours, Trigger
 
 Fails = Callable[[dict[str, Any]], bool | None]
 
@@ -98,3 +100,69 @@ def test_a_recorded_test_that_passes_with_another_argument_tells_that_the_failur
     recorded = Neighbours([View(operator(x=tensor([1.0]), dim=0), "runtime")], {"t": View(operator(x=tensor([5.0])), "runtime")})
     found = reduced(lambda given: "dim" not in given, recorded, x=tensor([1.0, 2.0]))
     assert (found.trigger.text(), found.proof.fails, found.proof.against) == ("dim is not given", ("t",), 0)
+
+
+def test_a_recorded_test_that_also_differs_in_its_dtype_shows_nothing_of_values() -> None:
+    """It passes with integers that are zeros: whether for the dtype or for the values, no test tells, as the others are rejected."""
+
+    def fails(given: dict[str, Any]) -> bool | None:
+        is_float, is_zero = given["x"].dtype.kind == "f", not given["x"].any()
+        return True if is_float and not is_zero else False if not is_float and is_zero else None
+
+    recorded = Neighbours([View(operator(x=tensor([0], "int64")), "runtime")])
+    found = reduced(fails, recorded, x=tensor([1.0]))
+    assert (found.trigger.text(), found.proof.against) == (ALWAYS, 1)
+    detail: Any = {"fails": [], "against": found.proof.against}
+    assert condition_of(StoredReduction("f", "t", "f", None, None, found.trigger.document(), detail)) is None, "no part is stated"
+
+
+def test_a_part_that_a_recorded_test_tells_is_tried_alone() -> None:
+    """The recorded test differs in `x`, too; the reduced call with its argument alone passes, which shows the part."""
+    recorded = Neighbours(
+        [View(operator(x=tensor([[7, 8]], "int32"), p="b"), "runtime")], {"t": View(operator(x=tensor([2.0]), p="a"), "runtime")}
+    )
+    found = reduced(lambda given: given.get("p", "a") == "a" if "p" in given else None, recorded, x=tensor([1.0]), p="a")
+    assert (found.trigger.text(), found.proof.against) == ("p=a", 0)
+    assert found.proof.passes["p=a"] == operator(x=found.instance.call[0].value, p="b")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "facets"),
+    [
+        ({"x": tensor([1.0])}, {"x": tensor([1.0])}, set()),
+        ({"x": tensor([1.0])}, {"x": tensor([1], "int64")}, {("dtype", "")}),
+        ({"x": tensor([0.5])}, {"x": tensor([0], "int64")}, {("dtype", ""), ("contents", "x")}),
+        ({"x": tensor([1.0])}, {"x": tensor([[1.0]])}, {("shape", "")}),
+        ({"x": tensor([1.0]), "p": 1}, {"x": tensor([2.0])}, {("contents", "x"), ("parameter", "p")}),
+        ({"p": [1, 2]}, {"p": [1, 3]}, {("parameter", "p")}),
+        ({"x": [tensor([1.0]), tensor([2.0])]}, {"x": [tensor([1.0]), tensor([3.0])]}, {("contents", "x[1]")}),
+    ],
+)
+def test_what_two_calls_differ_in(one: dict[str, Any], other: dict[str, Any], facets: set[tuple[str, str]]) -> None:
+    assert differences(View(operator(**one), "runtime"), View(operator(**other), "runtime")) == facets
+
+
+def test_each_kind_of_property_is_about_something() -> None:
+    known = {"form", "opset", "context", "dtype", "shape", "strides", "contents", "parameter"}
+    facets = {kind: facet_of(Property(kind, "x", ["training", 1] if kind == "context" else 1))[0] for kind in _KINDS}
+    assert set(facets.values()) == known
+    assert {kind for kind, facet in facets.items() if facet == "parameter"} == {
+        "given", "absent", "is", "is-not", "type", "type-class", "negative", "positive", "above-one", "length", "several-items",
+        "item-negative", "item-positive", "item-above-one", "item-zero", "items-differ",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("outputs", "comment"),
+    [
+        (None, ""),
+        ([True], ""),
+        ([True, True], ""),
+        ([False, True], "  # wanted: output 1 of 2"),
+        ([True, False, True], "  # wanted: outputs 0, 2 of 3"),
+    ],
+)
+def test_the_printed_call_shows_which_outputs_are_wanted_where_not_all_are(outputs: list[Any] | None, comment: str) -> None:
+    context = () if outputs is None else (("outputs", outputs),)
+    text = call_text(Instance("onnx", "ai.onnx.TopK", Kind.NODE, call=(Argument("K", 2),), context=context))
+    assert text == f"ai.onnx.TopK(K=2){comment}"

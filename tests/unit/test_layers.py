@@ -13,7 +13,7 @@ ROOT = Path(opera.__file__).parent
 LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
-        "bounded_json errors interruption testing",
+        "bounded_json bounded_work errors interruption testing",
         "atomic",
         "plugins untrusted trust",
         "console",

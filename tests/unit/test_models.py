@@ -260,12 +260,16 @@ def test_structure_is_respected() -> None:
     assert np.isinf(odd).sum() == 1
 
 
-def test_kept_values_are_used_as_they_are_for_seed_0_and_for_integers_always() -> None:
-    values = Tensor((2,), "float32", np.array([1.5, -2.5], np.float32).tobytes(), constraint=Constraint(-2.5, 1.5))
-    indices = Tensor((2,), "int64", np.array([7, 9], np.int64).tobytes())
-    assert sample(values, "k", 0).tolist() == [1.5, -2.5]
-    assert sample(values, "k", 1).tolist() != [1.5, -2.5]
-    assert sample(indices, "k", 5).tolist() == [7, 9]
+@pytest.mark.parametrize("constraint", [None, Constraint(-2.0, 2.0)])
+@pytest.mark.parametrize("dtype", [*NUMERIC, "string"])
+def test_kept_values_stay_under_every_seed(dtype: str, constraint: Constraint | None) -> None:
+    """They are part of the test: of a program, of a suite's constant, of a recorded call."""
+    data = b'["", "a", "opera"]' if dtype == "string" else to_bytes(sample(Tensor((3,), dtype), "k", 4))
+    kept = Tensor((3,), dtype, data, constraint=constraint)
+    drawn = [sample(kept, key, seed) for key in ("k", "l") for seed in (0, 1, 7, 2**32 - 1)]
+    assert {to_bytes(each) if dtype != "string" else str(each.tolist()).encode() for each in drawn} == {
+        data if dtype != "string" else b"['', 'a', 'opera']"
+    }
 
 
 def test_another_seed_and_another_key_give_other_values() -> None:

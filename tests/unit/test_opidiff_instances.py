@@ -104,6 +104,13 @@ def test_seeds_draw_other_values_and_equal_seeds_equal_ones() -> None:
     assert (drawn("float32", distribution, 1) != drawn("float32", distribution)).any()
 
 
+def test_the_constants_of_a_suite_stay_under_every_seed(tmp_path: Path) -> None:
+    node = "{type: const_tensor, dtype: float32, shape: [2], value: [0.12345678, -3.7182818]}"
+    value = made(tmp_path, f"op: aten::abs, in: [{node}]", seed=3).call[0].value
+    assert isinstance(value, Tensor)
+    assert {sample(value, key, seed).tobytes() for key in "ab" for seed in (0, 3)} == {value.data}
+
+
 def test_operators_and_their_parameters_get_names(tmp_path: Path) -> None:
     found = made(tmp_path, f"op: aten::add, in: [{X}, {X}], kwargs: {{alpha: {{type: const, value: 2}}}}")
     assert (found.api, found.kind) == ("torch.ops.aten.add", Kind.FUNCTION)

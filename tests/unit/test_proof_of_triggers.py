@@ -13,8 +13,13 @@ from reporting import RESHAPE, fill, relu, result
 
 from opera.instance import Argument, Instance, Kind, Occurrence, encode_instance
 from opera.oracles.verdict import Stage, Verdict
+from opera.programs.generate import ProgramGenerator
+from opera.programs.instances import instance_of, operators_in_instance
+from opera.programs.languages import operators_in
+from opera.programs.policy import Policy
 from opera.report import titles
 from opera.report.conditions import proof_lines, sentences
+from opera.report.details import reduced_lines
 from opera.report.siblings import siblings
 from opera.report.specification import page_of
 from opera.store import Campaigns, Corpus, Workspace, queries
@@ -34,14 +39,16 @@ def pool(value: float, stride: int) -> View:
 
 def test_each_property_is_shown_by_a_call_that_lacks_it_alone() -> None:
     passing = [pool(1.0, 1), pool(-1.0, 1), pool(2.0, 1)]
-    proof = prove((NEGATIVE, STRIDE), passing, Neighbours([pool(1.0, 2)], {"alike": pool(-3.0, 3), "other": pool(3.0, 3)}), 0)
+    proof = prove(
+        (NEGATIVE, STRIDE), pool(-3.0, 2), passing, Neighbours([pool(1.0, 2)], {"alike": pool(-3.0, 3), "other": pool(3.0, 3)}), 0
+    )
     shown = {name: (each.call[0].value, each.call[1].value) for name, each in proof.passes.items()}
     assert shown == {"x has a value <0": (tensor([1.0]), 2), "stride>1": (tensor([-1.0]), 1)}
     assert (proof.fails, proof.against) == (("alike",), 0)
 
 
 def test_a_recorded_test_with_the_trigger_that_passes_speaks_against_it() -> None:
-    proof = prove((NEGATIVE,), [pool(1.0, 1)], Neighbours([pool(-1.0, 1), pool(-2.0, 2), pool(1.0, 1)]), 2)
+    proof = prove((NEGATIVE,), pool(-3.0, 1), [pool(1.0, 1)], Neighbours([pool(-1.0, 1), pool(-2.0, 2), pool(1.0, 1)]), 2)
     assert (proof.against, proof.fails, proof.untried) == (2, (), 2)
 
 
@@ -123,3 +130,22 @@ def test_siblings_fail_alike_under_the_same_condition_of_tensors_by_place(space:
 )
 def test_an_operator_has_a_page_of_its_specification(library: str, api: str, page: str | None) -> None:
     assert page_of(library, api) == page
+
+
+def test_a_finding_of_programs_is_named_by_its_operators_and_prints_its_program(space: Workspace) -> None:
+    generated = ProgramGenerator(Policy(operators=3), operators_in("onnx")).generate(3)
+    program = instance_of(generated, "onnx")
+    found = finding_with(reshape(space), program)
+    operators = operators_in_instance(program)
+    assert operators
+    assert titles.title(found).startswith(f"program of {' + '.join(operators[:4])}")
+    lines = reduced_lines(found)
+    assert lines[0].startswith("opera.program(")
+    shown = "\n".join(lines)
+    assert all(each in shown for each in (*operators, "main("))
+
+
+def test_a_finding_of_programs_that_was_not_reduced_says_that_it_is_one(space: Workspace) -> None:
+    found = reshape(space)
+    for api, name in (("opera.program", "program"), ("opera.ill_typed", "ill-typed program")):
+        assert titles.title(replace(found, operators=(api,), reduction=None)).startswith(f"{name}: ")

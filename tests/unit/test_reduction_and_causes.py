@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from instances import tensor
 
+from opera.cli.triage import tell_untried
 from opera.compilers.registry import noise_of
 from opera.config import Config
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, digest
@@ -22,7 +23,7 @@ from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction
 from opera.triage.candidate import Candidate, normalised_message, origin_of
-from opera.triage.causes import unions
+from opera.triage.causes import finding_id, unions
 from opera.triage.findings import Finding, group, knowledge_of
 from opera.triage.merge import merges
 from opera.triage.reduction.aspects import aspects
@@ -30,7 +31,7 @@ from opera.triage.reduction.candidates import steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.properties import Property, View
 from opera.triage.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigger_of
-from opera.triage.runner import Triage, TriageOptions
+from opera.triage.runner import Triage, TriageOptions, Untried
 
 
 def pool(x: Tensor, **attributes: object) -> Instance:
@@ -266,8 +267,8 @@ def test_a_trigger_splits_a_fingerprint_and_the_part_with_the_first_test_keeps_t
 class Slipping(Triage):
     """Reduces every test to a call of a dtype that the test did not have."""
 
-    def __init__(self, space: Workspace) -> None:
-        super().__init__(space, Config({}), TriageOptions(arbiters=False), lambda _reduction, _api: None)
+    def __init__(self, space: Workspace, causes: int = 4) -> None:
+        super().__init__(space, Config({}), TriageOptions(arbiters=False, causes=causes), lambda _reduction, _api: None)
         self.asked: list[str] = []
 
     def _place(self, bench: object, stack: object) -> Any:
@@ -287,6 +288,50 @@ def test_other_seeds_of_a_call_that_was_reduced_are_not_reduced_again(workspace:
     triage.run()
     assert len(triage.asked) == 1
     assert [(each.id, len(each.tests)) for each in findings(workspace)] == [(one.fingerprint, 3)]
+
+
+class Apart(Slipping):
+    """Finds for every test that its own dtype is its trigger."""
+
+    def _reduced(self, place: object, task: Any) -> StoredReduction:
+        self.asked.append(task.test.test)
+        trigger = Trigger((Property("dtype", "X", task.instance.call[0].value.dtype),), task.instance.api, ("X", "Y"))
+        return reduced(task.test, finding_id(str(task.test.fingerprint), trigger), trigger)
+
+
+def test_causes_beyond_the_limit_are_counted_and_their_tests_kept(workspace: Workspace) -> None:
+    names = ("float16", "float32", "float64", "int32", "int64")
+    calls = [pow_of(Tensor((2,), name), Tensor((2,), name)) for name in names]
+    fill(workspace, *((crash(letter, call, "bad"), call) for letter, call in zip("abcde", calls, strict=True)))
+    limited = Apart(workspace, causes=2)
+    [left] = limited.run().untried
+    fingerprint = str(crash("a", calls[0], "bad").fingerprint)
+    assert (left.fingerprint, len(left.tests), left.causes) == (fingerprint, 3, 2)
+    assert not set(left.tests) & set(limited.asked)
+    again = Apart(workspace, causes=2)
+    assert [each.tests for each in again.run().untried] == [left.tests], "also in a triage that has nothing to do"
+    assert not again.asked
+    more = Apart(workspace, causes=8)
+    assert (more.run().untried, set(more.asked)) == ([], set(left.tests))
+
+
+def test_a_program_that_no_trigger_explains_is_a_finding_of_its_own() -> None:
+    """All wrong results of programs share a fingerprint, so it says nothing of the cause; that of a single operator does."""
+    result = crash("a", pow_of(FLOAT, FLOAT), "bad")
+    fingerprint = str(result.fingerprint)
+    for kind, joined in (("calls", 0), ("dtype", 1)):
+        name = "" if kind == "calls" else "X"
+        trigger = Trigger((Property(kind, name, "add(float32, float32)"),), "opera.program", ())
+        known = Candidate("f" * 16, fingerprint, result, reduced(result, "f" * 16, trigger))
+        found = merges([known, Candidate(fingerprint, fingerprint, replace(result, test="b" * 64), None)], rules=())
+        assert len(found) == joined
+
+
+def test_the_limits_of_triage_are_said_with_the_command_that_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    tell_untried([Untried("f" * 16, ("a", "b", "c"), 4), Untried("e" * 16, ("d",), 0)], 4, " --workspace w")
+    one, other = capsys.readouterr().err.splitlines()
+    assert "ffffffff  3 failing tests with none of its 4 triggers; look further: opera triage --causes 8 --workspace w" in one
+    assert "eeeeeeee  1 failing test not reduced, because of a limit; look further: opera triage --causes 8 --workspace w" in other
 
 
 def test_one_message_raised_at_one_place_is_one_finding_until_a_person_says_otherwise(workspace: Workspace) -> None:

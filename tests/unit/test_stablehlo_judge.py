@@ -63,7 +63,7 @@ def test_the_interpreter_stands_alone_where_a_compiler_gives_the_librarys_result
 
 
 def test_an_interpreter_is_no_witness_against_the_one_that_contradicts_it() -> None:
-    """A program without declared results, or with another seed, has the results of jaxlib's interpreter."""
+    """A program without declared results has the results of jaxlib's interpreter."""
     declared = Instance("stablehlo", "stablehlo.add", Kind.GRAPH, expected=(Tensor((), "float32"),))
     cases = [(declared, 0), (declared, 1), (replace(declared, expected=None), 0)]
     reduction = StoredReduction("fingerprint", "test", "finding")
@@ -72,7 +72,7 @@ def test_an_interpreter_is_no_witness_against_the_one_that_contradicts_it() -> N
         trials = [TestCase(instance, "runtime", "key", seed) for instance, seed in cases]
         return [is_other_side(f"{subject}/stablehlo", Question(compiler, reduction, each, None)) for each in trials]
 
-    assert excluded(JUDGE, SECOND) == [False, True, True]
+    assert excluded(JUDGE, SECOND) == [False, False, True]
     assert not any(excluded(SECOND, JUDGE) + excluded("xla", SECOND) + excluded(JUDGE, "iree"))
 
 

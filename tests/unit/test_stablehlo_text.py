@@ -258,9 +258,46 @@ def test_known_failures_are_excused_and_the_list_has_to_be_true() -> None:
     verdicts = judge(outcomes, rows)
     assert [(each.outcome.function, each.outcome.program) for each in verdicts.failures] == [("other", 1), ("second", 1)]
     assert [each.outcome.function for each in verdicts.passes] == ["passes"]
-    assert [row.function for row in verdicts.stale] == ["gone"]
+    assert [(each.row.function, each.missing) for each in verdicts.stale] == [("gone", "function")]
+    assert [row.function for row in verdicts.unread] == ["elsewhere"]
     assert not verdicts.clean
     assert judge([outcome("fails", State.FAILED)], rows[:1]).clean
+
+
+@pytest.mark.parametrize(
+    ("file", "folders", "missing"),
+    [
+        ("gone.mlir", ["x/suite"], "file"),
+        ("suite/gone.mlir", ["x/suite"], "file"),
+        ("x/suite/gone.mlir", ["x/suite"], "file"),
+        ("suite/inner/gone.mlir", ["x/suite"], "file"),
+        ("suite/gone.mlir", ["x"], "file"),
+        ("suite/gone.mlir", ["x/suite/deep"], None),
+        ("other/gone.mlir", ["x/suite"], None),
+        ("gone.mlir", [], None),
+        ("suite/gone.mlir", [], None),
+        ("suite/a.mlir", ["x/suite"], "function"),
+        ("a.mlir", [], "function"),
+    ],
+)
+def test_a_row_about_a_file_that_is_gone_is_noticed_where_its_folder_was_read(file: str, folders: list[str], missing: str | None) -> None:
+    read = ["x/suite/a.mlir", "x/suite/deep/b.mlir"]
+    found = judge([outcome("here", State.PASSED, each) for each in read], [Known(file, "f", "why")], read, folders)
+    assert [each.missing for each in found.stale] == ([] if missing is None else [missing])
+    assert len(found.unread) == (missing is None)
+
+
+def test_rows_have_places(tmp_path: Path) -> None:
+    row = '{file = "a", function = "%s", reason = "r"}'
+    for text, places in (
+        (
+            '# [[known]]\n\n[[known]]\nfile = "a"\nfunction = "f"\nreason = "r"\n [[known]]#\nfile = "a"\nfunction = "g"\nreason = "r"',
+            [":3", ":7"],
+        ),
+        (f"known = [{row % 'f'}, {row % 'g'}]", [": row 1", ": row 2"]),
+    ):
+        (tmp_path / "known.toml").write_text(text)
+        assert [each.place for each in read_known(str(tmp_path / "known.toml"), [])] == [f"{tmp_path}/known.toml{each}" for each in places]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Sequence
 
 import numpy as np
@@ -34,6 +35,7 @@ def dot_general(it: Invocation) -> Tensor:
     sizes = [left.shape[d] for d in contracting[0]]
     shape = [left.shape[d] for d in (*batching[0], *own[0])] + [right.shape[d] for d in own[1]]
     type = it.shaped(shape)
+    it.spend(type.size * math.prod(sizes))
     batches, lefts = len(batching[0]), len(own[0])
 
     def place(side: int, index: Index, inner: Index) -> Index:
@@ -103,6 +105,8 @@ def _convolved(it: Invocation, left: Tensor, right: Tensor, edges: Sequence[int]
 
     type = TensorType(placed("output", (left.shape[roles["input"][0]], *spatial, right.shape[roles["kernel"][-1]])), it.element)
     channels = right.shape[roles["kernel"][0]]
+    it.spend(type.size * math.prod(window) * channels)
+    zero = element(left.type.element, 0)  # padding is multiplied like any element: zero by NaN is NaN
 
     def product(index: Index) -> Element:
         batch, *at, feature = (index[d] for d in roles["output"])
@@ -113,10 +117,9 @@ def _convolved(it: Invocation, left: Tensor, right: Tensor, edges: Sequence[int]
                 divmod(one * stride + place * step - before, gap)
                 for one, stride, place, step, before, gap in zip(at, strides, seen, steps, low, gaps, strict=True)
             ]
-            if any(rest for _, rest in where) or not in_bounds([place for place, _ in where], base):
-                continue
+            is_padding = any(rest for _, rest in where) or not in_bounds([place for place, _ in where], base)
             for channel in range(channels):
-                one = left.get(placed("input", (batch, *(place for place, _ in where), channel)))
+                one = zero if is_padding else left.get(placed("input", (batch, *(place for place, _ in where), channel)))
                 pairs.append((one, right.get(placed("kernel", (channel, *inner, feature)))))
         return _sum_of_products(pairs, type.element)
 

@@ -220,8 +220,10 @@ class Float(Element):
         return self.like(function(self.number))
 
     def order(self) -> Any:
-        """The place in the total order of IEEE 754: -NaN, -inf ... -0, +0 ... inf, NaN."""
+        """The place in the total order of IEEE 754: -NaN, -inf ... -0, +0 ... inf, NaN. A type without a sign is in order by its bits."""
         bits, sign = self.bits(), 1 << (self.type.bits - 1)
+        if self.type.name == "f8E8M0FNU" or (bits == sign and self.type.name.endswith("FNUZ")):
+            return bits  # the only NaN of these types comes last
         return ~(bits ^ sign) if bits & sign else bits
 
     def maximum(self, other: Element) -> Element:
@@ -239,14 +241,20 @@ class Float(Element):
         return self.like(np.power(self.number, other.number))
 
     def narrowed(self, exponent_bits: int, mantissa_bits: int) -> Element:
-        """The nearest number of a type of IEEE 754 with so many bits; infinite where it overflows, zero where it underflows."""
+        """The nearest number with so many bits of the mantissa; infinite where its exponent needs more bits, zero where it underflows.
+
+        A type with as many bits of the exponent as the number's own has all of its exponents, those of subnormal numbers included.
+        """
         number = self.number
         if np.isnan(number) and mantissa_bits == 0:
             return self.like(math.copysign(math.inf, number))  # a NaN is told from an infinity by its mantissa
         if not np.isfinite(number) or number == 0:
             return self
+        facts = float_facts(self.type)
+        rounded = _rounded(float(number), min(mantissa_bits, int(facts.nmant)) + 1, int(facts.minexp))
+        if rounded == 0 or exponent_bits >= self.type.bits - 1 - int(facts.nmant):
+            return self.like(rounded)
         bias = (1 << (exponent_bits - 1)) - 1
-        rounded = _rounded(float(number), mantissa_bits + 1, None)
         exponent = math.frexp(rounded)[1] - 1
         if exponent > bias:
             return self.like(math.copysign(math.inf, number))
@@ -361,10 +369,13 @@ def _precision(type: ElementType) -> int:
 
 
 def _rounded(number: float, precision: int, least: int | None) -> float:
-    """The nearest number with *precision* significant bits, in doubt the even one, whose exponent is not below *least*."""
+    """The nearest number with *precision* significant bits, in doubt the even one, whose exponent is not below *least*.
+
+    A number that becomes zero keeps its sign.
+    """
     exponent = math.frexp(number)[1] - 1
     unit = (exponent if least is None else max(exponent, least)) - (precision - 1)
-    return math.ldexp(round(math.ldexp(number, -unit)), unit)
+    return math.copysign(math.ldexp(round(math.ldexp(number, -unit)), unit), number)
 
 
 def _shortened(number: int, precision: int) -> float:

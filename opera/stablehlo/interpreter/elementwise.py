@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,9 @@ from opera.stablehlo.types import ElementType
 
 Meaning = Callable[..., Element]
 """What one element of the result is, given the operands' elements at its index."""
+_HALF = Fraction(1, 2)
+_NEAR = 1e8
+"""The absolute value up to which 1 counts in `1 + x`."""
 _BOOLEAN = ElementType("i1", "bool")
 
 
@@ -209,13 +213,32 @@ def round_half_away(number: Any) -> Any:
 
 
 def logistic(number: Any) -> Any:
-    """`1 / (1 + exp(-x))`."""
-    return 1 / (1 + np.exp(-number))
+    """`1 / (1 + exp(-x))`; the same as `exp(x) / (1 + exp(x))`, where the exponential of a large number is not in the way."""
+    if number.real >= 0:
+        return 1 / (1 + np.exp(-number))
+    power = np.exp(number)
+    return power / (1 + power)
+
+
+def log_plus_one(number: Any) -> Any:
+    """`log(1 + x)`. The absolute value of a complex `1 + x` is computed exactly before it is rounded, as its parts may cancel."""
+    if not isinstance(number, complex):
+        return np.log1p(number)
+    x, y = float(number.real), float(number.imag)
+    if not (math.isfinite(x) and math.isfinite(y)) or max(abs(x), abs(y)) > _NEAR:
+        return np.log(1 + number)
+    surplus = Fraction(x) * (2 + Fraction(x)) + Fraction(y) ** 2
+    size = np.log(np.hypot(1 + x, y)) if surplus < -_HALF else 0.5 * np.log1p(float(surplus))  # 1 + x is exact near -1
+    return complex(size, math.atan2(y, 1 + x))
 
 
 def cube_root(number: Any) -> Any:
     """The real cube root, or the principal one of a complex number."""
-    return np.power(number, 1 / 3) if isinstance(number, complex) else np.cbrt(number)
+    if not isinstance(number, complex):
+        return np.cbrt(number)
+    root: Any = np.power(number, 1 / 3)
+    nearer = root - (root * root * root - number) / (3 * root * root)  # a third is not exact
+    return nearer if np.isfinite(nearer) else root
 
 
 _ELEMENTARY: dict[str, RealFunction] = {
@@ -226,7 +249,7 @@ _ELEMENTARY: dict[str, RealFunction] = {
     "exponential_minus_one": np.expm1,
     "floor": np.floor,
     "log": np.log,
-    "log_plus_one": np.log1p,
+    "log_plus_one": log_plus_one,
     "logistic": logistic,
     "round_nearest_afz": round_half_away,
     "round_nearest_even": np.rint,

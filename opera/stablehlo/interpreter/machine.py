@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from opera.bounded_work import Work
 from opera.stablehlo.interpreter.tensor import Tensor, number_tensor
 from opera.stablehlo.program import Block, Operation, Program
 from opera.stablehlo.types import ElementType, TensorType, element_type, tensor_type
@@ -30,6 +31,8 @@ STEPS = 500_000
 """Operations that one evaluation may come to, unless the caller says otherwise."""
 ELEMENTS = 4_000_000
 """Elements that a tensor may have, unless the caller says otherwise."""
+WORK = 20_000_000
+"""Elements, and products of them, that one evaluation computes at most."""
 
 
 class Unsupported(Exception):
@@ -78,6 +81,10 @@ class Invocation:
     def types(self) -> list[TensorType]:
         """The types of all results."""
         return [self.machine.type(each) for each in self.operation.types]
+
+    def spend(self, amount: int) -> None:
+        """Counts *amount* products that the operation computes."""
+        self.machine.work.spend(amount, self.operation.name)
 
     @property
     def element(self) -> ElementType:
@@ -157,8 +164,8 @@ class Machine:
     def __init__(self, program: Program, observe: Observer, *, steps: int = STEPS, elements: int = ELEMENTS) -> None:
         self._program = program
         self._observe = observe
-        self._most_steps = steps
-        self._steps = 0
+        self.steps = Work(steps, "operations; does a loop end?", PastLimit)
+        self.work = Work(WORK, "elements to compute", PastLimit)
         self._elements = elements
         self._depth = 0
 
@@ -174,13 +181,13 @@ class Machine:
 
     def block(self, block: Block, arguments: Sequence[RuntimeValue], outer: Scope | None) -> list[RuntimeValue]:
         """The values with which *block* ends."""
-        self._step()
+        self.steps.spend()
         scope = Scope(outer, dict(zip(block.arguments, arguments, strict=True)))
         for operation in block.operations:
             operands = [scope.find(each) for each in operation.operands]
             if operation.name in _ENDINGS:
                 return operands
-            self._step()
+            self.steps.spend()
             results = self._results(Invocation(operation, operands, self, scope))
             scope.values.update(zip(operation.results, results, strict=True))
         return []
@@ -193,11 +200,6 @@ class Machine:
         results = RULES[operation.name](invocation)
         return results if isinstance(results, list) else [results]
 
-    def _step(self) -> None:
-        self._steps += 1
-        if self._steps > self._most_steps:
-            raise PastLimit(f"more than {self._most_steps:,} operations; does a loop end?")
-
     def type(self, text: str) -> TensorType:
         """The type of a tensor with known dimensions; raises PastLimit for more elements than allowed."""
         return self.limited(tensor_type(text))
@@ -206,6 +208,7 @@ class Machine:
         """*type*; raises PastLimit where it has more elements than allowed."""
         if type.size > self._elements:
             raise PastLimit(f"{type} has {type.size:,} elements, and at most {self._elements:,} are allowed")
+        self.work.spend(type.size)
         return type
 
 

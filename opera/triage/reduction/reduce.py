@@ -18,6 +18,7 @@ from opera.oracles.verdict import Detail, Verdict
 from opera.triage.reduction.aspects import Aspect, aspects
 from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
+from opera.triage.reduction.differences import adopted, differ_alone
 from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.programs import with_other_operators
 from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
@@ -28,6 +29,8 @@ CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
 _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
+_ADOPTED = 4
+"""Variations that are made for a property that only recorded tests tell."""
 _UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
 """Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
 
@@ -221,6 +224,7 @@ class Reducer:
         view = View(smallest, self._form)
         found = list(aspects(view))
         passing: list[View] = []
+        own: dict[Property, list[View]] = {}
         slipped: list[Property] = []
         untried = len(found)
         for aspect in found:
@@ -230,20 +234,35 @@ class Reducer:
             probes = [(removal, self._probe(removal)) for removal in aspect.removals]
             gone = [removal for removal, probe in probes if probe.passed]
             passing += gone
+            for each in aspect.properties:
+                own.setdefault(each, []).extend(gone)
             alone = gone and not any(self._same(probe) for _, probe in probes)
             if alone and not any(each.holds(original) for each in aspect.properties):
                 slipped.append(aspect.properties[0])
+
+        def is_shown(each: Property) -> bool:
+            """Whether a variation that passes lacks *each*, and was made to lack it or differs in nothing else."""
+            return any(not each.holds(one) for one in own.get(each, ())) or any(
+                not each.holds(one) and differ_alone(each, view, one) for one in passing
+            )
+
         ladder = [each for aspect in found for each in reversed(self._held(aspect))]
-        chosen = covering(ladder, passing)
+        shown = [each for each in dict.fromkeys(ladder) if is_shown(each)]
+        chosen = covering(shown, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
-        chosen += covering([each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED], untold)
-        chosen += self._told_by_neighbours(ladder, chosen)
+        unordered = [each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED]
+        chosen += covering([each for each in unordered if is_shown(each)], untold)
+        for each in self._told_by_neighbours(ladder, chosen):
+            shows = self._shown_by_neighbours(each, view, deadline)
+            if shows is not None:
+                chosen.append(each)
+                passing.append(shows)
         if smallest.kind is Kind.PROGRAM:
             others = list(with_other_operators(smallest))
             general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
             chosen.append(calls_of(smallest, general))
         trigger = Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors))
-        self._proof = prove(trigger.properties, passing, self._neighbours, untried)
+        self._proof = prove(trigger.properties, view, passing, self._neighbours, untried)
         return trigger, slipped
 
     def _told_by_neighbours(self, ladder: Sequence[Property], chosen: Sequence[Property]) -> list[Property]:
@@ -254,6 +273,24 @@ class Reducer:
         )
         absent = [Property("absent", each.name) for view in passing for each in view.instance.arguments()]
         return covering([each for each in (*ladder, *absent) if all(each.holds(view) for view in (*self._failing, *alike))], passing)
+
+    def _shown_by_neighbours(self, told: Property, view: View, deadline: float) -> View | None:
+        """A test that passes, lacks *told*, and is else like *view*: a recorded one, or *view* with this part of a recorded one."""
+        lacking = [each for each in self._neighbours.passing if not told.holds(each)]
+        alone = next((each for each in lacking if differ_alone(told, view, each)), None)
+        if alone is not None:
+            return alone
+        made = (adopted(view, each, told) for each in lacking)
+        tried: dict[str, None] = {}
+        for each in made:
+            if each is None or told.holds(each) or time.monotonic() >= deadline or len(tried) == _ADOPTED:
+                continue
+            key = json.dumps([encode_instance(each.instance), each.form], sort_keys=True)
+            if key not in tried:
+                tried[key] = None
+                if self._probe(each).passed:
+                    return each
+        return None
 
     def _held(self, aspect: Aspect) -> list[Property]:
         """The properties of *aspect* that every failing instance had."""

@@ -9,6 +9,7 @@ from opera.errors import UserError
 from opera.instance import Instance
 from opera.store.reductions import StoredReduction
 from opera.store.rows import TriggerFacts
+from opera.triage.reduction.differences import differ_alone, differences
 from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, property_of
 
 _SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
@@ -94,15 +95,24 @@ class Proof:
     untried: int = 0
 
 
-def prove(properties: Sequence[Property], passing: Sequence[View], neighbours: Neighbours, untried: int) -> Proof:
-    """The proof of a trigger; *passing* are variations of the reduced instance that pass, *untried* the number that did not run."""
+def prove(properties: Sequence[Property], reduced: View, passing: Sequence[View], neighbours: Neighbours, untried: int) -> Proof:
+    """The proof of a trigger.
+
+    Args:
+        properties: Those of the trigger.
+        reduced: The instance that fails.
+        passing: Variations of it that pass. Those that differ in one thing alone come first.
+        neighbours: Recorded tests, which show a property only if they differ from *reduced* in nothing else.
+        untried: The number of variations that did not run.
+    """
     lacking: dict[str, Instance] = {}
     against = 0
-    for place, view in enumerate((*passing, *neighbours.passing)):
+    made = sorted(passing, key=lambda each: len(differences(reduced, each)))
+    for place, view in enumerate((*made, *neighbours.passing)):
         missing = [each for each in properties if not each.holds(view)]
-        if len(missing) == 1:
+        if len(missing) == 1 and (place < len(made) or differ_alone(missing[0], reduced, view)):
             lacking.setdefault(missing[0].text(), view.instance)
-        against += place >= len(passing) and not missing
+        against += place >= len(made) and not missing
     fails = tuple(test for test, view in neighbours.alike.items() if all(each.holds(view) for each in properties))
     return Proof({each.text(): lacking[each.text()] for each in properties if each.text() in lacking}, fails, against, untried)
 
