@@ -27,7 +27,7 @@ from opera.workers.process import Done, Limits, Lost, Raised
 from opera.workers.protocol import Message
 
 _CANARY = "canary"
-_MEASURED = 1
+_MEASURED = 2
 """Part of the identity of the tests of suites: their results hold what others do not."""
 
 
