@@ -16,6 +16,7 @@ from opera.instance import Instance, Tensor, decode_instance, decode_value, enco
 from opera.instance.values import ends_of
 from opera.instrumentation.wire import Json
 from opera.trust import FILE_PATH
+from opera.untrusted import Malformed, read_file
 
 NAME = "opidiff_companion.py"
 CALL = f"file:{NAME}::Call"
@@ -38,8 +39,9 @@ def companions(paths: Iterable[str], folders: Sequence[Path]) -> frozenset[str]:
     def is_companion(file: str) -> bool:
         for folder in folders:
             try:
-                with (folder / file).open("rb") as opened:
-                    return hashlib.sha256(opened.read(len(content()) + 1)).digest() == wanted
+                return hashlib.sha256(read_file(folder / file, len(content()))).digest() == wanted
+            except Malformed:
+                return False
             except OSError:
                 continue
         return False
