@@ -23,7 +23,7 @@ from opera.opidiff.tree import Budget, Mapping, Place, Scalar, Tree, parts_of, s
 
 MOST_TESTS = 200_000
 """Of one suite, templates expanded."""
-_MOST_ID = 500
+MOST_ID = 500
 """Characters of an id as the file has it."""
 _MOST_EXPANDED_ID = 4_000
 """Characters of an id with the suffix of its variables."""
@@ -168,8 +168,8 @@ class _Loader:
     def _id_text(self, tree: Tree) -> str:
         if not isinstance(tree, Scalar) or not tree.text.strip() or is_null(tree):
             raise self._error(tree, "id", f"an id is a text that is not empty, not {shown(tree)}")
-        if len(tree.text) > _MOST_ID or _CONTROL.search(tree.text):
-            raise self._error(tree, "id", f"an id has at most {_MOST_ID} characters, and no line breaks or control characters")
+        if len(tree.text) > MOST_ID or _CONTROL.search(tree.text):
+            raise self._error(tree, "id", f"an id has at most {MOST_ID} characters, and no line breaks or control characters")
         return tree.text
 
     def _named_operator(self, op: Scalar, test: Mapping) -> str:

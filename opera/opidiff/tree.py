@@ -20,7 +20,7 @@ from opera.untrusted import Malformed, read_file
 
 MOST_BYTES = 16 * 2**20
 """Of one file."""
-MOST_NODES = 1_000_000
+MOST_NODES = 5_000_000
 """Values of all files together, those that aliases repeat included."""
 MOST_WORK = 20_000_000
 """Steps for all files together: what templates write out, what tests make of their nodes, and an eighth of a step for each byte."""

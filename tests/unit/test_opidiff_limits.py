@@ -229,6 +229,16 @@ def test_the_bytes_of_all_files_are_counted(tmp_path: Path, monkeypatch: pytest.
     assert any("too large together" in each for each in found)
 
 
+def test_the_values_of_all_files_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suite, "Budget", lambda: Budget(left=1_000))
+    (tmp_path / "x.yaml").write_text(f"presets: {{a: {{type: int_list, elems: [{'1, ' * 600}]}}}}\ntests: []\n")
+    (tmp_path / "y.yaml").write_text(f"presets: {{b: {{type: int_list, elems: [{'1, ' * 600}]}}}}\ntests: []\n")
+    load_suite([tmp_path / "x.yaml"])
+    (found,) = problems(tmp_path / "s.yaml", "include: [x.yaml, y.yaml]\ntests: []\n")
+    assert found.startswith(str(tmp_path / "y.yaml"))
+    assert "values" in found
+
+
 def test_classes_of_a_suite_are_found_in_as_many_steps_as_it_has_values(tmp_path: Path) -> None:
     (tmp_path / "s.yaml").write_text("tests: [{op: aten::relu, in: [{type: list, len: 0, elem: {type: int_list, elems: [1]}}]}]\n")
     assert not classes_of(load_suite([tmp_path / "s.yaml"])).companions
