@@ -37,6 +37,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "suites",
         "pipeline",
         "api cli",
+        "opidiff_pytest",
     )
 )
 """From the bottom to the top; packages of one layer do not import each other."""
