@@ -1,7 +1,7 @@
 """Classes outside of the library that the user trusts: where they are, what their source is, and how a worker loads them.
 
 A path is `file:FILE.py::NAME`, or a dotted name such as `package.module.NAME`. Only the worker imports anything, and only after the user
-has named the folder or the package; the driver reads source and hashes it. This module needs nothing but the standard library.
+has named the folder or the package; the driver reads source and hashes it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from opera.untrusted import Malformed, read_file
 
 SOURCE = "source"
 """The context fact of an instance with such classes: the hash of their source."""
@@ -147,7 +149,7 @@ class Trust:
         """The files below the roots that *file* imports, wherever in it the import stands."""
         try:
             tree = ast.parse(_content(file))
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return
         for node in ast.walk(tree):
             if isinstance(node, ast.Import):
@@ -195,13 +197,11 @@ def package_below(folder: Path, name: str) -> tuple[Path, Path] | None:
 
 def _content(file: Path) -> bytes:
     try:
-        with file.open("rb") as opened:
-            content = opened.read(_MOST_BYTES + 1)
+        return read_file(file, _MOST_BYTES)
+    except Malformed as error:
+        raise Unfit(f"{file} cannot be used: {error}") from error
     except OSError as error:
         raise Unfit(f"{file} cannot be read: {error.strerror or error}") from error
-    if len(content) > _MOST_BYTES:
-        raise Unfit(f"{file} has more than {_MOST_BYTES >> 20} MiB")
-    return content
 
 
 def _module_below(folder: Path, parts: list[str]) -> tuple[Path, int] | None:

@@ -1,6 +1,6 @@
 """Runs calls that an OpiDiff suite cannot say in YAML: data types, slices, strided tensors, and functions without an ATen operator.
 
-`opera export opidiff` writes this file next to the suite. It needs PyTorch only. The suite calls `Call` and `tensor`.
+`opera export opidiff` writes this file next to the suite. It needs PyTorch only. The suite calls `Call`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class Call(torch.nn.Module):
 
     Args:
         call: `api`, `kind` (`function` or `module`), `init` and `call`: lists of arguments, each with `name`, `value` and `keyword`; and
-            `context`: the mode and the dtype of the module. A value `{"input": N}` is input N, with `strides` where it has some.
+            `context`: the mode and the dtype of the module. A value `{"input": N}` is input N; with `as`, in the dtype and with the strides
+            that `as` has, complex numbers from pairs.
     """
 
     def __init__(self, call: dict[str, Any]) -> None:
@@ -58,6 +59,15 @@ def tensor(content: dict[str, Any]) -> Any:
     return made if content.get("strides") is None else _strided(made, content["strides"])
 
 
+def _restored(values: Any, described: dict[str, Any]) -> Any:
+    """*values*, an input, as the call takes it."""
+    dtype = getattr(torch, described["dtype"])
+    if dtype.is_complex and not values.is_complex():
+        values = torch.complex(values[..., 0], values[..., 1])
+    values = values.to(dtype)
+    return values if described.get("strides") is None else _strided(values, described["strides"])
+
+
 def _strided(values: Any, strides: Sequence[int]) -> Any:
     """*values* with these strides, in elements."""
     if values.numel() == 0:
@@ -89,7 +99,7 @@ def _value(tree: Any, inputs: Sequence[Any]) -> Any:
     if kind is not dict:
         return tree
     if "input" in tree:
-        return inputs[tree["input"]] if "strides" not in tree else _strided(inputs[tree["input"]], tree["strides"])
+        return inputs[tree["input"]] if "as" not in tree else _restored(inputs[tree["input"]], tree["as"])
     ((tag, content),) = tree.items()
     return _tagged(tag, content, inputs)
 

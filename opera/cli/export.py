@@ -14,12 +14,14 @@ from opera.cli.names import COMPILER, FRONTEND, LIBRARY, SOURCE, STRATEGY
 from opera.cli.options import Count, OutputFile, Pattern, Size, common
 from opera.console import STDOUT, check_outputs, one_line, option, plural, print_json, quoted, say, write
 from opera.corpus.files import export
+from opera.corpus.readers import suite_ids
 from opera.corpus.selection import Selection, choose, selector
 from opera.errors import Exit, NothingSelected, UserError
 from opera.instance import Outcome
 from opera.opidiff.companion import NAME, content
 from opera.opidiff.export import Form
 from opera.opidiff.export import export as exported_suites
+from opera.opidiff.text import index_of
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -116,7 +118,8 @@ def opidiff(
     """Write instances of PyTorch as an OpiDiff suite.
 
     `opera import` reads it back with the same identities, and `opera opidiff run` runs it. A test that YAML cannot say calls the companion,
-    a Python file next to FILE that needs PyTorch only. A suite that is too large for one file continues in FILE-2 and so on.
+    a Python file next to FILE that needs PyTorch only. A suite that is too large for one file is written to FILE-1 and so on, which FILE
+    includes.
     """
     if file.suffix not in (".yaml", ".yml"):
         raise UserError(f"{file} does not end in .yaml; name the suite e.g. {file.with_suffix('.yaml')}")
@@ -125,12 +128,16 @@ def opidiff(
     with open_workspace(workspace, write=False) as space:
         corpus = Corpus(space)
         rows = choose(space, selection, seed)
-        exported = exported_suites((corpus.get(each.id) for each in rows), companion=companion)
+        ids = {each.id: suite_ids(corpus, each.id) for each in rows}
+        exported = exported_suites((corpus.get(each.id) for each in rows), companion=companion, ids=ids)
     count = sum(exported.forms.values())
     if not count:
         raise NothingSelected("no selected instance can be written; --companion writes more")
-    paths = [file if number == 1 else file.with_stem(f"{file.stem}-{number}") for number in range(1, len(exported.texts) + 1)]
-    for path, text in zip(paths, exported.texts, strict=True):
+    texts = dict(zip(_paths(file, len(exported.texts)), exported.texts, strict=True))
+    if len(texts) > 1 and exported.is_one:
+        texts = {file: index_of([each.name for each in texts]), **texts}
+    paths = list(texts)
+    for path, text in texts.items():
         write(path, text)
     helped = count - exported.forms[Form.PLAIN.value]
     if helped:
@@ -140,9 +147,18 @@ def opidiff(
         print_json({"schema": OPIDIFF_SCHEMA, **document, "tests": count, "forms": exported.forms, "left_out": exported.left_out})
         return Exit.CLEAN
     say(f"{plural(count, 'test')} written to {', '.join(map(str, paths))}, {helped:,} of them with {NAME}")
+    if not exported.is_one:
+        say(
+            f"the tests are too many for one suite; give {file.stem}-1{file.suffix} and so on to `opera import`, or export fewer with --cap"
+        )
     for reason, number in exported.left_out.most_common():
         say(f"left out: {number:,}: {one_line(reason)}")
     return Exit.CLEAN
+
+
+def _paths(file: Path, count: int) -> list[Path]:
+    """The files for *count* texts."""
+    return [file] if count == 1 else [file.with_stem(f"{file.stem}-{number}") for number in range(1, count + 1)]
 
 
 @command.command("ranking")

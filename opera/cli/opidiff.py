@@ -188,8 +188,8 @@ def run(
     """Run the tests of suites on backends, and give a result for each id.
 
     The same command, typed again, continues. `opera triage`, `opera report` and `opera reproduce` go on from there. Exit with 1 when a test
-    fails. Classes that are not PyTorch's are loaded only with --trust, from below --root, by default the current folder, and then from the
-    folder of the suite.
+    fails, and with 4 when nothing was compared on a backend, also with --exit-zero. Classes that are not PyTorch's are loaded only with
+    --trust, from below --root, by default the current folder, and then from the folder of the suite.
     """
     check_outputs(as_json, csv_file, junit_file)
     try:
@@ -213,14 +213,20 @@ def run(
     failed = any(each.verdict is not None and each.verdict.is_failure for each in outcome.rows)
     if as_json:
         campaigns = [each.campaign for each in outcome.summaries]
-        print_json({"schema": RUN_SCHEMA, "baseline": baseline, "campaigns": campaigns, "results": report.documents()})
+        found = {"baseline": baseline, "campaigns": campaigns, "compared": report.compared(), "results": report.documents()}
+        print_json({"schema": RUN_SCHEMA, **found})
     else:
         _print(suite.warnings)
         report.print()
-        for line in (*report.failures(), *report.totals()):
+        for line in (*report.remarks(), *report.totals()):
             echo(line)
         if failed:
             echo(f"group failures by root cause: opera triage{option(workspace)}{trust_options(trusted, root)}")
     if outcome.interrupted:
         return Exit.INTERRUPTED
-    return Exit.NEW_FINDINGS if failed and not exit_zero else Exit.CLEAN
+    nothing = report.not_compared()
+    for each in nothing.values():
+        say(f"opera: {each}")
+    if failed and not exit_zero:
+        return Exit.NEW_FINDINGS
+    return Exit.NOTHING_SELECTED if nothing else Exit.CLEAN

@@ -18,10 +18,13 @@ from opera.opidiff.instances import Scalars, classes_of, instance_of, objections
 from opera.opidiff.problems import InvalidSuite
 from opera.opidiff.suite import load_suite
 from opera.store import Corpus
+from opera.store.corpus import OTHER_TESTS
 from opera.store.database import DATABASE, open_workspace
 from opera.store.rows import checked_rows
 from opera.untrusted import Count, Line, Malformed, Name, inflated, parsed_json, typed
 
+SUITE = "opidiff"
+"""The source of instances that suites declare; what they call a test is its id."""
 _RECORDS = "opera.extract.freefuzz"
 _SUITES = (".yaml", ".yml")
 
@@ -120,9 +123,14 @@ def _suite(path: Path) -> Iterator[Entry | Problem]:
                 raise Malformed(f"test {test.id} needs a class that is not PyTorch's; `opera opidiff run --trust DIR` runs it")
             instance = instance_of(test, scalars=Scalars.PYTHON, classes=classes)
             check_instance(instance)
-            yield Entry(instance, (Occurrence("opidiff", test.id),))
+            yield Entry(instance, (Occurrence(SUITE, test.id),))
         except (ValueError, RecursionError) as error:
             yield Problem(file, line, str(error)[:300])
+
+
+def suite_ids(corpus: Corpus, instance: str) -> list[str]:
+    """The ids that the instance of this identity has in the OpiDiff suites that it came from, sorted."""
+    return [each.test for each in corpus.provenance(instance) if each.source == SUITE and each.test != OTHER_TESTS]
 
 
 def _sound(occurrence: Occurrence) -> Occurrence:

@@ -9,17 +9,21 @@ from __future__ import annotations
 import functools
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
+import numpy as np
+
+from opera.arrays import numpy_dtype, tensor_array, to_bytes
 from opera.instance import Instance, Tensor, decode_instance, decode_value, encode_instance, encode_value
 from opera.instance.values import ends_of
 from opera.instrumentation.wire import Json
 from opera.trust import FILE_PATH
+from opera.untrusted import JsonObject, Malformed, read_file
 
 NAME = "opidiff_companion.py"
 CALL = f"file:{NAME}::Call"
-TENSOR = f"file:{NAME}::tensor"
 _FILE = Path(__file__).resolve().parents[1] / "templates" / NAME
 _PARTS = ("api", "kind", "init", "call", "context", "defaults")
 
@@ -38,8 +42,9 @@ def companions(paths: Iterable[str], folders: Sequence[Path]) -> frozenset[str]:
     def is_companion(file: str) -> bool:
         for folder in folders:
             try:
-                with (folder / file).open("rb") as opened:
-                    return hashlib.sha256(opened.read(len(content()) + 1)).digest() == wanted
+                return hashlib.sha256(read_file(folder / file, len(content()))).digest() == wanted
+            except Malformed:
+                return False
             except OSError:
                 continue
         return False
@@ -48,18 +53,6 @@ def companions(paths: Iterable[str], folders: Sequence[Path]) -> frozenset[str]:
     return frozenset(
         path for path, match in matches if match is not None and Path(match["file"]).name == NAME and is_companion(match["file"])
     )
-
-
-def is_tensor(path: str) -> bool:
-    """Whether *path*, of a companion, names its function for tensors; else it names its module for calls."""
-    return path.endswith("::tensor")
-
-
-def tensor_from(document: object) -> Tensor:
-    """The tensor that the function for tensors makes; raises ValueError for a malformed document."""
-    found = decode_value({"tensor": document})
-    assert isinstance(found, Tensor)
-    return found
 
 
 def instance_from(document: object, inputs: Sequence[object]) -> Instance:
@@ -83,18 +76,30 @@ def _filled(tree: Json, inputs: Sequence[object]) -> Json:
     found = inputs[number] if isinstance(number, int) and 0 <= number < len(inputs) else None
     if not isinstance(found, Tensor):
         raise ValueError(f"the companion's call refers to input {str(number)[:20]}, which is no tensor of the test")
-    made = encode_value(found)
-    if "strides" in tree and isinstance(made, dict) and isinstance(made["tensor"], dict):
-        made["tensor"]["strides"] = tree["strides"]
-    return made
+    return encode_value(found if "as" not in tree else _restored(found, decode_value({"tensor": tree["as"]})))
 
 
-def call_document(instance: Instance, place: Callable[[Tensor], int], *, defaults: bool) -> dict[str, Json]:
+def _restored(found: Tensor, described: object) -> Tensor:
+    """The tensor whose values the input *found* carries."""
+    assert isinstance(described, Tensor)
+    if found.data is None or described.distribution is not None:
+        return described
+    array = tensor_array(found)
+    pairs = described.dtype.startswith("complex") and not found.dtype.startswith("complex")
+    if array.shape != ((*described.shape, 2) if pairs else described.shape):
+        raise ValueError("the companion's call describes an input of another shape")
+    with np.errstate(all="ignore"):
+        data = to_bytes((array[..., 0] + 1j * array[..., 1] if pairs else array).astype(numpy_dtype(described.dtype)))
+    same = found.dtype == described.dtype
+    return replace(described, data=data, constraint=described.constraint or (found.constraint if same else None))
+
+
+def call_document(instance: Instance, place: Callable[[Tensor], JsonObject], *, defaults: bool) -> dict[str, Json]:
     """The argument of the module for calls.
 
     Args:
         instance: To run.
-        place: Takes a tensor of the call; gives the number of the input that it becomes.
+        place: Takes a tensor of the call; gives what stands for it: the number of an input, or the tensor.
         defaults: Whether to say the defaults of the parameters, on which the identity depends.
 
     Raises:
@@ -109,10 +114,9 @@ def call_document(instance: Instance, place: Callable[[Tensor], int], *, default
     return found
 
 
-def _referred(value: object, place: Callable[[Tensor], int]) -> Json:
+def _referred(value: object, place: Callable[[Tensor], JsonObject]) -> Json:
     if isinstance(value, Tensor):
-        strides: dict[str, Json] = {} if value.strides is None else {"strides": list(value.strides)}
-        return {"input": place(value), **strides}
+        return place(value)
     if isinstance(value, list):
         return [_referred(each, place) for each in cast("list[object]", value)]
     if isinstance(value, tuple):

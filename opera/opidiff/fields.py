@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -19,6 +20,7 @@ from opera.opidiff.tree import Items, Mapping, Place, Scalar, Tree, resolved
 from opera.trust import FILE_PATH, is_foreign, is_standard
 
 MOST_DIMS = 64
+MOST_HINTS = 100
 _WORD = 2**63
 _MODULE_PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+", re.ASCII)
 
@@ -62,6 +64,7 @@ class Fields:
     def __init__(self, dims: ReadOnly[str, int], report: Report) -> None:
         self._dims = dims
         self._report = report
+        self._hints = 0
 
     def fail(self, tree: Tree | Place, where: str, message: str) -> Wrong:
         """Reports an error; returns the exception to raise."""
@@ -119,10 +122,15 @@ class Fields:
             raise Wrong
         return values
 
+    def hint(self, name: str, known: Iterable[str]) -> str:
+        """As `nearest`, for the first unknown names of a suite: *known* may be long."""
+        self._hints += 1
+        return nearest(name, known) if self._hints <= MOST_HINTS else ""
+
     @staticmethod
     def there(what: str, names: Iterable[str]) -> str:
         """What the suite has instead of an unknown name."""
-        known = list(names)
+        known = list(itertools.islice(names, 20))
         return f"; the suite has {one_line(', '.join(known), 120)}" if known else f"; the suite has no {what}"
 
     # Fields.
@@ -154,7 +162,7 @@ class Fields:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return value
         raise self.fail(
-            tree, where, f"unknown dimension {one_line(name, 60)!r}{nearest(name, self._dims) or self.there('dims', self._dims)}"
+            tree, where, f"unknown dimension {one_line(name, 60)!r}{self.hint(name, self._dims) or self.there('dims', self._dims)}"
         )
 
     def shape(self, tree: Tree, where: str) -> tuple[int, ...]:

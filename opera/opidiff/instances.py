@@ -19,8 +19,9 @@ from opera.instance.values import DTYPE_BITS, Constraint, Number
 from opera.instrumentation.tensors import written
 from opera.models.forms import BESIDE, INPUTS, PACKED, STATE
 from opera.models.operators import operators_of
-from opera.opidiff.companion import companions, instance_from, is_tensor, tensor_from
+from opera.opidiff.companion import companions, instance_from
 from opera.opidiff.fields import class_of
+from opera.opidiff.native import from_native
 from opera.opidiff.nodes import (
     ConstNode,
     ConstructNode,
@@ -85,7 +86,7 @@ def instance_of(test: TestCase, seed: int = 0, scalars: Scalars = Scalars.TENSOR
     if test.pair is not None:
         context = (*context, (INPUTS, test.pair))
     if isinstance(test.op, ConstructNode) and test.op.path in classes.companions:
-        if len(test.op.args) != 1 or test.op.kwargs or kwargs or is_tensor(test.op.path):
+        if len(test.op.args) != 1 or test.op.kwargs or kwargs:
             raise ValueError("the companion's module takes one argument, the call, and inputs by position")
         return instance_from(drawing.value(test.op.args[0]), inputs)
     foreign = [path for path in paths_of(test) if is_foreign(path) and path not in classes.companions]
@@ -99,7 +100,8 @@ def instance_of(test: TestCase, seed: int = 0, scalars: Scalars = Scalars.TENSOR
     if isinstance(test.op, str):
         api = api_of(test.op, test.impl)
         signature = of_function(api)
-        return Instance("pytorch", api, Kind.FUNCTION, (), _arguments(inputs, kwargs, signature), context, signature.defaults)
+        call = from_native(_arguments(inputs, kwargs, signature), signature.defaults)
+        return Instance("pytorch", api, Kind.FUNCTION, (), call, context, signature.defaults)
     module = test.op
     init = _arguments(
         [drawing.value(node) for node in module.args], [(name, drawing.value(node)) for name, node in module.kwargs], of_class(module.path)
@@ -209,8 +211,6 @@ class _Drawing:
             case MappingOfNodes():
                 return {name: self.value(each) for name, each in node.items}
             case ConstructNode():
-                if node.path in self._classes.companions and is_tensor(node.path) and len(node.args) == 1:
-                    return tensor_from(self.value(node.args[0]))
                 args = [(None, self.value(each)) for each in node.args]
                 return Call(node.path, (*args, *((name, self.value(each)) for name, each in node.kwargs)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -10,7 +11,8 @@ from opera.console import one_line
 from opera.errors import UserError
 
 MOST_PROBLEMS = 1000
-"""Errors that are collected; more say nothing new."""
+"""Errors, and warnings, that are collected; more say nothing new."""
+_MOST_CHOICES = 5_000
 
 
 @dataclass(frozen=True, order=True)
@@ -74,8 +76,8 @@ class InvalidSuite(UserError):
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """`; did you mean 'shape'?`, or nothing where no known name is near."""
-    choices = list(known)
+    """`; did you mean 'shape'?`, or nothing where none of the first known names is near."""
+    choices = list(itertools.islice(known, _MOST_CHOICES))
     lowered = {each.lower(): each for each in choices}
     key = name[:100].lower()
     close = difflib.get_close_matches(key, lowered, 1, 0.6) or [each for each in lowered if each and key.startswith(each)]

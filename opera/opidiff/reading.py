@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Generator, Iterable
 from collections.abc import Mapping as ReadOnly
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from opera.console import one_line
 from opera.instance import Distribution
@@ -17,6 +17,7 @@ from opera.opidiff.nodes import (
     ConstructNode,
     ListNode,
     ListOfNodes,
+    Literal,
     MappingOfNodes,
     Node,
     OptionalNode,
@@ -26,7 +27,7 @@ from opera.opidiff.nodes import (
 )
 from opera.opidiff.problems import nearest, one_of
 from opera.opidiff.table import INITS, NODES, Form
-from opera.opidiff.tree import MOST_DEPTH, Items, Mapping, Place, Scalar, Tree
+from opera.opidiff.tree import MOST_DEPTH, MOST_WORK, Budget, Items, Mapping, Place, Scalar, Tree
 
 MOST_ELEMENTS = 2**28
 """Of one tensor, as in recordings."""
@@ -62,11 +63,13 @@ class Reader(Fields):
         dims: Named sizes.
         presets: The trees of the presets.
         report: Takes each problem.
+        budget: What is left of the limits.
     """
 
-    def __init__(self, dims: ReadOnly[str, int], presets: ReadOnly[str, Tree], report: Report) -> None:
+    def __init__(self, dims: ReadOnly[str, int], presets: ReadOnly[str, Tree], report: Report, budget: Budget) -> None:
         super().__init__(dims, report)
         self._presets = presets
+        self._budget = budget
         self._known: dict[str, Node | None] = {}
         self._chain: list[str] = []
         self._depth = 0
@@ -102,24 +105,30 @@ class Reader(Fields):
             self._depth -= 1
 
     def _bounded(self, node: Node, tree: Tree, where: str) -> Node:
-        values, elements = self._sizes.of(node)
-        if values > MOST_VALUES:
-            raise self.fail(tree, where, f"the node makes {values:,} values; at most {MOST_VALUES:,} are possible")
-        if elements > MOST_ELEMENTS:
-            raise self.fail(tree, where, f"tensors of {elements:,} elements; at most {MOST_ELEMENTS:,} are possible")
+        size = self._sizes.of(node)
+        if size.values > MOST_VALUES:
+            raise self.fail(tree, where, f"the node makes {size.values:,} values; at most {MOST_VALUES:,} are possible")
+        if size.elements > MOST_ELEMENTS:
+            raise self.fail(tree, where, f"tensors of {size.elements:,} elements; at most {MOST_ELEMENTS:,} are possible")
         return node
 
     def check_size(self, nodes: Iterable[Node], tree: Tree | Place) -> None:
         """Reports a test whose nodes together are too large."""
         sizes = [self._sizes.of(each) for each in nodes]
-        values, elements = sum(each[0] for each in sizes), sum(each[1] for each in sizes)
+        values, elements = sum(each.values for each in sizes), sum(each.elements for each in sizes)
         if values > MOST_VALUES or elements > MOST_ELEMENTS:
             what = (
                 f"{elements:,} elements; at most {MOST_ELEMENTS:,}"
                 if elements > MOST_ELEMENTS
                 else f"{values:,} values; at most {MOST_VALUES:,}"
             )
-            self.fail(tree, "", f"the test has {what} are possible")
+            raise self.fail(tree, "", f"the test has {what} are possible")
+        self.spend(sum(each.steps for each in sizes), tree, "the values that its tests make")
+
+    def spend(self, steps: int, tree: Tree | Place, what: str) -> None:
+        """Takes *steps* of work; reports an error where they are not left."""
+        if not self._budget.spend(steps):
+            raise self.fail(tree, "", f"the suite takes more than {MOST_WORK:,} steps, with {what}; split it")
 
     def _form(self, tree: Mapping, where: str) -> Form | None:
         """The form of a node; None for a reference."""
@@ -174,7 +183,7 @@ class Reader(Fields):
             raise self.fail(
                 target,
                 where,
-                f"unknown preset {one_line(name, 60)!r}{nearest(name, self._presets) or self.there('preset', self._presets)}",
+                f"unknown preset {one_line(name, 60)!r}{self.hint(name, self._presets) or self.there('preset', self._presets)}",
             )
         if name in self._chain:
             chain = " -> ".join([*self._chain[self._chain.index(name) :], name])
@@ -436,27 +445,48 @@ _READERS: dict[str, Callable[[Reader, Mapping, str], Node]] = {
 }
 
 
+class Size(NamedTuple):
+    """What is made of a node, that of the nodes inside included.
+
+    Attributes:
+        values: Number of values.
+        elements: Elements of the tensors.
+        steps: Work to make them, that of literals included.
+    """
+
+    values: int
+    elements: int
+    steps: int
+
+
 class Sizes:
     """How large nodes are: presets share nodes, so each is looked at once."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[Node, int, int]] = {}
+        self._known: dict[int, tuple[Node, Size]] = {}
 
-    def of(self, node: Node) -> tuple[int, int]:
-        """How many values *node* makes, those inside others included, and how many elements their tensors have together."""
-        if isinstance(node, TensorNode):
-            return 1, math.prod(node.shape)
-        if isinstance(node, (ScalarNode, ConstNode)):
-            return 1, 0
+    def of(self, node: Node) -> Size:
+        """The size of *node*. A list without elements counts as one with one, because its node is looked at."""
         if id(node) not in self._known:
-            if isinstance(node, ListNode):
-                values, elements = self.of(node.elem)
-                found = 1 + node.length * values, node.length * elements
-            else:
-                parts = [self.of(each) for each in _children(node)]
-                found = 1 + sum(values for values, _ in parts), sum(elements for _, elements in parts)
-            self._known[id(node)] = node, *found
-        return self._known[id(node)][1:]
+            self._known[id(node)] = node, self._found(node)
+        return self._known[id(node)][1]
+
+    def _found(self, node: Node) -> Size:
+        if isinstance(node, TensorNode):
+            return Size(1, math.prod(node.shape), 1 + len(node.values or ()))
+        if isinstance(node, ConstNode):
+            return Size(1, 0, _steps(node.value))
+        if isinstance(node, ListNode):
+            one, length = self.of(node.elem), max(node.length, 1)
+            return Size(1 + length * one.values, node.length * one.elements, 1 + length * one.steps)
+        parts = [self.of(each) for each in _children(node)]
+        return Size(*(start + sum(each[field] for each in parts) for field, start in enumerate((1, 0, 1))))
+
+
+def _steps(value: Literal) -> int:
+    if isinstance(value, dict):
+        return 1 + sum(map(_steps, value.values()))
+    return 1 + sum(map(_steps, value)) if isinstance(value, list) else 1
 
 
 def _children(node: Node) -> Iterable[Node]:

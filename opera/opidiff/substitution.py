@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Mapping as ReadOnly
 
 from opera.opidiff.reading import Inserted, InsertedItems
-from opera.opidiff.tree import Items, Mapping, Place, Scalar, Tree
+from opera.opidiff.tree import Items, Mapping, Place, Scalar, Tree, size_of
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 """A variable inside of a text."""
@@ -42,6 +42,23 @@ def variables_in(tree: Tree) -> Iterator[Scalar]:
     else:
         for _, item in _open_fields(tree):
             yield from variables_in(item)
+
+
+def steps_of(parts: Iterable[Tree], largest: ReadOnly[str, int]) -> int:
+    """The most steps to write *parts* and an id's suffix for one assignment; *largest* has the size of each variable's largest value."""
+    steps = len(largest) + sum(largest.values())
+    for part in parts:
+        steps += size_of(part) + sum(largest.get(each.text, 0) for each in variables_in(part))
+        steps += sum(largest.get(match[1], 0) for text in _texts(part) for match in PLACEHOLDER.finditer(text))
+    return steps
+
+
+def _texts(tree: Tree) -> Iterator[str]:
+    if isinstance(tree, Scalar):
+        yield tree.text
+    else:
+        for part in tree.items if isinstance(tree, Items) else [each for _, each in tree.entries.values()]:
+            yield from _texts(part)
 
 
 def _open_fields(tree: Mapping) -> Iterator[tuple[str, Tree]]:

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-import math
-import os
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 from opera.console import one_line
 from opera.opidiff.fields import Wrong, refused, shown
+from opera.opidiff.loading import Definitions, Problems, SuiteFiles, TooManyProblems, is_null
 from opera.opidiff.nodes import ConstructNode, Node, TestCase
-from opera.opidiff.problems import MOST_PROBLEMS, InvalidSuite, SuiteProblem, nearest
+from opera.opidiff.problems import InvalidSuite, SuiteProblem, nearest
 from opera.opidiff.reading import Reader
 from opera.opidiff.signatures import aten_operators, is_function
-from opera.opidiff.substitution import PLACEHOLDER, Assignment, variables_in
-from opera.opidiff.table import COMMON, DEVICES, DOCUMENT, OPERATIONS, SIDE, TEST
-from opera.opidiff.tree import Budget, Items, Mapping, Place, Scalar, Tree, Unreadable, parts_of, read_tree
+from opera.opidiff.substitution import PLACEHOLDER, Assignment, steps_of, variables_in
+from opera.opidiff.table import COMMON, DEVICES, OPERATIONS, SIDE, TEST
+from opera.opidiff.tree import Budget, Mapping, Place, Scalar, Tree, parts_of, size_of
 
 MOST_TESTS = 200_000
 """Of one suite, templates expanded."""
-_MOST_FILES = 1_000
-_MOST_INCLUDES = 50
-"""Files that include each other in a chain."""
-_MOST_ID = 500
+MOST_ID = 500
+"""Characters of an id as the file has it."""
+_MOST_EXPANDED_ID = 4_000
+"""Characters of an id with the suffix of its variables."""
 _NO_ID = "template"
 _OPERATOR = re.compile(r"[A-Za-z_]\w*::[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
@@ -62,22 +62,7 @@ def load_suite(paths: Sequence[Path]) -> Suite:
     Raises:
         InvalidSuite: with all errors that were found.
     """
-    loader = _Loader()
-    loader.read(paths)
-    tests = loader.expanded()
-    if any(not each.warning for each in loader.problems):
-        raise InvalidSuite(sorted(loader.problems))
-    return Suite(tuple(loader.files), tuple(tests), tuple(sorted(loader.problems)), loader.folders)
-
-
-@dataclass
-class _Definitions:
-    """What all files define together: for each name, the place of its key and its tree."""
-
-    dims: dict[str, int] = field(default_factory=dict[str, int])
-    presets: dict[str, Tree] = field(default_factory=dict[str, Tree])
-    tests: list[Tree] = field(default_factory=list[Tree])
-    places: dict[tuple[str, str], Place] = field(default_factory=dict[tuple[str, str], Place])
+    return _Loader().read(paths)
 
 
 @dataclass(frozen=True)
@@ -94,120 +79,28 @@ class _Loader:
     """Collects problems while it reads."""
 
     def __init__(self) -> None:
-        self.files: list[str] = []
-        self.problems: list[SuiteProblem] = []
-        self._seen: set[tuple[Place, str]] = set()
-        self._paths: dict[str, str] = {}
+        self._problems = Problems()
+        self._all = Definitions()
         self._budget = Budget()
-        self._test: str | None = None
-        self._operator: str | None = None
-        self._all = _Definitions()
+        self._reader = Reader(self._all.dims, self._all.presets, self._problems.report, self._budget)
+        self.files = SuiteFiles(self._all, self._reader, self._problems, self._budget)
         self._ids: dict[str, Place] = {}
         self._made: set[str] = set()
         self._count = 0
-        self._reader = Reader(self._all.dims, self._all.presets, self._report)
-
-    @property
-    def folders(self) -> tuple[Path, ...]:
-        """The folders of the files."""
-        return tuple(dict.fromkeys(Path(each).parent for each in self._paths))
-
-    def _report(self, place: Place, where: str, message: str, warning: bool) -> None:
-        if (place, message) in self._seen or len(self.problems) >= MOST_PROBLEMS:
-            return
-        self._seen.add((place, message))
-        file, line, column = parts_of(place)
-        found = SuiteProblem(file, line, column, self.files[file], message, self._test, self._operator, where or None, warning)
-        self.problems.append(found)
 
     def _error(self, tree: Tree | Place, where: str, message: str) -> Wrong:
         return self._reader.fail(tree, where, message)
 
-    # Files.
-
-    def read(self, paths: Sequence[Path]) -> None:
+    def read(self, paths: Sequence[Path]) -> Suite:
         """Reads *paths* and what they include."""
-        for path in paths:
-            self._file(path, str(path), [], None)
-
-    def _file(self, path: Path, name: str, chain: list[str], include: Tree | None) -> None:
-        real = os.path.realpath(path)
-        if include is not None and real in chain:
-            names = " -> ".join(self._paths[each] for each in [*chain[chain.index(real) :], real])
-            self._error(include, "include", f"the files include each other: {one_line(names, 300)}")
-            return
-        if real in self._paths:
-            return
-        if include is not None and (len(chain) >= _MOST_INCLUDES or len(self.files) >= _MOST_FILES):
-            self._error(include, "include", f"more than {_MOST_INCLUDES} files in a chain of includes, or {_MOST_FILES:,} in all")
-            return
-        if include is not None and not path.exists():
-            self._error(include, "include", f"there is no file {one_line(name, 120)!r}; paths are relative to the file that includes them")
-            return
-        number = len(self.files)
-        self.files.append(name)
-        self._paths[real] = name
-        try:
-            tree = read_tree(path, name, number, self._budget, lambda place, text: self._report(place, "", text, False))
-        except Unreadable as error:
-            self.problems.append(error.problem)
-            return
-        try:
-            self._document(tree, path, name, [*chain, real])
-        except Wrong:
-            return
-
-    def _document(self, tree: Tree, path: Path, name: str, chain: list[str]) -> None:
-        document = self._reader.mapping(tree, "", "a suite")
-        self._reader.check_fields(document, DOCUMENT, "")
-        include = document.get("include")
-        if include is not None:
-            for each in include.items if isinstance(include, Items) else [include]:
-                if not isinstance(each, Scalar) or not isinstance(each.value, str) or "\0" in each.text:
-                    self._error(each, "include", f"include is a file name or a list of file names, not {shown(each)}")
-                    continue
-                target = path.parent / each.text
-                self._file(target, os.path.normpath(os.path.join(os.path.dirname(name), each.text)), chain, each)
-        for section in ("dims", "presets"):
-            part = document.get(section)
-            if part is not None and not _is_null(part):
-                self._define(section, part)
-        tests = document.get("tests")
-        if tests is not None and not _is_null(tests):
-            try:
-                self._all.tests.extend(self._reader.items(tests, "tests", "tests"))
-            except Wrong:
-                return
-        elif tests is not None:
-            self._error(tests, "tests", "tests is a list, not null; write `tests: []` for no tests")
-
-    def _define(self, section: str, part: Tree) -> None:
-        try:
-            entries = self._reader.mapping(part, section, section).entries
-        except Wrong:
-            return
-        for name, (place, tree) in entries.items():
-            earlier = self._all.places.setdefault((section, name), place)
-            if earlier != place:
-                file, line, _ = parts_of(earlier)
-                what = "dimension" if section == "dims" else "preset"
-                self._error(place, section, f"the {what} {one_line(name, 60)!r} is defined twice, first in {self.files[file]}:{line}")
-            elif section == "presets":
-                self._all.presets[name] = tree
-            else:
-                self._dimension(name, place, tree)
-
-    def _dimension(self, name: str, place: Place, tree: Tree) -> None:
-        value = tree.value if isinstance(tree, Scalar) else None
-        self._all.dims[name] = 1  # so that its uses are no errors, where its value is one
-        if not name or not isinstance(Scalar(place, name, True).value, str):
-            self._error(place, "dims", f"{one_line(name, 60)!r} is no name of a dimension; use a word, because numbers are sizes")
-        elif isinstance(value, bool) or not isinstance(value, int):
-            self._error(tree, f"dims.{name}", f"a dimension is an integer, not {shown(tree)}")
-        elif not 0 <= value < 2**63:
-            self._error(tree, f"dims.{name}", f"the dimension {value} is {'negative' if value < 0 else 'too large'}")
-        else:
-            self._all.dims[name] = value
+        problems = self._problems
+        tests: list[TestCase] = []
+        with contextlib.suppress(TooManyProblems):
+            self.files.read(paths)
+            tests = self.expanded()
+        if problems.errors:
+            raise InvalidSuite(sorted(problems.found))
+        return Suite(tuple(problems.files), tuple(tests), tuple(sorted(problems.found)), self.files.folders)
 
     # Tests.
 
@@ -218,8 +111,6 @@ class _Loader:
         self._reserve_ids()
         cases: list[TestCase] = []
         for number, tree in enumerate(self._all.tests, 1):
-            if len(self.problems) >= MOST_PROBLEMS:
-                break
             cases += self._cases(tree, number)
         return cases
 
@@ -231,18 +122,19 @@ class _Loader:
                 self._ids.setdefault(given.text, given.place)
 
     def _cases(self, tree: Tree, number: int) -> Iterator[TestCase]:
-        self._test, self._operator = f"number {number}", None
+        context = self._problems
+        context.test, context.operator = f"number {number}", None
         try:
             test = self._reader.mapping(tree, "", "a test")
             given, op = test.get("id"), test.get("op")
             if isinstance(given, Scalar) and given.text:
-                self._test = given.text
+                context.test = given.text
             if isinstance(op, Scalar):
-                self._operator = op.text
+                context.operator = op.text
             elif isinstance(op, Mapping) and isinstance(path := op.get("path"), Scalar):
-                self._operator = path.text
+                context.operator = path.text
             elif isinstance(op, Mapping) and isinstance(kind := op.get("type"), Scalar):
-                self._operator = kind.text
+                context.operator = kind.text
             sound = self._reader.check_fields(test, TEST, "")
             if isinstance(given, Scalar) and not _is_template(tree) and self._ids[given.text] != given.place:
                 self._used_twice(given, given.text)
@@ -258,7 +150,7 @@ class _Loader:
         except Wrong:
             return
         finally:
-            self._test = self._operator = None
+            context.test = context.operator = None
 
     def _shared(self, test: Mapping) -> _Shared:
         """The fields that need no expansion."""
@@ -274,10 +166,10 @@ class _Loader:
         return _Shared(base, label, target, packed)
 
     def _id_text(self, tree: Tree) -> str:
-        if not isinstance(tree, Scalar) or not tree.text.strip() or _is_null(tree):
+        if not isinstance(tree, Scalar) or not tree.text.strip() or is_null(tree):
             raise self._error(tree, "id", f"an id is a text that is not empty, not {shown(tree)}")
-        if len(tree.text) > _MOST_ID or _CONTROL.search(tree.text):
-            raise self._error(tree, "id", f"an id has at most {_MOST_ID} characters, and no line breaks or control characters")
+        if len(tree.text) > MOST_ID or _CONTROL.search(tree.text):
+            raise self._error(tree, "id", f"an id has at most {MOST_ID} characters, and no line breaks or control characters")
         return tree.text
 
     def _named_operator(self, op: Scalar, test: Mapping) -> str:
@@ -290,8 +182,8 @@ class _Loader:
             why = refused(f"torch.ops.{text.replace('::', '.')}")
             if why is not None:
                 raise self._error(op, "op", why)
-            if not is_function(f"torch.ops.{text.replace('::', '.')}"):
-                hint = nearest(text, aten_operators())
+            if not self._problems.many_warnings and not is_function(f"torch.ops.{text.replace('::', '.')}"):
+                hint = self._reader.hint(text, aten_operators())
                 self._reader.warn(op, "op", f"the PyTorch that OPERA was made with has no operator {one_line(text, 80)!r}{hint}")
         impl = test.get("impl")
         if isinstance(impl, Scalar) and impl.text.startswith("torch.") and (why := refused(impl.text)) is not None:
@@ -328,7 +220,8 @@ class _Loader:
     ) -> TestCase:  # fmt: skip
         """A test with its final id."""
         self._check_packed(test, inputs, shared)
-        self._reader.check_size([*inputs, *(each for _, each in kwargs)], test)
+        constructed = [] if isinstance(op, str) else [op]
+        self._reader.check_size([*inputs, *(each for _, each in kwargs), *constructed], test)
         name = self._taken(
             test, shared.base if base is None else base, suffix, template=bool(suffix) or pair is not None or base is not None
         )
@@ -340,6 +233,10 @@ class _Loader:
     def _taken(self, test: Mapping, base: str | None, suffix: str, *, template: bool) -> str:
         """The id, which nothing else in the suite has."""
         given = test.get("id")
+        if len(base or "") + len(suffix) > _MOST_EXPANDED_ID:
+            raise self._error(
+                test if given is None else given, "id", f"the id has more than {_MOST_EXPANDED_ID:,} characters with its suffix"
+            )
         if base is None:
             names = itertools.chain([_NO_ID], (f"{_NO_ID}_{number}" for number in itertools.count(2)))
             name = next(each for each in (f"{each}{suffix}" for each in names) if each not in self._ids)
@@ -355,7 +252,7 @@ class _Loader:
 
     def _used_twice(self, tree: Tree, name: str) -> Wrong:
         file, line, _ = parts_of(self._ids[name])
-        return self._error(tree, "id", f"the id {one_line(name, 120)!r} is used twice, first in {self.files[file]}:{line}")
+        return self._error(tree, "id", f"the id {one_line(name, 120)!r} is used twice, first in {self._problems.files[file]}:{line}")
 
     def _check_packed(self, test: Mapping, inputs: tuple[Node, ...], shared: _Shared) -> None:
         if not shared.packed:
@@ -394,12 +291,15 @@ class _Loader:
     def _template(self, test: Mapping, op: Mapping, name: str, shared: _Shared) -> Iterator[TestCase]:
         if name == "template_compare_pair" and "impl" in test.entries:
             raise self._error(test.entries["impl"][0], "impl", "a pair has no impl of its own; each side has one")
-        names, assignments = self._assignments(op)
-        self._check_variables(test, op, names)
-        parts = self._sides(op) if name == "template_compare_pair" else {"": op}
+        values, cases = self._assignments(op)
+        body = Mapping(op.place, {key: entry for key, entry in op.entries.items() if key not in ("vars", "cases")})
+        self._check_variables(test, body, values)
+        parts = self._sides(op) if name == "template_compare_pair" else {"": body}
+        self._check_count(test, op, body, values, cases)
+        names = sorted(values)
         failed = 0
-        for values in assignments:
-            assignment = Assignment(dict(zip(names, values, strict=True)), self._all.dims, self._quoted)
+        for chosen in _product(names, values, cases):
+            assignment = Assignment(dict(zip(names, chosen, strict=True)), self._all.dims, self._quoted)
             try:
                 yield from self._expansion(test, parts, assignment, shared)
             except Wrong:
@@ -440,8 +340,28 @@ class _Loader:
                 other=made[0][1] if side == "b" else None,
             )
 
-    def _assignments(self, op: Mapping) -> tuple[list[str], Iterator[tuple[Tree, ...]]]:
-        """The names of the variables, and the values of each test."""
+    def _check_count(self, test: Mapping, op: Mapping, body: Mapping, values: dict[str, list[Tree]], cases: list[dict[str, Tree]]) -> None:
+        """Reports a template that makes too many tests, or tests that are too large together."""
+        self._reader.spend(len(cases) * len(values), op, "the variables of all cases")
+        total = self._count
+        for case in cases:
+            count = 1
+            for name, choices in values.items():
+                count *= 1 if name in case else len(choices)
+                if count > MOST_TESTS:
+                    break
+            total += count
+            if total > MOST_TESTS:
+                raise self._error(op, "op", f"with this template, the suite has more than {MOST_TESTS:,} tests")
+        largest = {name: max(map(size_of, choices)) for name, choices in values.items()}
+        for case in cases:
+            for name, value in case.items():
+                largest[name] = max(largest[name], size_of(value))
+        parts = [body, *(tree for name in ("in", "kwargs", "id") if (tree := test.get(name)) is not None)]
+        self._reader.spend((total - self._count) * steps_of(parts, largest), op, "all assignments of the template")
+
+    def _assignments(self, op: Mapping) -> tuple[dict[str, list[Tree]], list[dict[str, Tree]]]:
+        """The values of each variable, and the cases, one of which names none where the file has no cases."""
         reader = self._reader
         declared = reader.mapping(cast(Tree, op.get("vars")), "op.vars", "vars").entries
 
@@ -463,36 +383,29 @@ class _Loader:
             if not items:
                 raise self._error(given, "op.cases", "cases is empty; give at least one case, or remove it")
             cases = reader.each([lambda i=i, item=item: self._assigned(item, declared, f"op.cases[{i}]") for i, item in enumerate(items)])
-        total = sum(math.prod(len(each) for name, each in values.items() if name not in case) for case in cases)
-        if total + self._count > MOST_TESTS:
-            raise self._error(op, "op", f"the template makes {total:,} tests; a suite has at most {MOST_TESTS:,}")
-        names = sorted(declared)
-
-        def product() -> Iterator[tuple[Tree, ...]]:
-            for case in cases:
-                yield from itertools.product(*([case[name]] if name in case else values[name] for name in names))
-
-        return names, product()
+        return values, cases
 
     def _assigned(self, tree: Tree, declared: dict[str, tuple[Place, Tree]], where: str) -> dict[str, Tree]:
         entries = self._reader.mapping(tree, where, "a case").entries
         for name, (place, _) in entries.items():
             if name not in declared:
-                hint = nearest(name, declared) or f"; vars has {one_line(', '.join(declared), 120) or 'none'}"
+                hint = (
+                    self._reader.hint(name, declared) or f"; vars has {one_line(', '.join(itertools.islice(declared, 20)), 120) or 'none'}"
+                )
                 raise self._error(place, where, f"the case names the variable {one_line(name, 60)!r}, which vars does not declare{hint}")
         return {name: value for name, (_, value) in entries.items()}
 
-    def _check_variables(self, test: Mapping, op: Mapping, declared: list[str]) -> None:
+    def _check_variables(self, test: Mapping, op: Mapping, declared: Collection[str]) -> None:
         """Reports names that are no variables, wherever the template uses one."""
         unknown = False
 
         def report(tree: Tree, where: str, name: str) -> None:
             nonlocal unknown
             unknown = True
-            hint = nearest(name, declared) or f"; vars has {one_line(', '.join(declared), 120) or 'none'}"
+            hint = self._reader.hint(name, declared) or f"; vars has {one_line(', '.join(itertools.islice(declared, 20)), 120) or 'none'}"
             self._error(tree, where, f"unknown variable {one_line(name, 60)!r}{hint}")
 
-        parts: list[tuple[str, Tree]] = [("op", Mapping(op.place, {k: v for k, v in op.entries.items() if k not in ("vars", "cases")}))]
+        parts: list[tuple[str, Tree]] = [("op", op)]
         parts += [(name, tree) for name in ("in", "kwargs") if (tree := test.get(name)) is not None]
         for where, part in parts:
             for variable in variables_in(part):
@@ -513,7 +426,7 @@ class _Loader:
         """Each side with what it takes from `common`."""
         reader = self._reader
         common = op.get("common")
-        shared = Mapping(op.place, {}) if common is None or _is_null(common) else reader.mapping(common, "op.common", "common")
+        shared = Mapping(op.place, {}) if common is None or is_null(common) else reader.mapping(common, "op.common", "common")
         sound = reader.check_fields(shared, COMMON, "op.common")
         sides: dict[str, Mapping] = {}
         for name in ("a", "b"):
@@ -530,6 +443,12 @@ class _Loader:
         if not sound:
             raise Wrong
         return sides
+
+
+def _product(names: list[str], values: dict[str, list[Tree]], cases: list[dict[str, Tree]]) -> Iterator[tuple[Tree, ...]]:
+    """The values of *names* in each assignment."""
+    for case in cases:
+        yield from itertools.product(*([case[name]] if name in case else values[name] for name in names))
 
 
 def _inherited(common: Mapping, side: Mapping) -> dict[str, tuple[Place, Tree]]:
@@ -549,10 +468,6 @@ def _with_path(tree: Mapping, assignment: Assignment) -> Mapping:
     if not isinstance(path, Scalar) or "{" not in path.text:
         return tree
     return Mapping(tree.place, {**tree.entries, "path": (path.place, Scalar(path.place, assignment.text(path.text), path.plain))})
-
-
-def _is_null(tree: Tree) -> bool:
-    return isinstance(tree, Scalar) and tree.value is None
 
 
 def _is_template(tree: Tree) -> bool:

@@ -91,6 +91,12 @@ ALIASES = {
     "chalf": "complex32", "cfloat": "complex64", "cdouble": "complex128",
 }  # fmt: skip
 """Other names of torch for some dtypes."""
+SCALAR_TYPES = {
+    0: "uint8", 1: "int8", 2: "int16", 3: "int32", 4: "int64", 5: "float16", 6: "float32", 7: "float64", 8: "complex32", 9: "complex64",
+    10: "complex128", 11: "bool", 15: "bfloat16", 23: "float8_e5m2", 24: "float8_e4m3fn", 25: "float8_e5m2fnuz", 26: "float8_e4m3fnuz",
+    27: "uint16", 28: "uint32", 29: "uint64", 44: "float8_e8m0fnu",
+}  # fmt: skip
+"""The dtypes by the number that ATen operators take in their place."""
 INITS = ("normal", "uniform", "randint", "zeros", "ones", "bernoulli")
 DEVICES = ("cpu", "gpu", "cuda", "mps")
 

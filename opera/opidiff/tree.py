@@ -20,8 +20,10 @@ from opera.untrusted import Malformed, read_file
 
 MOST_BYTES = 16 * 2**20
 """Of one file."""
-MOST_NODES = 1_000_000
+MOST_NODES = 5_000_000
 """Values of all files together, those that aliases repeat included."""
+MOST_WORK = 20_000_000
+"""Steps for all files together: what templates write out, what tests make of their nodes, and an eighth of a step for each byte."""
 MOST_DEPTH = 40
 _LINE_BITS = 24
 _COLUMN = (1 << _LINE_BITS) - 1
@@ -120,37 +122,67 @@ class Unreadable(Exception):
         self.problem = problem
 
 
+def size_of(tree: Tree) -> int:
+    """The steps to copy *tree*: its nodes, and a step for each 64 characters of a text."""
+    if isinstance(tree, Scalar):
+        return 1 + len(tree.text) // 64
+    parts = tree.items if isinstance(tree, Items) else [each for _, each in tree.entries.values()]
+    return 1 + sum(map(size_of, parts))
+
+
 @dataclass
 class Budget:
-    """How many values may still be read."""
+    """What a suite may still cost.
+
+    Attributes:
+        left: Values that may still be read.
+        work: Steps that may still be done with them.
+    """
 
     left: int = MOST_NODES
+    work: int = MOST_WORK
+
+    def spend(self, steps: int) -> bool:
+        """Takes *steps*; returns whether they were left."""
+        self.work -= steps
+        return self.work >= 0
 
 
-def read_tree(path: Path, shown: str, file: int, budget: Budget, repeated: Callable[[Place, str], None]) -> Tree:
+def content_of(path: Path) -> bytes:
+    """The bytes of a file of a suite.
+
+    Raises:
+        ValueError: it is no regular file, or too large; the message says so.
+    """
+    try:
+        return read_file(path, MOST_BYTES)
+    except Malformed as error:
+        raise ValueError(f"cannot be used: {error}{'; split the suite with `include`' if path.is_file() else ''}") from error
+    except OSError as error:
+        raise ValueError(f"cannot be read: {error.strerror or error}") from error
+
+
+def read_tree(data: bytes, shown: str, file: int, budget: Budget, repeated: Callable[[Place, str], None], *, named: bool = True) -> Tree:
     """The one document of a file.
 
     Args:
-        path: The file.
+        data: The content of the file.
         shown: Its name in messages.
         file: Its number among the files of the suite.
-        budget: What is left of the limit on values.
+        budget: What is left of the limits.
         repeated: Is told the place of each key that its mapping has already, and a message; the first value stays.
+        named: Whether the user has named the file, so that messages may quote its content.
 
     Raises:
-        Unreadable: it is no regular file, too large, not UTF-8, not YAML, or uses what the format excludes: tags, several documents,
-            keys that are not text, deep nesting, aliases that repeat too much.
+        Unreadable: it is not UTF-8, not YAML, or uses what the format excludes: tags, several documents, keys that are not text, deep
+            nesting, aliases that repeat too much.
     """
 
     def fail(message: str, line: int = 0, column: int = 0) -> Unreadable:
         return Unreadable(SuiteProblem(file, line + 1, column + 1, shown, message))
 
-    try:
-        data = read_file(path, MOST_BYTES)
-    except Malformed as error:
-        raise fail(f"the file cannot be used: {error}; split the suite with `include`") from error
-    except OSError as error:
-        raise fail(f"the file cannot be read: {error.strerror or error}") from error
+    if not budget.spend(len(data) // 8):
+        raise fail("the files of the suite are too large together; split the suite")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -163,7 +195,7 @@ def read_tree(path: Path, shown: str, file: int, budget: Budget, repeated: Calla
         line = before.count("\n")
         raise fail(f"the character U+{ord(strange[0]):04X} is not allowed in YAML", line, len(before) - (before.rfind("\n") + 1))
     try:
-        return _Builder(text, file, budget, fail, repeated).document()
+        return _Builder(text, file, budget, fail, repeated, named=named).document()
     except yaml.MarkedYAMLError as error:
         mark = cast(Any, error.problem_mark or error.context_mark)
         line, column = getattr(mark, "line", 0), getattr(mark, "column", 0)
@@ -178,13 +210,14 @@ def read_tree(path: Path, shown: str, file: int, budget: Budget, repeated: Calla
 class _Builder:
     """Builds a tree from libyaml's events."""
 
-    def __init__(self, text: str, file: int, budget: Budget, fail: Any, repeated: Callable[[Place, str], None]) -> None:
+    def __init__(self, text: str, file: int, budget: Budget, fail: Any, repeated: Callable[[Place, str], None], *, named: bool) -> None:
         self._loader: Any = yaml.CSafeLoader(text)
         self._next: Any = self._loader.get_event
         self._file = file << (2 * _LINE_BITS)
         self._budget = budget
         self._fail = fail
         self._repeated = repeated
+        self._named = named
         self._anchors: dict[str, tuple[Tree, int, int] | None] = {}
 
     def document(self) -> Tree:
@@ -202,6 +235,10 @@ class _Builder:
         finally:
             self._loader.dispose()
 
+    def _quoted(self, text: str) -> str:
+        """*text* as a message quotes it."""
+        return repr(one_line(text, 60)) if self._named else "…"
+
     def _error(self, event: Any, message: str) -> Unreadable:
         return self._fail(message, event.start_mark.line, event.start_mark.column)
 
@@ -218,7 +255,7 @@ class _Builder:
         if kind is yaml.AliasEvent:
             return self._alias(event, depth)
         if event.tag is not None:
-            raise self._error(event, f"the tag {one_line(str(event.tag), 60)!r} is not allowed; remove it")
+            raise self._error(event, f"the tag {self._quoted(str(event.tag))} is not allowed; remove it")
         place = self._file | (min(mark.line, _COLUMN) << _LINE_BITS) | min(mark.column, _COLUMN)
         if kind is yaml.ScalarEvent:
             tree: Tree = Scalar(place, event.value, event.implicit[0])
@@ -238,7 +275,7 @@ class _Builder:
 
     def _alias(self, event: Any, depth: int) -> tuple[Tree, int]:
         name = event.anchor
-        shown = one_line(name, 60)
+        shown = one_line(name, 60) if self._named else "…"
         if name not in self._anchors:
             raise self._error(event, f"the alias *{shown} has no anchor before it")
         found = self._anchors[name]
@@ -273,7 +310,7 @@ class _Builder:
             child, _ = self._node(event, depth + 1)
             if key in entries:
                 line = parts_of(entries[key][0])[1]
-                self._repeated(child.place, f"the key {one_line(key, 60)!r} stands twice in one mapping, first in line {line}")
+                self._repeated(child.place, f"the key {self._quoted(key)} stands twice in one mapping, first in line {line}")
             value, height = self._node(get(), depth + 1)
             entries.setdefault(key, (child.place, value))
             highest = max(highest, height)

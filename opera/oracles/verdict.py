@@ -102,11 +102,23 @@ class DifferenceFacts(TypedDict):
 
 
 class MetricFacts(TypedDict):
-    """How far two results are from each other; None where they cannot be subtracted."""
+    """How far two results are from each other.
+
+    Attributes:
+        max_abs, mean_abs, mse: Distances; one that is not finite is text. None where no elements can be subtracted.
+        code: `NONE`, or why a distance is missing or says little: `NAN_IN_BASELINE`, `NAN_IN_OUTPUT`, `NOT_COMPARABLE_SHAPE`,
+            `NOT_COMPARABLE_EMPTY`.
+        elements: Number of elements of the baseline; None where the outputs cannot be subtracted.
+        nan_baseline, nan_output: How many of them are NaN.
+    """
 
     max_abs: Number
     mean_abs: Number
     mse: Number
+    code: str
+    elements: int | None
+    nan_baseline: int | None
+    nan_output: int | None
 
 
 class MeasuredFacts(MetricFacts):

@@ -17,7 +17,7 @@ from opera import bundle
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
-from opera.console import one_line
+from opera.console import one_line, quoted
 from opera.difftest.judge import headline
 from opera.difftest.settings import Settings
 from opera.environments.inventory import inventory, lacks
@@ -26,18 +26,21 @@ from opera.instance import Instance, Occurrence, digest
 from opera.opidiff.instances import Classes, Scalars, both_sides, has_scalars, instance_of, objections
 from opera.opidiff.nodes import TestCase
 from opera.oracles.compare import Policy, compare
-from opera.oracles.metrics import metrics
-from opera.oracles.verdict import MetricFacts, Stage, Verdict
+from opera.oracles.metrics import all_nan, metrics
+from opera.oracles.verdict import MeasuredFacts, MetricFacts, Stage, Verdict
 from opera.run.campaign import Summary, run_campaign
 from opera.run.latency import Latency, measure
 from opera.run.observers import ProgressListener
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
+from opera.untrusted import Malformed, typed
 
 LIBRARY = "pytorch"
 """The library of all suites, and the name of the baseline that stands for it."""
 NO_DEVICE = "no-device"
 FOREIGN_CLASS = "foreign-class"
 SCALAR_AS_TENSOR = "scalar-as-tensor"
+NO_BASELINE = "no-baseline"
+ALL_NAN = "all elements of the outputs are NaN on both sides, so no number was compared"
 _SIDES = ("a", "b")
 
 
@@ -92,6 +95,7 @@ class SuiteRow:
         stage, reason: As results have them.
         summary: What went wrong, on one line.
         metrics: How far the outputs are from the baseline's.
+        seconds: Wall time of the stages of the test; 0 for a test that did not run.
         instance: Hash of the instance; None for a test without an instance.
         fingerprint: Of a failure.
         is_pair: Whether the row compares the sides of a pair.
@@ -112,11 +116,17 @@ class SuiteRow:
     is_pair: bool = False
     outputs: str | None = None
     reference: str | None = None
+    seconds: float = 0.0
 
     @property
     def state(self) -> str:
         """The verdict as text."""
         return "not run" if self.verdict is None else self.verdict.value
+
+    @property
+    def compared(self) -> bool:
+        """Whether the backend was judged: it failed, or its outputs were compared with others."""
+        return self.verdict is not None and (self.verdict.is_failure or self.metrics is not None)
 
 
 @dataclass(frozen=True)
@@ -243,10 +253,12 @@ class SuiteRunner:
         result = results.get(key)
         if result is None:
             return replace(row, instance=key)
-        measured = result.detail.get("measured")
+        measured = _measured(result)
         reason, summary = result.reason, ""
         if result.verdict.is_failure or result.verdict is Verdict.INVALID or "failure" in result.detail:
             summary = headline(result.verdict, result.detail, result.compiler)
+        elif measured is not None:
+            summary = _remark(measured)
         if result.verdict is Verdict.INVALID and has_scalars(test) and self._form(backend) is Scalars.TENSOR:
             reason, summary = SCALAR_AS_TENSOR, f"{summary}; try --scalars python"
         return replace(
@@ -255,11 +267,12 @@ class SuiteRunner:
             stage=result.stage,
             reason=reason,
             summary=summary,
-            metrics=None if measured is None else _facts(measured),
+            metrics=measured,
             instance=key,
             fingerprint=result.fingerprint,
             outputs=None if measured is None else measured["outputs"],
             reference=None if measured is None else measured["reference"],
+            seconds=sum(result.seconds.values()),
         )
 
     def _outputs(self, name: str) -> Any:
@@ -277,7 +290,7 @@ class SuiteRunner:
 
     def _compared(self, row: SuiteRow, other: SuiteRow) -> SuiteRow:
         if row.outputs is None or other.outputs is None:
-            return replace(row, verdict=Verdict.UNDEFINED, reason="no-baseline", metrics=None, summary=f"{other.backend}: {other.state}")
+            return replace(row, verdict=Verdict.UNDEFINED, reason=NO_BASELINE, metrics=None, summary=f"{other.backend}: {other.state}")
         try:
             expected, actual = self._outputs(other.outputs), self._outputs(row.outputs)
         except bundle.DamagedArtefact as error:
@@ -285,7 +298,7 @@ class SuiteRunner:
         difference = compare(expected, None, actual, Policy({}))
         facts = metrics(expected, actual)
         if difference is None or difference.explained is not None:
-            return replace(row, verdict=Verdict.PASS, stage=None, reason=None, summary="", metrics=facts)
+            return replace(row, verdict=Verdict.PASS, stage=None, reason=None, summary=_remark(facts), metrics=facts)
         summary = f"{difference.kind}: {other.backend} gives {difference.expected}, {row.backend} {difference.actual}"
         reason = "differs-from-baseline"
         return replace(row, verdict=Verdict.INCONSISTENT, stage=Stage.COMPARE, reason=reason, summary=summary, metrics=facts)
@@ -325,8 +338,9 @@ class SuiteRunner:
             summaries.append(summary)
             results = {each.instance: each for each in Campaigns(self._workspace).results(summary.campaign)}
             for name, key in keys.items():
-                row = replace(rows_by_key[name, seed, backend], instance=key)
                 result = results.get(key)
+                seconds = 0.0 if result is None else sum(result.seconds.values())
+                row = replace(rows_by_key[name, seed, backend], instance=key, seconds=seconds)
                 if result is not None and result.verdict.is_failure:
                     row = replace(row, fingerprint=result.fingerprint)
                 else:
@@ -354,13 +368,23 @@ class SuiteRunner:
             return replace(row, verdict=Verdict.UNDEFINED, reason="sides-differ", summary=summary, metrics=facts)
         difference = compare(left, None, right, Policy(dict(backend.adapter.computes_as)))
         if difference is None or difference.explained is not None:
-            return replace(row, verdict=Verdict.PASS, metrics=facts)
+            return replace(row, verdict=Verdict.PASS, summary=_remark(facts), metrics=facts)
         summary = f"{difference.kind}: side a gives {difference.expected}, side b {difference.actual}; in {LIBRARY} they agree"
         return replace(row, verdict=Verdict.INCONSISTENT, stage=Stage.COMPARE, reason="pair", summary=summary, metrics=facts)
 
 
-def _facts(measured: MetricFacts) -> MetricFacts:
-    return {"max_abs": measured["max_abs"], "mean_abs": measured["mean_abs"], "mse": measured["mse"]}
+def _measured(result: StoredResult) -> MeasuredFacts | None:
+    """What was measured of a result; None where nothing was, or the workspace holds something else in its place."""
+    found = result.detail.get("measured")
+    try:
+        return None if found is None else typed(found, MeasuredFacts)
+    except Malformed:
+        return None
+
+
+def _remark(facts: MetricFacts) -> str:
+    """What a person has to know of a pass."""
+    return ALL_NAN if all_nan(facts) else ""
 
 
 def _has_device(test: TestCase, backend: Backend) -> bool:
@@ -372,13 +396,13 @@ def selected(tests: Sequence[TestCase], patterns: Sequence[str], files: Sequence
     """The tests whose id, or the id of whose pair, matches one of *patterns*; all without patterns.
 
     Raises:
-        NothingSelected: no test is left.
+        NothingSelected: there is no test, or none that one of the patterns matches.
     """
-    found = [
-        each
-        for each in tests
-        if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns for name in (each.id, each.pair) if name is not None)
-    ]
-    if not found:
-        raise NothingSelected(f"no test is selected; `opera opidiff expand {' '.join(map(str, files))}` lists the ids")
-    return found
+    if not tests:
+        raise NothingSelected(f"{', '.join(map(str, files))} has no tests; add some to the list `tests`")
+    names = [(each, [name for name in (each.id, each.pair) if name is not None]) for each in tests]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for _, own in names for name in own):
+            listing = " ".join(quoted(str(each)) for each in files)
+            raise NothingSelected(f"no id matches {pattern!r}; `opera opidiff expand {listing}` lists the ids")
+    return [each for each, own in names if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns for name in own)]

@@ -6,9 +6,12 @@ import importlib
 from typing import Any
 
 import numpy as np
+import pytest
+import yaml
 
-from opera.instance import Argument, DType, Instance, Kind, Tensor, Value, encode_value
-from opera.opidiff.companion import call_document
+from opera.instance import Argument, DType, Instance, Kind, Tensor, Value, digest
+from opera.opidiff.export import by_companion
+from opera.opidiff.text import lines_of
 from opera.templates import opidiff_companion
 
 torch: Any = importlib.import_module("torch")
@@ -16,18 +19,13 @@ VALUES = np.arange(6, dtype=np.float32).reshape(2, 3)
 
 
 def called(api: str, *values: Value, **keywords: Value) -> Any:
-    """What the companion gives for a call."""
+    """What a test of an exported suite gives that calls the companion: its inputs and the call are read from the text."""
     arguments = [Argument(f"a{place}", value) for place, value in enumerate(values)]
     arguments += [Argument(name, value, keyword=True) for name, value in keywords.items()]
-    inputs: list[Any] = []
-
-    def place(tensor: Tensor) -> int:
-        content: Any = encode_value(Tensor(tensor.shape, tensor.dtype, tensor.data))
-        inputs.append(opidiff_companion.tensor(content["tensor"]))
-        return len(inputs) - 1
-
-    document = call_document(Instance("pytorch", api, Kind.FUNCTION, (), tuple(arguments)), place, defaults=False)
-    module: Any = opidiff_companion.Call(document)
+    instance = Instance("pytorch", api, Kind.FUNCTION, (), tuple(arguments))
+    (test,) = yaml.safe_load("".join(lines_of([by_companion(instance, digest(instance), defaults=False)])))["tests"]
+    inputs = [torch.tensor(each["value"], dtype=getattr(torch, each["dtype"])).reshape(each.get("shape", ())) for each in test["in"]]
+    module: Any = opidiff_companion.Call(*test["op"]["args"])
     return module(*inputs)
 
 
@@ -38,3 +36,21 @@ def test_dtypes_slices_and_strides_reach_the_call() -> None:
     strided = Tensor((2, 3), "float32", VALUES.tobytes(), (1, 2))
     assert called("torch.Tensor.stride", strided) == (1, 2)
     assert called("torch.add", strided, 1).tolist() == (VALUES + 1).tolist()
+
+
+def test_an_expanded_tensor_keeps_its_strides_and_values() -> None:
+    expanded = Tensor((2, 3), "float32", np.array([[1, 1, 1], [2, 2, 2]], np.float32).tobytes(), (1, 0))
+    assert called("torch.Tensor.stride", expanded) == (1, 0)
+    assert called("torch.Tensor.clone", expanded).tolist() == [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "name", ["bfloat16", "float8_e4m3fn", "complex64", "complex128", "complex32", "uint16", "uint32", "uint64", "int8", "bool"]
+)
+def test_a_tensor_of_every_dtype_reaches_the_call_whole(name: str) -> None:
+    made = torch.tensor([[0.0, 1.0], [1.5, -2.0]]) if torch.tensor(0.0).to(getattr(torch, name)).dtype.is_signed else torch.eye(2)
+    made = (made * (1 + 2j) if name.startswith("complex") else made).to(getattr(torch, name))
+    data = bytes(made.contiguous().view(torch.uint8).numpy().tobytes())
+    back = called("torch.Tensor.clone", Tensor((2, 2), name, data))
+    assert back.dtype == made.dtype
+    assert bytes(back.contiguous().view(torch.uint8).numpy().tobytes()) == data

@@ -200,6 +200,34 @@ def test_a_backend_can_be_the_baseline(ran: Ran, capsys: pytest.CaptureFixture[s
     ]
 
 
+ONLY = {
+    "foreign": ("  - {id: mine, op: {type: module, path: 'file:mine.py::Mine'}, in: []}\n", 4, "--trust DIR"),
+    "invalid": ("  - {id: bad, op: aten::mm, in: [{type: tensor, shape: [2], kind: float}]}\n", 4, "1 invalid"),
+    "nan": ("  - {id: log, op: aten::log, in: [{type: const_tensor, shape: [2], kind: float, value: [-1.0, -2.0]}]}\n", 0, ""),
+}
+
+
+@pytest.mark.parametrize("name", ONLY)
+def test_a_run_that_compares_nothing_is_no_success(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tests, code, reason = ONLY[name]
+    suite = tmp_path / "s.yaml"
+    suite.write_text(f"tests:\n{tests}")
+    arguments = ["run", str(suite), "--workspace", str(tmp_path / "ws"), "--backend", "onnxruntime", "-j", "1", "-q", "--json"]
+    for more in ([], ["--exit-zero"]):
+        assert guarded(command, [*arguments, *more]) == code
+        out, err = capsys.readouterr()
+        document = json.loads(out)
+        assert document["compared"] == {"onnxruntime": int(code == 0)}
+        assert ("nothing was compared on onnxruntime" in err) == (code == 4)
+        assert reason in err
+    if name == "nan":
+        (result,) = document["results"]
+        assert (result["verdict"], result["max_abs"], result["code"]) == ("pass", None, "NAN_IN_BASELINE")
+        assert result["nan_baseline"] == result["nan_output"] == result["elements"] == 2
+        assert "NaN on both sides" in result["summary"]
+        assert result["seconds"] > 0
+
+
 def test_absent_backends_are_named_before_anything_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "s.yaml").write_text(SUITE)
     arguments = ["run", str(tmp_path / "s.yaml"), "--workspace", str(tmp_path / "ws"), "--backend", "tensorrt,onnxruntime"]

@@ -15,8 +15,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     for names in (
         "bounded_json bounded_work errors interruption testing",
         "atomic",
-        "plugins untrusted trust",
-        "console",
+        "plugins untrusted",
+        "console trust",
         "config",
         "instrumentation",
         "instance",
@@ -38,6 +38,7 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
         "suites",
         "pipeline",
         "api cli",
+        "opidiff_pytest",
     )
 )
 """From the bottom to the top; packages of one layer do not import each other."""

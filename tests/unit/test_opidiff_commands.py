@@ -109,7 +109,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "brackets": (b"tests: " + b"[" * 50_000, "nested deeper than 40 levels"),
     "braces": (b"tests: " + b"{a: " * 50_000, "nested deeper than 40 levels"),
     "dashes": (b"tests:\n" + b"- " * 50_000, "nested deeper than 40 levels"),
-    "aliases": ((BOMB + "tests: []\n").encode(), "makes the suite larger than 1,000,000 values"),
+    "aliases": ((BOMB + "tests: []\n").encode(), "makes the suite larger than 5,000,000 values"),
     "own-alias": (b"tests: &a [*a]\n", "stands inside its own anchor"),
     "no-anchor": (b"tests: [*a]\n", "has no anchor before it"),
     "presets": (
@@ -126,10 +126,14 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "product": (
         ("tests: [{op: {type: template_module, path: torch.nn.ReLU, vars: {" + ", ".join(
             f"v{n}: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]" for n in range(12)) + "}}, in: []}]\n").encode(),
-        "the template makes 1,000,000,000,000 tests",
+        "the suite has more than 200,000 tests",
+    ),
+    "many-variables": (
+        ("tests: [{op: {type: template_module, path: torch.nn.ReLU, vars: {" + ", ".join(
+            f"v{n}: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]" for n in range(9_000)) + "}}, in: []}]\n").encode(),
+        "the suite has more than 200,000 tests",
     ),
     "large": (b"tests: []\n#" + b"x" * (64 << 20), "it has more than 16 MiB"),
-    "many": (b"tests: [" + b"1," * 4_000_000 + b"]", "the suite has more than 1,000,000 values"),
     "binary": (bytes(range(256)), "the file is not UTF-8 text"),
     "nul": (b"tests: []\n#\0", ":2:2: the character U+0000 is not allowed"),
     "latin": (b"tests: []\n# \xe9\n", ":2:3: the file is not UTF-8 text"),
