@@ -1,4 +1,7 @@
-"""Files that are written whole or not at all, and the one rule about files that a user names for output."""
+"""Opens files that may come from elsewhere, writes files whole or not at all, and has the one rule about outputs that a user names.
+
+The standard library is enough, because processes of compilers have little more.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,11 @@ from collections.abc import Generator, Iterable
 from pathlib import Path
 from typing import IO
 
+from opera.bounded_json import Malformed
 from opera.errors import UserError
 
+MOST_BYTES = 256 * 2**20
+"""Largest size of a file that is read whole, and of an unpacked value."""
 _DATABASE = "opera.db"
 _OF_SQLITE = tuple(f"{_DATABASE}{end}" for end in ("", "-wal", "-shm", "-journal"))
 WORKSPACE_FILES = frozenset(
@@ -21,6 +27,38 @@ WORKSPACE_FILES = frozenset(
 """Names of files and folders in a workspace that belong to OPERA."""
 _READ: set[tuple[int, int]] = set()
 """The files that this command has read: device and number of each."""
+
+
+def open_file(path: Path) -> IO[bytes]:
+    """Opens a regular file. A pipe or a device, which might never end, is refused.
+
+    Raises:
+        Malformed: *path* is no regular file.
+        OSError: it cannot be opened.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(kind):
+        note_read(descriptor)
+        return open(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise Malformed("it is no regular file")
+
+
+def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file of at most *most* bytes.
+
+    Raises:
+        Malformed: it is larger, or no regular file.
+        OSError: it cannot be read.
+    """
+    with open_file(path) as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise Malformed(f"it has more than {most >> 20} MiB")
+    return data
 
 
 def forget_reads() -> None:

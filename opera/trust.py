@@ -20,7 +20,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from opera.untrusted import Malformed, read_file
+from opera.atomic import read_file
+from opera.bounded_json import Malformed
 
 SOURCE = "source"
 """The context fact of an instance with such classes: the hash of their source."""

@@ -6,11 +6,8 @@ Every file, row and message that this process did not write itself passes one of
 
 from __future__ import annotations
 
-import errno
 import gzip
 import io
-import os
-import stat
 import tomllib
 import zlib
 from collections.abc import Iterator
@@ -20,15 +17,15 @@ from typing import IO, Annotated, Any, TypeVar, cast
 
 import msgspec
 
-from opera.atomic import note_read
+from opera.atomic import MOST_BYTES as MOST_BYTES
+from opera.atomic import open_file as open_file
+from opera.atomic import read_file as read_file
 from opera.bounded_json import JsonObject as JsonObject
 from opera.bounded_json import JsonValue as JsonValue
 from opera.bounded_json import Malformed, parsed_json
 
 T = TypeVar("T")
 
-MOST_BYTES = 256 * 2**20
-"""Largest size of a file that is read whole, and of an unpacked value."""
 MAX_LINE = 64 * 2**20
 """Bytes of a line: a longer one is nothing that can be used."""
 _GZIP = b"\x1f\x8b"
@@ -47,38 +44,6 @@ Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 """A SHA-256 in hexadecimal digits: the name of a file with that content."""
 Document = dict[str, object]
 """A JSON object whose content the caller looks at part by part."""
-
-
-def open_file(path: Path) -> IO[bytes]:
-    """Opens a regular file. A pipe or a device, which might never end, is refused.
-
-    Raises:
-        Malformed: *path* is no regular file.
-        OSError: it cannot be opened.
-    """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    kind = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(kind):
-        note_read(descriptor)
-        return open(descriptor, "rb")
-    os.close(descriptor)
-    if stat.S_ISDIR(kind):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    raise Malformed("it is no regular file")
-
-
-def read_file(path: Path, most: int = MOST_BYTES) -> bytes:
-    """The content of a regular file of at most *most* bytes.
-
-    Raises:
-        Malformed: it is larger, or no regular file.
-        OSError: it cannot be read.
-    """
-    with open_file(path) as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise Malformed(f"it has more than {most >> 20} MiB")
-    return data
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:

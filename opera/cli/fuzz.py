@@ -9,11 +9,11 @@ from typing import cast
 
 import click
 
-from opera.atomic import replacing
+from opera.atomic import output
 from opera.cli.fuzz_assess import command as assess_command
 from opera.cli.fuzz_run import command as run_command
 from opera.cli.help import HeadedGroup
-from opera.cli.options import JOBS, Count, common
+from opera.cli.options import JOBS, Count, OutputFile, common
 from opera.cli.policies import ONNX, policy_named, programs_in, read_by, recorded
 from opera.config import load_config
 from opera.console import doing, one_line, plural, print_json, say
@@ -46,7 +46,7 @@ command.add_command(assess_command)
 
 
 @command.command("generate")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", metavar="FILE", type=OutputFile())
 @click.option("--policy", default="general", show_default=True, metavar="NAME|FILE", help="A shipped policy, or a TOML or JSON file.")
 @click.option("--count", "-n", type=Count(most=100_000_000), default=1000, show_default=True, metavar="N", help="Generate N programs.")
 @click.option("-j", "--jobs", type=JOBS, default=usable_cores, show_default="the cores", metavar="N", help="Number of parallel processes.")
@@ -103,7 +103,7 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
 
 @command.command("mutate")
 @click.argument("model", metavar="MODEL", type=click.Path(path_type=Path, dir_okay=False))
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", metavar="FILE", type=OutputFile())
 @click.option(
     "--policy", default="general", show_default=True, metavar="NAME|FILE", help="Policy of the new expressions: a shipped one, or a file."
 )
@@ -133,8 +133,8 @@ def mutate(model: Path, file: Path, policy: str, count: int, record: bool, works
     if not made:
         raise NothingSelected(f"no program could be made of {one_line(str(model))}: no expression of it can be replaced")
     try:
-        with replacing(file) as output:
-            output.writelines(made)
+        with output(file) as written:
+            written.writelines(made)
     except OSError as error:
         raise UserError(f"{one_line(str(file))} cannot be written: {error.strerror or error}") from error
     added = recorded(file, chosen.language, workspace) if record else None
@@ -150,7 +150,7 @@ def mutate(model: Path, file: Path, policy: str, count: int, record: bool, works
 
 
 @command.command("seeds")
-@click.argument("file", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False))
+@click.argument("file", metavar="FILE", type=OutputFile())
 @common
 def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
     """Write recorded ONNX instances to FILE as programs.
@@ -165,8 +165,8 @@ def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
         if not counted.get("programs"):
             instances = plural(counted.get("instances", 0), "recorded instance")
             raise NothingSelected(f"none of {instances} of onnx can be read as a program; record more: opera extract --lib onnx")
-        with replacing(file) as output:
-            output.write(made.read_bytes())
+        with output(file) as written:
+            written.write(made.read_bytes())
     if as_json:
         print_json({"schema": SEEDS_SCHEMA, "file": str(file), **counted})
         return Exit.CLEAN

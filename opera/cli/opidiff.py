@@ -8,7 +8,7 @@ import click
 
 from opera.cli.help import HeadedGroup, heading
 from opera.cli.names import Names
-from opera.cli.options import JOBS, SEEDS, Count, Duration, Pattern, Size, common
+from opera.cli.options import JOBS, SEEDS, Count, Duration, OutputFile, Pattern, Size, common
 from opera.cli.trusting import trust_options, trusting, with_trust
 from opera.config import load_config
 from opera.console import check_outputs, echo, option, plural, print_json, say, write
@@ -27,7 +27,6 @@ from opera.workers.cores import usable_cores
 CHECK_SCHEMA = "opidiff-check/1"
 EXPAND_SCHEMA = "opidiff-expand/1"
 RUN_SCHEMA = "opidiff-run/1"
-_FILE = click.Path(path_type=Path, dir_okay=False)
 _SHOWN = 100
 
 _files = click.argument("files", metavar="FILE...", type=click.Path(path_type=Path), nargs=-1, required=True)
@@ -159,8 +158,8 @@ _output = heading("Output")
 @_workers("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @_workers("--timeout", type=Duration(), default=60.0, show_default="60s", help="Time limit of each stage of a test.")
 @_workers("--memory", type=Size(), default=4 * 2**30, show_default="4G", help="Memory limit of each worker.")
-@_output("--csv", "csv_file", type=_FILE, metavar="FILE", help="Write a line for each test, seed and backend.")
-@_output("--junit", "junit_file", type=_FILE, metavar="FILE", help="Write JUnit XML: a suite for each backend.")
+@_output("--csv", "csv_file", type=OutputFile(), metavar="FILE", help="Write a line for each test, seed and backend.")
+@_output("--junit", "junit_file", type=OutputFile(), metavar="FILE", help="Write JUnit XML: a suite for each backend.")
 @_output("--exit-zero", is_flag=True, help="Exit with 0 even if tests fail.")
 @_output("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common

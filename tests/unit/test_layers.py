@@ -15,8 +15,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     for names in (
         "bounded_json bounded_work errors interruption testing",
         "atomic",
-        "plugins untrusted",
-        "console trust",
+        "plugins untrusted trust",
+        "console",
         "config",
         "instrumentation",
         "instance",
