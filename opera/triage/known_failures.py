@@ -18,6 +18,7 @@ from opera.store.campaigns import KNOWN_DIGITS
 from opera.store.database import open_workspace
 from opera.store.queries import Scope, campaigns_in, place_of
 from opera.triage.findings import condition_of, knowledge_of
+from opera.triage.reduction.properties import parts_of
 from opera.triage.reduction.trigger import Trigger
 
 
@@ -88,11 +89,16 @@ class KnownFailure:
         return self.subject, self.verdict, self.converter, self.kind
 
     def covers(self, case: Case) -> bool:
-        """Whether *case*, a failing test that looks alike, is this failure: its instance failed before, or has the condition."""
+        """Whether *case*, a failing test that looks alike, is this failure: its instance failed before, or has the condition.
+
+        A condition that names the operators of a program does not decide: a larger program may have them, and fail for another cause.
+        """
         if case.instance in self.instances:
             return True
-        instance = None if self.condition is None else case.load()
-        return instance is not None and self.condition is not None and self.condition.holds(instance, case.form)
+        if self.condition is None or parts_of(self.condition.properties):
+            return False
+        instance = case.load()
+        return instance is not None and self.condition.holds(instance, case.form)
 
     def covers_cause(self, other: KnownFailure) -> bool:
         """Whether the condition of *other* is this failure's: of the same text, or this one's holds for the reduced instance."""

@@ -220,3 +220,21 @@ def test_only_what_fails_with_one_call_is_no_longer_drawn(ours: Workspace, opera
     document = encode_instance(instance)
     Reductions(ours).keep(StoredReduction(str(failing.fingerprint), failing.test, "1" * 16, None, document, trigger.document(), facts))
     assert known_calls(ours, ["tvm"], "relax") == known
+
+
+def test_a_larger_program_with_the_operators_of_a_known_failure_is_undecided(ours: Workspace) -> None:
+    small, large = program("exp", "abs"), program("exp", "sqrt", "abs")
+    trigger = Trigger((calls_of(small, ()),), small.api, ())
+    assert trigger.holds(large, "runtime")
+    with open_workspace(Path("old"), write=True) as space:
+        Corpus(space).add([(small, Occurrence("s", "t"))])
+        write(space, known := crash("p1", small, "cannot fuse"))
+        stored = StoredReduction(str(known.fingerprint), known.test, "1" * 16, None, encode_instance(small), trigger.document())
+        Reductions(space).keep(stored)
+    update("old")
+    Corpus(ours).add([(large, Occurrence("s", "t"))])
+    write(ours, failing := crash("p2", large, "cannot fuse"))
+    assert checked("known.toml")["undecided"] == 1
+    Reductions(ours).keep(replace(stored, test=failing.test))
+    Reductions(ours).assign([failing.test], "1" * 16)
+    assert checked("known.toml") == {"new": 0, "undecided": 0, "changed": 0, "gone": 0, "known": 1}
