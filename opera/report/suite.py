@@ -33,7 +33,7 @@ _REMEDY_OF = {
 }
 _FIELDS = (
     "id", "seed", "backend", "verdict", "stage", "reason", "summary", *_METRICS, "baseline", "baseline_median", "baseline_spread",
-    "median", "spread", "ratio", "with_feeding", "instance", "finding", "pair", "impl", "operator", "seconds", "file", "line",
+    "median", "spread", "ratio", "with_feeding", "doubtful", "instance", "finding", "pair", "impl", "operator", "seconds", "file", "line",
 )  # fmt: skip
 
 
@@ -77,6 +77,7 @@ class SuiteReport:
             "spread": None if time is None else time.backend.spread,
             "ratio": None if time is None else time.ratio,
             "with_feeding": None if time is None else time.with_feeding,
+            "doubtful": None if time is None else time.is_doubtful,
             "instance": row.instance,
             "finding": row.fingerprint,
             "pair": row.test.pair,
@@ -166,7 +167,7 @@ class SuiteReport:
         state = row.state
         if row.verdict is Verdict.PASS and row.metrics is not None and row.metrics["code"] in (NAN_IN_BASELINE, NAN_IN_OUTPUT):
             state = f"{state} (all NaN)" if all_nan(row.metrics) else f"{state} (NaN)"
-        return state if time is None else f"{state} {time.ratio:.2f}x"
+        return state if time is None else f"{state} {'about ' if time.is_doubtful else ''}{time.ratio:.2f}x"
 
     def totals(self) -> list[str]:
         """A line for each backend."""
