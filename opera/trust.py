@@ -1,7 +1,7 @@
 """Classes outside of the library that the user trusts: where they are, what their source is, and how a worker loads them.
 
 A path is `file:FILE.py::NAME`, or a dotted name such as `package.module.NAME`. Only the worker imports anything, and only after the user
-has named the folder or the package; the driver reads source and hashes it.
+has named the folder or the package; the driver reads source and hashes it. This module needs nothing but the standard library.
 """
 
 from __future__ import annotations
@@ -13,14 +13,13 @@ import importlib.util
 import operator
 import os
 import re
+import stat
 import sys
 import types
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-
-from opera.untrusted import Malformed, read_file
 
 SOURCE = "source"
 """The context fact of an instance with such classes: the hash of their source."""
@@ -196,12 +195,17 @@ def package_below(folder: Path, name: str) -> tuple[Path, Path] | None:
 
 
 def _content(file: Path) -> bytes:
+    """The content of a regular file; `opera.untrusted` needs packages that the environment of a worker lacks."""
     try:
-        return read_file(file, _MOST_BYTES)
-    except Malformed as error:
-        raise Unfit(f"{file} cannot be used: {error}") from error
+        with open(os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise Unfit(f"{file} is no regular file")
+            content = opened.read(_MOST_BYTES + 1)
     except OSError as error:
         raise Unfit(f"{file} cannot be read: {error.strerror or error}") from error
+    if len(content) > _MOST_BYTES:
+        raise Unfit(f"{file} has more than {_MOST_BYTES >> 20} MiB")
+    return content
 
 
 def _module_below(folder: Path, parts: list[str]) -> tuple[Path, int] | None:

@@ -14,8 +14,8 @@ LAYERS: tuple[frozenset[str], ...] = tuple(
     frozenset(names.split())
     for names in (
         "bounded_json errors interruption testing",
-        "plugins untrusted atomic",
-        "console trust",
+        "plugins untrusted atomic trust",
+        "console",
         "config",
         "instrumentation",
         "instance",
