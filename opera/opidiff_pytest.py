@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -71,7 +71,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collects a suite that the command line names."""
     if file_path.suffix in _SUFFIXES and parent.session.isinitpath(file_path):
-        return SuiteFile.from_parent(parent, path=file_path)
+        return cast(Any, SuiteFile).from_parent(parent, path=file_path)
     return None
 
 
@@ -97,7 +97,7 @@ class SuiteFile(pytest.File):
         for backend in shared.backends:
             for name in ids:
                 shown = name if len(shared.backends) == 1 else f"{name}[{backend.name}]"
-                yield SuiteItem.from_parent(self, name=shown, test=name, backend=backend.name)
+                yield cast(Any, SuiteItem).from_parent(self, name=shown, test=name, backend=backend.name)
 
     def row(self, test: str, backend: str) -> SuiteRow | None:
         """The result of an id; the first call runs the selected tests of the suite."""
@@ -109,7 +109,7 @@ class SuiteFile(pytest.File):
 
     def _run(self, wanted: set[str], backends: list[Backend]) -> tuple[SuiteRow, ...]:
         tests = [each for each in self.suite.tests if each.id in wanted or each.pair in wanted]
-        config = with_trust(load_config(), LIBRARY, self.config.getoption("--opidiff-trust"), None, self.suite.folders)
+        config = with_trust(load_config(), LIBRARY, cast("list[str]", self.config.getoption("--opidiff-trust")), None, self.suite.folders)
         with _alone(self._workspace()) as folder, open_workspace(folder, write=True) as space:
             settings = Settings("", LIBRARY, jobs=usable_cores())
             runner = SuiteRunner(space, config, settings, None, classes_of(self.suite, config.trust))
@@ -123,7 +123,7 @@ class SuiteFile(pytest.File):
         given: Path | None = self.config.getoption("--opidiff-workspace")
         if given is not None:
             return given
-        base: Path = self.config._tmp_path_factory.getbasetemp()  # pyright: ignore[reportAttributeAccessIssue, reportPrivateUsage]
+        base: Path = cast(Any, self.config)._tmp_path_factory.getbasetemp()
         return (base.parent if hasattr(self.config, "workerinput") else base) / "opidiff"
 
 
@@ -149,7 +149,7 @@ class SuiteItem(pytest.Item):
     """
 
     def __init__(self, *, test: str, backend: str, **more: Any) -> None:
-        super().__init__(**more)
+        cast(Any, super()).__init__(**more)
         self.test = test
         self.backend = backend
         self.result: SuiteRow | None = None

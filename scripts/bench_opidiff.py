@@ -97,7 +97,8 @@ def write(workspace: Path, limit: int) -> None:
             seconds = time.perf_counter() - start
             count = sum(found.forms.values())
             plain = found.forms[Form.PLAIN.value]
-            back = f"{count / len(rows):.1%} come back, {plain / len(rows):.1%} in plain form"
+            helped = f"{1 - plain / max(count, 1):.1%} of the written tests need the companion"
+            back = f"{count / len(rows):.2%} come back, {plain / len(rows):.1%} in plain form; {helped}"
             print(f"{source}: {len(rows):,} instances in {seconds:.1f} s; {back}")
             for reason, number in found.left_out.most_common():
                 print(f"  left out: {number:,}: {reason}")

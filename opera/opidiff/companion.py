@@ -116,7 +116,7 @@ def call_document(instance: Instance, place: Callable[[Tensor], JsonObject], *, 
 
 def _referred(value: object, place: Callable[[Tensor], JsonObject]) -> Json:
     if isinstance(value, Tensor):
-        return place(value)
+        return cast(Json, place(value))
     if isinstance(value, list):
         return [_referred(each, place) for each in cast("list[object]", value)]
     if isinstance(value, tuple):

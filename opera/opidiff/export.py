@@ -139,7 +139,7 @@ def _kept(
                 del pending[key]
             else:
                 reasons.setdefault(key, found if found.startswith("refused") else "another identity")
-    written = [{**kept[key], "id": name} for key in chunk if key in kept for name in names[key]]
+    written: list[Mapping[str, Part]] = [{**kept[key], "id": name} for key in chunk if key in kept for name in names[key]]
     return written, counts, Counter(reasons[key] for key in pending)
 
 
@@ -263,9 +263,9 @@ class _Arguments:
         return {"type": "const", "value": _literal(value)}
 
     def argument(self, value: Value) -> Part:
-        """An argument of a constructor."""
+        """An argument of a constructor. OpiDiff constructs objects there, and takes every other node for a literal."""
         if isinstance(value, Tensor):
-            return self.tensor(value)
+            raise _NotWritten("a tensor among the arguments of a constructor")
         if isinstance(value, Call):
             return self._call(value)
         if isinstance(value, (list, tuple)):
@@ -313,7 +313,7 @@ class _Arguments:
             return None, False
         if carrier == tensor.dtype:
             return _constant(array, carrier), tensor.strides is None
-        pairs = np.stack([array.real, array.imag], -1) if class_of(tensor.dtype) == "complex" else array
+        pairs = np.stack([np.real(array), np.imag(array)], -1) if class_of(tensor.dtype) == "complex" else array
         return _constant(pairs.astype(carrier), carrier), False
 
 

@@ -169,12 +169,15 @@ def _missing(place: _Parameter, defaults: Mapping[str, Value]) -> list[Argument]
 def _means(default: str, value: Value) -> bool:
     """Whether a default of a schema means *value*: a list of equal numbers is the number."""
     try:
-        native = ast.literal_eval(default)
+        native = cast(object, ast.literal_eval(default))
     except (ValueError, SyntaxError):
         return False
-    if isinstance(native, list) and not isinstance(value, (list, tuple)):
-        return bool(native) and all(each == value for each in cast("list[object]", native))
-    return bool(native == (list(cast("Sequence[Value]", value)) if isinstance(value, tuple) else value))
+    if isinstance(value, (list, tuple)):
+        return bool(native == list(cast("Sequence[Value]", value)))
+    if isinstance(native, list):
+        items = cast("list[object]", native)
+        return items != [] and all(each == value for each in items)
+    return bool(native == value)
 
 
 def _is_default(argument: Argument, defaults: Mapping[str, Value]) -> bool:

@@ -89,6 +89,7 @@ COMPANION = [
     with_defaults(function("torch.nn.functional.max_pool2d", X, 2, return_indices=True)),
     function("torch.nn.functional.embedding", Tensor((1,), "int64", bytes(8)), X),
     module(2, 3, training=True),
+    module(2, 3, X),
     Instance("pytorch", "torch.vander", Kind.FUNCTION, (), (Argument("x", X), Argument("unknown", 5)), (), (("unknown", 5), ("x", None))),
 ]
 
