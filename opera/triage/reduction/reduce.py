@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +30,7 @@ CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
 _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
-_ADOPTED = 4
+_ADOPTED = 12
 """Variations that are made for a property that only recorded tests tell."""
 _UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
 """Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
@@ -280,10 +281,10 @@ class Reducer:
         alone = next((each for each in lacking if differ_alone(told, view, each)), None)
         if alone is not None:
             return alone
-        made = (adopted(view, each, told) for each in lacking)
+        made = itertools.chain.from_iterable(adopted(view, each, told) for each in lacking)
         tried: dict[str, None] = {}
         for each in made:
-            if each is None or told.holds(each) or time.monotonic() >= deadline or len(tried) == _ADOPTED:
+            if told.holds(each) or time.monotonic() >= deadline or len(tried) == _ADOPTED:
                 continue
             key = json.dumps([encode_instance(each.instance), each.form], sort_keys=True)
             if key not in tried:
