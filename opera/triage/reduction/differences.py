@@ -49,7 +49,7 @@ def differences(one: View, other: View) -> frozenset[Facet]:
 
 def differ_alone(property: Property, one: View, other: View) -> bool:
     """Whether two tests differ in what *property* is about, and in nothing else."""
-    return differences(one, other) == {facet_of(property)}
+    return differences(one, other) == frozenset((facet_of(property),))
 
 
 def _differences(one: View, other: View) -> Iterator[Facet]:
