@@ -27,8 +27,9 @@ class Work:
         self._error = error
         self.spent = 0.0
 
-    def spend(self, amount: float = 1, place: str = "") -> None:
-        """Counts *amount* steps at *place*; raises the error beyond the limit."""
+    def spend(self, amount: float = 1, what: str = "", function: str = "") -> None:
+        """Counts *amount* steps; raises the error beyond the limit. The message names the place: *what*, and the *function* around it."""
         self.spent += amount
         if self.spent > self._most:
+            place = " in ".join(filter(None, (what, f"function {function!r}" if function else "")))
             raise self._error(f"{place}{': ' if place else ''}more than {self._most:,.0f} {self._steps}")

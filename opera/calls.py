@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 from opera.arrays import Array, tensor_array
 from opera.console import one_line
@@ -27,8 +28,9 @@ def call_text(instance: Instance, width: float = WIDTH) -> str:
 
 def _wanted_outputs(instance: Instance) -> str:
     """Which outputs of a node are wanted, as a comment, where not all are."""
-    outputs = instance.context_value("outputs")
-    if not isinstance(outputs, (list, tuple)) or all(outputs):
+    found = instance.context_value("outputs")
+    outputs = cast("Sequence[Value]", found) if isinstance(found, (list, tuple)) else ()
+    if all(outputs):
         return ""
     places = [str(place) for place, wanted in enumerate(outputs) if wanted]
     return f"  # wanted: {'output' if len(places) == 1 else 'outputs'} {', '.join(places) or 'none'} of {len(outputs)}"

@@ -37,10 +37,12 @@ from opera.templates.stablehlo_module import (
     entries_of,
     functions_of,
     ir,
+    line_of,
     message_of,
     new_context,
     parse,
     programs_in,
+    resource_in,
     stablehlo,
     walk,
 )
@@ -170,6 +172,9 @@ def evaluated(parts: Parts, function: Function, request: Interpret) -> Evaluated
 
 def _run(module: Any, function: Function, inputs: Sequence[Constant], request: Interpret) -> tuple[Plan, Sequence[Written]]:
     """What the interpreter that was asked for came by."""
+    resource = resource_in(module.operation)
+    if resource is not None:
+        raise Unsupported((), f"line {line_of(resource)}: the values of a dense_resource are not read; write the constant as dense<...>")
     if request.interpreter == "readable":
         observed = evaluate_readably(module, function, inputs, with_results=request.with_results)
         return observed.plan, observed.written

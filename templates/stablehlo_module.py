@@ -98,6 +98,19 @@ def line_of(operation: Any) -> int:
     return 0 if place is None else int(place[1])
 
 
+def resource_in(operation: Any) -> Any | None:
+    """The first operation in *operation* with a constant whose values stand elsewhere, as `dense_resource`; None if there is none.
+
+    jaxlib's interpreter takes memory that nothing was written to for these values.
+    """
+    for each in walk(operation):
+        for name in each.attributes:
+            value = each.attributes[name]
+            if type(value) is ir.Attribute and str(value).startswith("dense_resource"):  # of a kind that the bindings do not know
+                return each
+    return None
+
+
 def programs_in(module: Any) -> list[Any]:
     """The module, or the modules within it where these hold the functions."""
     inner = [each.operation for each in module.body.operations if str(each.operation.name) == "builtin.module"]

@@ -13,7 +13,7 @@ from opera.instance.values import DTYPE_BITS
 from opera.programs.operators import Operator, Registry
 from opera.programs.program import MAIN, Block, Call, Constant, Expression, Function, If, Invoke, Program, Projection, Tuple
 from opera.programs.symbols import check_symbols
-from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type, elements, tensors_in
+from opera.programs.types import Attributes, IllTyped, TensorType, TupleType, Type, tensors_in
 from opera.programs.values import ANY, ProgramValue, to_array, type_of, within
 
 MOST_VISIBLE = 10_000_000
@@ -68,7 +68,7 @@ class _Checker:
         visible[name] = kind
 
     def _block(self, block: Block, outer: Mapping[str, Type]) -> Type:
-        self._work.spend(len(outer), f"function {self._function.name!r}")
+        self._work.spend(len(outer), function=self._function.name)
         visible = dict(outer)
         for binding in block.bindings:
             if block.dataflow and isinstance(binding.value, (If, Invoke)):
@@ -205,6 +205,7 @@ class Evaluation:
         self._calls = 0
         self._waiting: list[str] = []
         self._depth = 0
+        self._declared: Type = _CONDITION
         self._begin()
 
     def _begin(self) -> None:
@@ -234,8 +235,9 @@ class Evaluation:
     def _computed(self, body: Block, outer: Mapping[str, ProgramValue]) -> ProgramValue:
         values = dict(outer)
         for binding in body.bindings:
+            self._declared = binding.type
             if self._waiting:
-                self.steps.spend(1, f"{binding.name!r} in function {self._waiting[-1]!r}")
+                self.steps.spend(1, binding.name, self._waiting[-1])
             values[binding.name] = self.expression(binding.value, values)
         return values[body.result]
 
@@ -278,7 +280,7 @@ class Evaluation:
             if self._needs and need is not ANY and not within(array, need):
                 raise NotDefined(f"operator {operator.name!r} is not defined here: argument {place} is not {need}")
         if self._waiting:
-            self._spend(operator, kinds, attributes)
+            self.work.spend(operator.cost(kinds, self._declared, attributes), operator.name, self._waiting[-1])
         target = attributes.get("dtype")
         if isinstance(target, str) and target in self._dtypes:
             attributes = {**attributes, "dtype": self._dtypes[target]}
@@ -286,14 +288,6 @@ class Evaluation:
             return operator.compute(arrays, attributes)
         except Exception as error:  # parameters that no type depends on are not checked before
             raise NotDefined(f"operator {operator.name!r} is not defined here: {type(error).__name__}: {error}") from error
-
-    def _spend(self, operator: Operator, kinds: Sequence[Type], attributes: Attributes) -> None:
-        """Counts what a call costs. The operator infers its result, which is declared, but in another place."""
-        try:
-            cost = operator.cost(kinds, operator.infer(kinds, attributes), attributes)
-        except IllTyped:  # in another dtype, or a parameter that no type depends on
-            cost = sum(elements(each.shape) for kind in kinds for each in tensors_in(kind))
-        self.work.spend(cost, f"operator {operator.name!r} in function {self._waiting[-1]!r}")
 
 
 def _largest(arguments: Sequence[Array], shape: tuple[int, ...]) -> Array:

@@ -89,7 +89,7 @@ def dynamic_result(program: Program, registry: Registry) -> Type:
     found = program.main.result
     work = Work(MOST_RETYPED, "bindings to type again for symbols", IllTyped)
     for symbol in program.main.symbols:
-        work.spend(len(program.main.body.bindings), f"symbol {symbol.name[:40]!r}")
+        work.spend(len(program.main.body.bindings), f"symbol {symbol.name[:40]}")
         name, axis = symbol.places[0]
         kind = next(each.type for each in program.main.parameters if each.name == name)
         assert isinstance(kind, TensorType)

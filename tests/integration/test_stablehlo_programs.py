@@ -128,6 +128,29 @@ def test_an_operation_whose_region_may_have_an_open_result_stays(tmp_path: Path,
     assert "1 left: its result is undefined" in err
 
 
+RESOURCE = """func.func @main() -> tensor<2xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<2xf32>
+  %0 = stablehlo.constant dense_resource<blob1> : tensor<2xf32>
+  %1 = stablehlo.add %0, %zero : tensor<2xf32>
+  func.return %1 : tensor<2xf32>
+}
+{-#
+  dialect_resources: { builtin: { blob1: "0x040000000000803F0000803F" } }
+#-}
+"""
+
+
+@pytest.mark.parametrize("interpreter", ["reference", "readable"])
+def test_constants_whose_values_are_not_read_are_refused_with_their_line(interpreter: str, tmp_path: Path, capfd: Capture) -> None:
+    """jaxlib's interpreter gives memory that nothing was written to as the result."""
+    (tmp_path / "a.mlir").write_text(RESOURCE)
+    code, out, err = run(capfd, "stablehlo", "interpret", str(tmp_path / "a.mlir"), "--interpreter", interpreter)
+    assert (code, out) == (4, "")
+    assert "a.mlir:1: unsupported: line 3: the values of a dense_resource are not read; write the constant as dense<...>" in err
+    code, out, _ = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"), "--interpreter", interpreter)
+    assert (code, "stablehlo.add" in out) == (0, True)
+
+
 def test_large_results_are_not_folded(tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "a.mlir").write_text(CHECKED.partition("// -----")[2])
     code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"), "--most", "100")

@@ -49,7 +49,7 @@ def differences(one: View, other: View) -> frozenset[Facet]:
 
 def differ_alone(property: Property, one: View, other: View) -> bool:
     """Whether two tests differ in what *property* is about, and in nothing else."""
-    return differences(one, other) == {facet_of(property)}
+    return differences(one, other) == frozenset((facet_of(property),))
 
 
 def _differences(one: View, other: View) -> Iterator[Facet]:
@@ -98,8 +98,20 @@ def _top(name: str) -> str:
     return name.split("[")[0]
 
 
-def adopted(base: View, other: View, property: Property) -> View | None:
-    """*base* with what *property* is about as *other* has it, and nothing else changed; None where that cannot be made."""
+def adopted(base: View, other: View, property: Property) -> Iterator[View]:
+    """*base* with what *property* is about as *other* has it, and nothing else changed: of one tensor, then of all tensors together."""
+    alone = _adopted(base, other, property)
+    if alone is not None:
+        yield alone
+    together = base
+    for name in base.tensors if facet_of(property)[0] in ("dtype", "shape") else ():
+        changed = _adopted(together, other, replace(property, name=name))
+        together = together if changed is None else changed
+    if together is not base:
+        yield together
+
+
+def _adopted(base: View, other: View, property: Property) -> View | None:
     kind = facet_of(property)[0]
     if kind in ("form", "opset"):
         inputs, opset = (form_parts((other if kind == each else base).form)[place] for place, each in enumerate(("form", "opset")))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,8 +30,8 @@ CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
 _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
-_ADOPTED = 4
-"""Variations that are made for a property that only recorded tests tell."""
+_ADOPTED = 8
+"""Variations of a failing call that are made for a property that only recorded tests tell."""
 _UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
 """Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
 
@@ -253,7 +254,7 @@ class Reducer:
         unordered = [each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED]
         chosen += covering([each for each in unordered if is_shown(each)], untold)
         for each in self._told_by_neighbours(ladder, chosen):
-            shows = self._shown_by_neighbours(each, view, deadline)
+            shows = self._shown_by_neighbours(each, (view, original), deadline)
             if shows is not None:
                 chosen.append(each)
                 passing.append(shows)
@@ -274,22 +275,22 @@ class Reducer:
         absent = [Property("absent", each.name) for view in passing for each in view.instance.arguments()]
         return covering([each for each in (*ladder, *absent) if all(each.holds(view) for view in (*self._failing, *alike))], passing)
 
-    def _shown_by_neighbours(self, told: Property, view: View, deadline: float) -> View | None:
-        """A test that passes, lacks *told*, and is else like *view*: a recorded one, or *view* with this part of a recorded one."""
+    def _shown_by_neighbours(self, told: Property, failing: Sequence[View], deadline: float) -> View | None:
+        """A test that passes, lacks *told*, and is else like one of *failing*: a recorded one, or one of *failing* with this part of it."""
         lacking = [each for each in self._neighbours.passing if not told.holds(each)]
-        alone = next((each for each in lacking if differ_alone(told, view, each)), None)
+        alone = next((each for base in failing for each in lacking if differ_alone(told, base, each)), None)
         if alone is not None:
             return alone
-        made = (adopted(view, each, told) for each in lacking)
-        tried: dict[str, None] = {}
-        for each in made:
-            if each is None or told.holds(each) or time.monotonic() >= deadline or len(tried) == _ADOPTED:
-                continue
+        tried: set[str] = set()
+        for each in itertools.chain.from_iterable(adopted(base, each, told) for base in failing for each in lacking[:_ADOPTED]):
             key = json.dumps([encode_instance(each.instance), each.form], sort_keys=True)
-            if key not in tried:
-                tried[key] = None
-                if self._probe(each).passed:
-                    return each
+            if told.holds(each) or key in tried:
+                continue
+            if time.monotonic() >= deadline or len(tried) == _ADOPTED * len(failing):
+                break
+            tried.add(key)
+            if self._probe(each).passed:
+                return each
         return None
 
     def _held(self, aspect: Aspect) -> list[Property]:
