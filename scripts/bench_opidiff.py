@@ -24,7 +24,7 @@ from pathlib import Path
 
 import yaml
 
-from opera.corpus.selection import Selection, choose, instance_of
+from opera.corpus.selection import Selection, choose
 from opera.opidiff.export import Form, export
 from opera.opidiff.suite import load_suite
 from opera.store import Corpus
@@ -93,7 +93,7 @@ def write(workspace: Path, limit: int) -> None:
             rows = choose(space, Selection("pytorch", source))
             rows = random.Random(0).sample(rows, min(limit, len(rows)))
             start = time.perf_counter()
-            found = export(instance_of(corpus, each.id) for each in rows)
+            found = export(corpus.get(each.id) for each in rows)
             seconds = time.perf_counter() - start
             count = sum(found.forms.values())
             plain = found.forms[Form.PLAIN.value]
