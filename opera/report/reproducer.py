@@ -175,6 +175,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "wide": "complex128" if str(difference.get("dtype")).startswith("complex") else "float64",
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
+        **({"array": "numpy_of(value)"} if "def numpy_of(" in source.text else {}),
     }
     driving = driving_code(adapter, result.frontend, values)
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *driving.imports])
