@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from opera.atomic import replacing
 from opera.cli.help import HeadedCommand
 from opera.cli.names import FINDING
 from opera.cli.options import common
@@ -57,19 +58,18 @@ def command(
     with open_workspace(workspace, write=False) as space:
         name, cases = _find(space, identity)
         script = output if output not in (None, STDOUT) else space.folder / "reproducers" / f"{name}.py"
-        if script != output and script.is_symlink():
-            script.unlink()  # what lies in the workspace may come from elsewhere, and lead there
-        script.parent.mkdir(parents=True, exist_ok=True)
+        if script != output and script.parent.is_symlink():
+            raise UserError(f"{script.parent} is a link, which may lead out of the workspace; remove it, or name a file with -o")
         scripts: list[tuple[str, Attempt | None]] = []
         for case in cases:
             with ModelSources(space, config) as sources:
                 text = render(sources, case, _versions(space, case))
-            script.write_text(text, encoding="utf-8")
+            _write(script, text)
             scripts.append((text, None if no_run else _attempt(space, config, script, case.result)))
             if scripts[-1][1] is None or scripts[-1][1].reproduced:
                 break
         text, tried = next((each for each in scripts if each[1] is not None and each[1].reproduced), scripts[0])
-        script.write_text(text, encoding="utf-8")
+        _write(script, text)
         place = str(script.relative_to(space.folder)) if script.is_relative_to(space.folder) else str(script.resolve())
     if tried is not None:
         _keep(workspace, name, cases[0].result.test, place, tried)
@@ -77,6 +77,12 @@ def command(
         print_text(text)
     _say(script, tried, as_json, err=output == STDOUT)
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
+
+
+def _write(script: Path, text: str) -> None:
+    """Writes *script* in place of what stands there: a link or a pipe is replaced, not followed."""
+    with replacing(script) as file:
+        file.write(text.encode())
 
 
 def _attempt(space: Workspace, config: Config, script: Path, result: StoredResult) -> Attempt:
