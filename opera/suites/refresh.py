@@ -157,7 +157,7 @@ def _refresh_file(
         if not outcome.passes:
             raised.add(outcome.raised)
             exception = outcome.raised.rpartition(".")[2]
-            new = wrapped(xfail(exception, identities[function.name], f"{exception}: {outcome.message}", limit), limit)
+            new = xfail(exception, identities[function.name], f"{exception}: {outcome.message}", limit)
         start = function.lineno if mark is None else mark.lineno
         end = function.lineno if mark is None else (mark.end_lineno or mark.lineno) + 1
         lines[start - 1 : end - 1] = new
