@@ -119,7 +119,6 @@ class _Runner:
         self._environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
         self._environment["OPERA_SUITE_SECONDS"] = f"{_SECONDS:g}"
         self._environment["PYTHONPATH"] = ":".join(filter(None, (str(folder), self._environment.get("PYTHONPATH", ""))))
-        self._count = 0
 
     def run(self, names: Sequence[str], perturbed: str) -> dict[str, Ran]:
         """The outcomes of the tests *names*."""
@@ -127,8 +126,8 @@ class _Runner:
         shares = [names[place::count] for place in range(count)]
         doing(f"running {len(names):,} tests")
         with ThreadPoolExecutor(count) as pool:
-            parts = pool.map(lambda numbered: self._share(numbered[1], f"{perturbed}-{numbered[0]}", perturbed), enumerate(shares))
-            return {name: ran for part in parts for name, ran in part.items()}
+            parts = [pool.submit(self._share, share, f"{perturbed}-{place}", perturbed) for place, share in enumerate(shares)]
+            return {name: ran for part in parts for name, ran in part.result().items()}
 
     def _share(self, names: Sequence[str], label: str, perturbed: str) -> dict[str, Ran]:
         """The outcomes of *names*, in one process after the other: a new one follows after one that died."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
+from typing import Any, cast
 
 
 def _note(**row: str) -> None:
@@ -36,7 +36,10 @@ def pytest_sessionfinish() -> None:
 
 
 def _message(report: Any) -> str:
-    if isinstance(report.longrepr, tuple):
-        return str(report.longrepr[-1])
-    crash = getattr(report.longrepr, "reprcrash", None)
-    return str(report.longrepr or "") if crash is None else str(crash.message)
+    shown: Any = report.longrepr
+    crash = getattr(shown, "reprcrash", None)
+    if crash is not None:
+        return str(crash.message)
+    if isinstance(shown, tuple):
+        return str(cast("tuple[Any, ...]", shown)[-1])
+    return str(shown or "")
