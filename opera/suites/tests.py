@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import math
 import re
 import textwrap
@@ -253,7 +254,7 @@ def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -
         target: For which a known failure fails, if tests run for several targets; empty if they do not.
     """
     store = Store(dict(test.arrays))
-    body = [folded(each, limit) for each in test.body]
+    body = [folded(each, limit) for each in copy.deepcopy(test.body)]  # what follows changes statements in place
     while True:
         lines = _lines(test, body, limit, default_route, target, needs_data=bool(store.arrays))
         call = longest_literal(body)

@@ -109,3 +109,24 @@ def test_an_absent_library_is_said(trial: Callable[..., Tried]) -> None:
 def test_a_failure_without_a_message_needs_no_second_run(trial: Callable[..., Tried]) -> None:
     dies = made("dies", "model = lambda x: __import__('os').abort()", Failure("ChildProcessError", "SIGABRT", in_child=True))
     assert names(trial(dies)) == ["dies"]
+
+
+def test_a_suite_that_is_written_again_is_the_same(trial: Callable[..., Tried]) -> None:
+    """The export writes twice: once to run all tests, and once without those that differ."""
+    numbers = ", ".join(str(place / 7) for place in range(200))
+    text = (
+        f"""
+class Model:
+    def __init__(self):
+        self.table = np.array([{numbers}], np.float64)
+    def __call__(self, x):
+        return x * x + 0 * self.table[0]
+"""
+        + "\n".join(f"unused{place} = {place}" for place in range(20))
+        + "\nmodel = Model()"
+    )
+    test = made("long", text)
+    first = files_of("fake", [test], {}, Style(), "suite")
+    assert files_of("fake", [test], {}, Style(), "suite") == first
+    assert any(name.endswith(".npz") for name in first)
+    assert names(trial(test)) == ["long"]
