@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, cast
 
 from opera.instance import Argument, Call, DType, Enum, Named, Tensor
@@ -9,19 +10,20 @@ from opera.templates.python_text import dotted, keyword_argument, number_text
 
 
 class ArgumentText:
-    """Writes arguments; tensors of the call become x0, x1, ... in the order in which the model takes them."""
+    """Writes arguments; tensors of the call become x0, x1, ... in the order in which the model takes them.
 
-    def __init__(self) -> None:
+    The other tensors are written with the values that the worker gives to them.
+    """
+
+    def __init__(self, constants: Iterable[str] = ()) -> None:
+        """*constants* are the texts of the other tensors: see `CallArguments.constants`."""
         self._count = 0
+        self._constants = iter(constants)
 
     def argument(self, argument: Argument, *, inputs: bool) -> str:
         """One argument, with its name where it is passed by keyword."""
         text = self._value(argument.value, inputs)
         return keyword_argument(argument.name, text) if argument.keyword else text
-
-    def constant_tensor(self, tensor: Tensor) -> str:
-        """A tensor that is no input of the model."""
-        raise NotImplementedError
 
     def path(self, api: str) -> str:
         """The name of a function or class."""
@@ -49,7 +51,7 @@ class ArgumentText:
 
     def _value(self, value: Any, inputs: bool) -> str:
         if isinstance(value, Tensor):
-            return self._tensor(value, inputs)
+            return self._tensor(inputs)
         if isinstance(value, (list, tuple)):
             items = [self._value(item, inputs) for item in cast("list[Any]", value)]
             if isinstance(value, list):
@@ -67,8 +69,8 @@ class ArgumentText:
             return f"{self.path(value.api)}({', '.join(parts)})"
         return self.scalar(value)
 
-    def _tensor(self, tensor: Tensor, inputs: bool) -> str:
+    def _tensor(self, inputs: bool) -> str:
         if not inputs:
-            return self.constant_tensor(tensor)
+            return next(self._constants)
         self._count += 1
         return self.input(f"x{self._count - 1}")

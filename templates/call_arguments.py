@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import enum
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -24,10 +25,12 @@ class CallArguments(ABC):
 
     Attributes:
         inputs: The values of the slots that were given out so far, in their order.
+        constants: Copies of the tensors that are no inputs, such as those of a constructor, in the order in which source text has them.
     """
 
     def __init__(self) -> None:
         self.inputs: list[Any] = []
+        self.constants: list[Any] = []
 
     def made(self, arguments: Sequence[Argument], *, inputs: bool) -> tuple[list[Any], dict[str, Any]]:
         """Positional and keyword arguments; with *inputs*, a slot stands in place of each tensor.
@@ -70,6 +73,7 @@ class CallArguments(ABC):
         if isinstance(value, Tensor):
             made = self.tensor(value)
             if not inputs:
+                self.constants.append(copy.deepcopy(made))  # the call may write to it
                 return made
             self.inputs.append(made)
             return Slot(len(self.inputs) - 1)

@@ -19,7 +19,7 @@ from opera.models.operators import operators_of
 from opera.models.sampling import nudged
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
 from opera.oracles.blame import Undefined
-from opera.oracles.compare import disagreement
+from opera.oracles.compare import Policy, compare, disagreement
 from opera.templates.call_arguments import filled, member
 from opera.templates.keras_arguments import WIDER, KerasArguments, resolved, widened
 from opera.templates.keras_artefacts import makers, run_exported, run_saved
@@ -62,7 +62,9 @@ class KerasModel:
         self._key = key
         self._seed = seed
         with settings(instance):
-            self._arrays = [_held(array) for array in KerasArguments(instance, key, seed, constant).inputs]
+            arguments = KerasArguments(instance, key, seed, constant)
+            self._arrays = [_held(array) for array in arguments.inputs]
+            self._constants = arguments.constants
 
     @property
     def inputs(self) -> Sequence[tuple[str, Array]]:
@@ -110,9 +112,13 @@ class KerasModel:
         """The instance as a `keras.Model` with one input per tensor and every tensor of the result as an output."""
         _, weights = self._ready()
         operator = self._operator(self.instance, self._seed)
+        model = self._symbolic(operator)
+        operator.restore(weights)
+        return model
+
+    def _symbolic(self, operator: _Operator) -> Any:
         inputs = [keras.Input(batch_shape=array.shape, dtype=dtype_name(array.dtype), name=name) for name, array in self.inputs]
         outputs = operator.call(inputs)
-        operator.restore(weights)
         return keras.Model(inputs, [leaf for leaf in keras.tree.flatten(outputs) if isinstance(leaf, keras.KerasTensor)])
 
     def captured_functional(self) -> Any:
@@ -127,14 +133,35 @@ class KerasModel:
             raise Invalid("capture-failed:keras") from error
 
     def source(self, form: str) -> PythonSource:
-        try:
-            self.captured_functional()
-            functional = True
-        except Invalid:
-            functional = False
-        text, expected = model_source(self.instance, self._arrays, self._seed, functional=functional)
+        if any(array.dtype.kind == "O" for array in self._arrays) and keras.config.backend() != "tensorflow":
+            raise Invalid("strings-in-a-keras-model")
+        functional = self._is_functional()
+        if not functional and self._changes():
+            raise Invalid("weights-change-in-each-call")
+        text, expected = model_source(self.instance, self._arrays, self._constants, self._seed, functional=functional)
         backend = f'import os\n\nos.environ["KERAS_BACKEND"] = "{keras.config.backend()}"  # Keras reads it when it is imported'
         return PythonSource(tuple(imports_of(text)), f"{backend}\nimport keras\n\n{text}", expected)
+
+    def _is_functional(self) -> bool:
+        """Whether a functional model gives the same as the operator: Keras casts its inputs, and calls some operators otherwise."""
+        try:
+            reference = self.reference()
+            with self.settings(), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                operator = self._operator(self.instance, self._seed)
+                keras.utils.set_random_seed(self._seed)
+                model = self._symbolic(operator)
+                found = [_array(leaf) for leaf in keras.tree.flatten(model([_tensor(array) for array in self._arrays]))]
+        except Exception:
+            return False
+        return reference.undefined is not None or compare(reference.outputs, reference.precise, found, Policy({})) is None
+
+    def _changes(self) -> bool:
+        """Whether a call changes the layer's weights: Keras makes one more when it builds a model."""
+        with self.settings():
+            operator, weights = self._ready()
+            self._run(operator, self._arrays, self._seed)
+            return any(one.tobytes() != other.tobytes() for one, other in zip(weights, operator.weights(), strict=True))
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         arrays = widened(self._arrays) or self._arrays

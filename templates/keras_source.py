@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from opera.arrays import Array, dtype_name
-from opera.instance import Instance, Kind, Named, Tensor
-from opera.models.sampling import sample
+from opera.instance import Instance, Kind, Named
 from opera.templates.argument_text import ArgumentText
 from opera.templates.python_text import array_text, dotted
 
 
-def model_source(instance: Instance, arrays: Sequence[Array], seed: int, *, functional: bool = True) -> tuple[str, str]:
+def model_source(
+    instance: Instance, arrays: Sequence[Array], constants: Sequence[Array], seed: int, *, functional: bool = True
+) -> tuple[str, str]:
     """Source that defines `model` (a `keras.Model`) and `inputs` (a list of arrays), and source that defines `expected`.
 
-    Without *functional*, the model is a subclass: Keras cannot call the operator on symbolic inputs.
+    The tensors that are no inputs are *constants*. Without *functional*, the model is a subclass: a functional model would call the
+    operator otherwise, or cast its inputs.
     """
-    writer = KerasCallText(dtype=repr)
+    writer = KerasCallText(repr, constants)
     api = dotted(instance.api)
     lines = [f"keras.utils.set_random_seed({seed})"]
     for name, value in instance.context:
@@ -30,17 +32,24 @@ def model_source(instance: Instance, arrays: Sequence[Array], seed: int, *, func
         call.append(f"training={bool(training)}")
     names = [f"x{place}" for place in range(len(arrays))]
     operator = f"{api}({init})" if instance.kind is Kind.MODULE else api
+    if functional and instance.kind is Kind.MODULE:
+        lines += [f"operator = {operator}", f"keras.utils.set_random_seed({seed})  # once more, before the layer gets its weights"]
+        operator = "operator"
     if functional:
         for name, array in zip(names, arrays, strict=True):
             lines.append(f'{name} = keras.Input(batch_shape={array.shape}, dtype="{dtype_name(array.dtype)}", name="{name}")')
         lines.append(f"model = keras.Model([{', '.join(names)}], {operator}({', '.join(call)}))")
     else:
-        lines += ["", "", "class Model(keras.Model):"]
+        made: list[str] = []
         if instance.kind is Kind.MODULE:
-            lines += ["    def __init__(self):", "        super().__init__()", f"        self.operator = {operator}", ""]
+            made = [f"        self.operator = {operator}"]
             operator = "self.operator"
+        lines += ["", "", "class Model(keras.Model):", "    def __init__(self):"]
+        lines += ['        super().__init__(dtype="float32", autocast=False)', *made, ""]
         lines += ["    def call(self, inputs):", f"        [{', '.join(names)}] = inputs", f"        return {operator}({', '.join(call)})"]
         lines += ["", "", "model = Model()"]
+        if instance.kind is Kind.MODULE:
+            lines.append(f"keras.utils.set_random_seed({seed})  # once more, before the layer gets its weights")
     lines.append("inputs = [")
     lines += [f"    {array_text(array)}," for array in arrays]
     lines.append("]")
@@ -50,13 +59,10 @@ def model_source(instance: Instance, arrays: Sequence[Array], seed: int, *, func
 class KerasCallText(ArgumentText):
     """Arguments of Keras' and TensorFlow's calls."""
 
-    def __init__(self, dtype: Callable[[str], Any]) -> None:
-        """*dtype* gives the text of a data type by its name."""
-        super().__init__()
+    def __init__(self, dtype: Callable[[str], Any], constants: Iterable[Array]) -> None:
+        """*dtype* gives the text of a data type by its name; *constants* are the tensors that are no inputs."""
+        super().__init__(map(array_text, constants))
         self._dtype = dtype
-
-    def constant_tensor(self, tensor: Tensor) -> str:
-        return array_text(sample(tensor, "source", 0))
 
     def dtype(self, name: str) -> str:
         return str(self._dtype(name))

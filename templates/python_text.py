@@ -129,7 +129,11 @@ def value_text(value: Any) -> str:
 
 
 def number_text(value: float | int | bool | complex) -> str:
-    """A scalar as an expression, infinities and NaN included."""
+    """A scalar as an expression, infinities, NaN and negative zeros included."""
+    if isinstance(value, complex):
+        parts = value.real, value.imag
+        is_exact = all(math.isfinite(part) and (part != 0.0 or math.copysign(1.0, part) > 0.0) for part in parts)
+        return repr(value) if is_exact else f"complex({number_text(parts[0])}, {number_text(parts[1])})"
     if isinstance(value, float) and not math.isfinite(value):
         return "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "-np.inf"
     return repr(value)
@@ -138,7 +142,7 @@ def number_text(value: float | int | bool | complex) -> str:
 def _nested(value: Any) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(_nested(item) for item in cast("list[Any]", value)) + "]"
-    return number_text(value) if isinstance(value, (float, int, bool)) else repr(value)
+    return number_text(value) if isinstance(value, (float, int, bool, complex)) else repr(value)
 
 
 def wrapped(text: str) -> str:

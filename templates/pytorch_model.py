@@ -27,7 +27,7 @@ from opera.templates.onnx_agreement import computed, is_sound
 from opera.templates.python_text import imports_of
 from opera.templates.pytorch_devices import shapes_elsewhere
 from opera.templates.pytorch_programs import captured_by, run_saved, saved
-from opera.templates.pytorch_source import expected_source, imports_of_classes, module_source
+from opera.templates.pytorch_source import LaidOut, expected_source, imports_of_classes, module_source
 from opera.trust import SOURCE, Unfit, granted, is_foreign, load
 
 torch: Any = importlib.import_module("torch")
@@ -38,6 +38,8 @@ _DISPATCHED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 _SIGNED = (torch.int8, torch.int16, torch.int32)
 """Narrower than int64."""
 _INTEGERS = (*_SIGNED, torch.uint8, torch.int64)
+_MOST_ELEMENTS = 2**28
+"""Of the memory of a tensor with strides."""
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
 _VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
 
@@ -78,6 +80,7 @@ class PyTorchModel:
         init, init_keywords = arguments.made(instance.init, inputs=False)
         positional, keywords = arguments.made(instance.call, inputs=True)
         self._tensors = arguments.inputs
+        self._constants = arguments.constants
         if instance.kind is Kind.MODULE:
             target = _built(target, init, init_keywords, instance)
         self._beside = None
@@ -149,20 +152,22 @@ class PyTorchModel:
         draws = any(True for _ in (*self.module.parameters(), *self.module.buffers())) or bool(
             self.instance.context_value("training", False)
         )
-        strides = [None if tensor.is_contiguous() else tuple(tensor.stride()) for tensor in self._tensors]
+        outputs = [leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor)]
+        converts = any(map(_has_no_array, [*self._tensors, *outputs]))
         text = module_source(
             self.instance,
-            [value for _, value in self.inputs],
-            strides,
+            [_laid_out(tensor) for tensor in self._tensors],
+            [_laid_out(tensor) for tensor in self._constants],
             seed=self._seed if draws else None,
             leaves=leaves,
             in_place=self.module.in_place,
             lazy=lazy,
+            converts=converts,
             packed=bool(self.instance.context_value(PACKED, False)),
         )
         imports = ["import torch", *imports_of_classes(self.instance)]
         writes = any(to_numpy(left).tobytes() != to_numpy(given).tobytes() for left, given in zip(tensors, self._tensors, strict=True))
-        return PythonSource((*imports_of(text), *imports), text, expected_source(plain=leaves is None, writes=writes))
+        return PythonSource((*imports_of(text), *imports), text, expected_source(plain=leaves is None, writes=writes, converts=converts))
 
     def _run(self, module: Any, tensors: list[Any], seed: int) -> list[Any]:
         outputs = _outputs(module, tensors, seed)
@@ -470,6 +475,11 @@ def to_numpy(tensor: Any) -> Array:
         raise Invalid(f"no-array-for-dtype:{name}") from error
 
 
+def _has_no_array(tensor: Any) -> bool:
+    """Whether PyTorch's own `numpy()` refuses *tensor*."""
+    return str(tensor.dtype).removeprefix("torch.") in _VIEWS or tensor.requires_grad or tensor.is_conj() or tensor.is_neg()
+
+
 def from_numpy(array: Array, dtype: str) -> Any:
     """Inverse of `to_numpy`; always a copy."""
     if dtype in _VIEWS:
@@ -481,18 +491,27 @@ def from_numpy(array: Array, dtype: str) -> Any:
         raise Invalid(f"no-tensor-for-dtype:{dtype}") from error
 
 
+def _laid_out(tensor: Any) -> LaidOut:
+    return LaidOut(to_numpy(tensor), None if tensor.is_contiguous() else tuple(tensor.stride()))
+
+
 def _strided(tensor: Any, strides: Sequence[int]) -> Any:
-    """A copy of *tensor* with these strides. Elements that share memory get one of the values."""
+    """A copy of *tensor* with these strides; of elements that share memory, the first gives the value.
+
+    Raises:
+        Invalid: PyTorch has no such tensor, or one that takes too much memory.
+    """
     if tuple(tensor.stride()) == tuple(strides) or tensor.numel() == 0:
         return tensor
     extent = 1 + sum((size - 1) * step for size, step in zip(tensor.shape, strides, strict=True))
+    if min(strides) < 0 or extent > _MOST_ELEMENTS:
+        raise Invalid("strides-not-possible")
     storage = torch.zeros(extent, dtype=tensor.dtype)
     view = storage.as_strided(tensor.shape, tuple(strides))
-    if 0 in strides:
-        index = tuple(slice(0, 1) if step == 0 else slice(None) for step in strides)
-        view[index].copy_(tensor[index])
-    else:
-        view.copy_(tensor)
+    places, first = np.unique(torch.arange(extent).as_strided(tensor.shape, tuple(strides)).numpy(), return_index=True)
+    if len(places) == tensor.numel():
+        return view.copy_(tensor)
+    storage[torch.from_numpy(places)] = tensor.reshape(-1)[torch.from_numpy(first)]
     return view
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from opera.arrays import Array, dtype_name
-from opera.instance import Call, Device, DType, Instance, Kind, Tensor
+from opera.instance import Call, Device, DType, Instance, Kind
 from opera.instance.values import ends_of, walk
 from opera.models.forms import BESIDE, STATE
 from opera.templates.argument_text import ArgumentText
@@ -26,30 +27,45 @@ _INFIX = {
 """Operators of Python by the methods of their left operand."""
 
 
+@dataclass(frozen=True)
+class LaidOut:
+    """A tensor as it lies in memory.
+
+    Attributes:
+        array: Its values.
+        strides: In elements; None if it is contiguous.
+    """
+
+    array: Array
+    strides: tuple[int, ...] | None
+
+
 def module_source(
     instance: Instance,
-    inputs: Sequence[Array],
-    strides: Sequence[tuple[int, ...] | None],
+    inputs: Sequence[LaidOut],
+    constants: Sequence[LaidOut],
     *,
     seed: int | None,
     leaves: Sequence[str] | None,
     in_place: bool,
     lazy: bool,
+    converts: bool,
     packed: bool = False,
 ) -> str:
     """Source that defines `model` and `inputs` (a tuple of tensors).
 
     Args:
         instance: What the module calls.
-        inputs: Values of its inputs.
-        strides: Of each input, in elements; None when contiguous.
+        inputs: Its inputs.
+        constants: The tensors that are no inputs: see `CallArguments.constants`.
         seed: Of the module's parameters; None where it draws nothing.
         leaves: Where the tensors are in what the call returns; None for one tensor alone.
         in_place: Whether the call writes to its inputs, which therefore get copied.
-        lazy: Whether parameters get their shapes from the first call.
+        lazy: Whether parameters get their shapes, and their values, from the first call, which the worker makes after the seed 1.
+        converts: Whether `tensor.numpy()` refuses an input or output.
         packed: Whether input 0 holds pairs of real and imaginary parts, which the module joins.
     """
-    writer = _Writer(in_place, packed)
+    writer = _Writer(map(_tensor_text, constants), in_place, packed)
     api = writer.path(instance.api)
     init = ", ".join(writer.argument(argument, inputs=False) for argument in instance.init)
     is_index = instance.api == "torch.Tensor.__getitem__" and len(instance.call) == 2
@@ -86,12 +102,13 @@ def module_source(
     mode = "" if training is None else f".train({bool(training)})"
     dtype = instance.context_value("parameters")
     moved = f".to(torch.{dotted(dtype.name)})" if isinstance(dtype, DType) else ""
-    tensors = [_tensor_text(array, each) for array, each in zip(inputs, strides, strict=True)]
     seeded = [] if seed is None else [f"torch.manual_seed({seed})"]
-    lines += ["", "", *seeded, f"model = Model(){moved}{mode}", listed("inputs", tensors, "()")]
+    lines += ["", "", *seeded, f"model = Model(){moved}{mode}", listed("inputs", list(map(_tensor_text, inputs)), "()")]
     if lazy:
-        lines.append("model(*inputs)  # gives the lazy parameters their shapes")
-    if any(each is not None for each in strides):
+        lines += ["torch.manual_seed(1)", "model(*inputs)  # gives the lazy parameters their shapes"]
+    if converts:
+        lines[:0] = [*ARRAY_OF.strip().splitlines(), "", ""]
+    if any(each.strides is not None for each in (*inputs, *constants)):
         lines[:0] = [*_STRIDED.strip().splitlines(), "", ""]
     return "\n".join(lines)
 
@@ -137,24 +154,46 @@ def imports_of_classes(instance: Instance) -> list[str]:
     return sorted({f"from {dotted(place.module or place.file.stem)} import {dotted(place.name.partition('.')[0])}" for place in found})
 
 
-def expected_source(*, plain: bool, writes: bool) -> str:
-    """Source that defines `expected`, a list of arrays, by running `model`, on copies if it *writes* to its inputs."""
-    arrays = "[result.numpy()]" if plain else "[leaf.numpy() for leaf in result]"
+def expected_source(*, plain: bool, writes: bool, converts: bool) -> str:
+    """Source that defines `expected`, a list of arrays, by running `model`.
+
+    Args:
+        plain: Whether the result is one tensor.
+        writes: Whether the model writes to its inputs, and hence gets copies.
+        converts: Whether `tensor.numpy()` refuses an output, so that `ARRAY_OF` is needed.
+    """
+    array = "numpy_of({})" if converts else "{}.numpy()"
+    arrays = f"[{array.format('result')}]" if plain else f"[{array.format('leaf')} for leaf in result]"
     given = "(value.clone() for value in inputs)" if writes else "inputs"
     return f"with torch.no_grad():\n    result = model(*{given})\nexpected = {arrays}"
+
+
+ARRAY_OF = """
+def numpy_of(tensor):
+    tensor = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
+    if tensor.dtype == torch.bfloat16:
+        return tensor.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    if tensor.dtype == torch.float8_e4m3fn:
+        return tensor.view(torch.uint8).numpy().view(ml_dtypes.float8_e4m3fn)
+    if tensor.dtype == torch.float8_e5m2:
+        return tensor.view(torch.uint8).numpy().view(ml_dtypes.float8_e5m2)
+    return tensor.numpy()
+"""
+"""A function that gives an array of any tensor, for sources with tensors that `tensor.numpy()` refuses."""
 
 
 _STRIDED = """
 def strided(tensor, strides):
     extent = 1 + sum((size - 1) * step for size, step in zip(tensor.shape, strides))
-    view = torch.zeros(extent, dtype=tensor.dtype).as_strided(tensor.shape, strides)
-    return view.copy_(tensor)
+    storage = torch.zeros(extent, dtype=tensor.dtype)
+    storage[torch.arange(extent).as_strided(tensor.shape, strides)] = tensor
+    return storage.as_strided(tensor.shape, strides)
 """
 
 
-def _tensor_text(array: Array, strides: tuple[int, ...] | None) -> str:
-    text = _contiguous_text(array)
-    return text if strides is None else f"strided({text}, {strides})"
+def _tensor_text(tensor: LaidOut) -> str:
+    text = _contiguous_text(tensor.array)
+    return text if tensor.strides is None else f"strided({text}, {tensor.strides})"
 
 
 def _contiguous_text(array: Array) -> str:
@@ -175,13 +214,10 @@ def _contiguous_text(array: Array) -> str:
 class _Writer(ArgumentText):
     """Arguments of PyTorch's calls; an operator that works in place gets copies."""
 
-    def __init__(self, in_place: bool, packed: bool) -> None:
-        super().__init__()
+    def __init__(self, constants: Iterable[str], in_place: bool, packed: bool) -> None:
+        super().__init__(constants)
         self._in_place = in_place
         self._packed = packed
-
-    def constant_tensor(self, tensor: Tensor) -> str:
-        return f"torch.zeros({tensor.shape}, dtype=torch.{tensor.dtype})"
 
     def path(self, api: str) -> str:
         return dotted(granted().located(api).name) if is_foreign(api) else super().path(api)

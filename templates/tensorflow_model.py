@@ -90,7 +90,8 @@ class TensorFlowModel:
         return [_tensor(array) for array in self._arguments.inputs]
 
     def source(self, form: str) -> PythonSource:
-        text, expected = module_source(self.instance, self._arguments.inputs)
+        texts = any(each.dtype == tf.string for each in self.run_once())
+        text, expected = module_source(self.instance, self._arguments.inputs, self._arguments.constants, texts=texts)
         return PythonSource((*imports_of(text), "import tensorflow as tf"), text, expected)
 
     def _tensors(self, arrays: Sequence[Array], seed: int) -> list[Any]:

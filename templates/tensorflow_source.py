@@ -10,9 +10,13 @@ from opera.templates.keras_source import KerasCallText
 from opera.templates.python_text import array_text, dotted
 
 
-def module_source(instance: Instance, arrays: Sequence[Array]) -> tuple[str, str]:
-    """Source that defines `model` (a `tf.Module`) and `inputs` (a list of tensors), and source that defines `expected`."""
-    writer = KerasCallText(dtype=lambda name: f"tf.{dotted(name)}")
+def module_source(instance: Instance, arrays: Sequence[Array], constants: Sequence[Array], *, texts: bool) -> tuple[str, str]:
+    """Source that defines `model` (a `tf.Module`) and `inputs` (a list of tensors), and source that defines `expected`.
+
+    The tensors that are no inputs are *constants*. With *texts*, an output holds strings, which TensorFlow gives without an array if it
+    is one string.
+    """
+    writer = KerasCallText(lambda name: f"tf.{dotted(name)}", constants)
     call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
     names = "".join(f", x{place}" for place in range(len(arrays)))
     lines = [
@@ -26,4 +30,5 @@ def module_source(instance: Instance, arrays: Sequence[Array]) -> tuple[str, str
         *(f"    tf.constant({array_text(array)})," for array in arrays),
         "]",
     ]
-    return "\n".join(lines), "expected = [leaf.numpy() for leaf in tf.nest.flatten(model(*inputs))]"
+    array = "np.array(leaf.numpy(), object)" if texts else "leaf.numpy()"
+    return "\n".join(lines), f"expected = [{array} for leaf in tf.nest.flatten(model(*inputs))]"

@@ -28,7 +28,7 @@ def node(operator: str, opset: int, attributes: dict[str, Any] | None = None, **
     return Instance("onnx", f"ai.onnx.{operator}", Kind.NODE, init, call, (("opset", opset), ("outputs", [True])))
 
 
-def torch_call(api: str, *tensors: Tensor, **parameters: object) -> Instance:
+def torch_call(api: str, *tensors: object, **parameters: object) -> Instance:
     """A call of a PyTorch function: tensors by position, parameters by keyword."""
     return _call("pytorch", api, tensors, parameters)
 

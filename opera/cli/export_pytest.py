@@ -10,6 +10,7 @@ from opera.cli.help import HeadedCommand, heading
 from opera.cli.names import FINDING
 from opera.cli.options import Count, common
 from opera.cli.selecting import selecting
+from opera.cli.trusting import trusting, with_trust
 from opera.config import load_config
 from opera.console import plural, print_json, say
 from opera.errors import Exit, UserError
@@ -51,12 +52,13 @@ _HEADER_BYTES = 64 * 2**10
     show_default=True,
     help="Write tests for pytest alone, for OPERA's plug-in, for IREE's suite of ONNX operators, or for ONNX's backend runner.",
 )
+@_LOOK("--no-run", is_flag=True, help="Write the tests without running them; nothing is known of them then.")
 @_LOOK("--recompute", is_flag=True, help="Compute expected outputs with the library in each test, instead of keeping them.")
 @_LOOK(
     "--baseline",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Write the links in the notes of this baseline into the tests of the findings.",
+    help="Put the links in the notes of this baseline into the tests of the findings.",
 )
 @_LOOK("--header", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Begin each file with this text, as comments.")
 @_LOOK("--marks", metavar="NAMES", default="", help="Give each test these marks of pytest, separated by commas.")
@@ -68,6 +70,7 @@ _HEADER_BYTES = 64 * 2**10
     show_default=True,
     help="Write lines of at most N characters, where possible.",
 )
+@trusting
 @common
 def command(
     folder: Path,
@@ -81,7 +84,10 @@ def command(
     form: str,
     refresh: bool,
     junit: tuple[Path, ...],
+    no_run: bool,
     recompute: bool,
+    trusted: tuple[str, ...],
+    root: Path | None,
     baseline: Path | None,
     header: Path | None,
     marks: str,
@@ -92,7 +98,8 @@ def command(
 ) -> int:
     """Write findings and passing instances as tests for pytest.
 
-    The folder DIR needs no OPERA: copy it into the repository of the compiler. A finding becomes one test that is expected to fail.
+    The folder DIR needs no OPERA: copy it into the repository of the compiler. A finding becomes one test that is expected to fail. Each
+    test runs before it is exported. Exit with 3 if tests were lost, or could not be run.
     """
     if refresh != bool(junit):
         raise UserError("--refresh and --junit FILE belong together; give both, or neither")
@@ -106,9 +113,10 @@ def command(
     request = Request(findings, Scope(campaign, compiler, frontend), keyword, passing, not no_failures, notes)
     with open_workspace(workspace, write=False) as space:
         found = candidates(space, request, seed)
-        exported = export(space, load_config(), folder, found, Form(form), style, recompute=recompute)
+        config = with_trust(load_config(), "pytorch", trusted, root)
+        exported = export(space, config, folder, found, Form(form), style, recompute=recompute, run=not no_run)
     _report(exported, folder, as_json)
-    return Exit.CLEAN
+    return Exit.BROKEN_ENVIRONMENT if exported.lost else Exit.CLEAN
 
 
 def _header(path: Path | None) -> str:
@@ -144,12 +152,17 @@ def _report(exported: Exported, folder: Path, as_json: bool) -> None:
                 "burn_down": exported.failing,
                 "left_out": dict(exported.left_out),
                 "elsewhere": exported.elsewhere,
+                "lost": dict(exported.lost),
+                "ran": exported.ran,
             }
         )
         return
     tests = plural(exported.green + exported.failing, "test")
-    say(f"{tests} written to {folder}: {exported.green:,} pass, {plural(exported.failing, 'known failure')}")
+    what = f"{exported.green:,} {'pass' if exported.ran else 'passed in their campaign'}, {plural(exported.failing, 'known failure')}"
+    say(f"{tests} written to {folder}: {what}{'' if exported.ran else '; no test ran, so nothing is known of them'}")
     for reason, count in exported.left_out.items():
         say(f"left out: {plural(count, 'test')}: {reason}")
+    for reason, count in exported.lost.items():
+        say(f"LOST: {plural(count, 'test')}: {reason}")
     if exported.elsewhere:
         say(f"left out: {plural(exported.elsewhere, 'finding')} of exporters and libraries; --finding ID exports one")

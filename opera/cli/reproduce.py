@@ -25,7 +25,6 @@ from opera.store import Campaigns, Workspace
 from opera.store.campaigns import Reproduction
 from opera.store.database import open_workspace
 from opera.workers.folders import own_folder
-from opera.workers.supervision import working_folder
 
 SCHEMA = "reproduce/1"
 _FAILED_TO_REPRODUCE = 1
@@ -66,9 +65,7 @@ def command(
             script = own_folder(space.folder / "reproducers") / f"{name}.py"
         else:
             check_output(script := output)
-        text, tried = _tried(space, config, cases, run=not no_run)
-        with replacing(script) as file:
-            file.write(text.encode("utf-8"))
+        text, tried = _tried(space, config, script, cases, run=not no_run)
         place = str(script.relative_to(space.folder)) if own else str(script.resolve())
     if tried is not None:
         digest = hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -79,25 +76,24 @@ def command(
     return Exit.CLEAN if tried is None or tried.reproduced else _FAILED_TO_REPRODUCE
 
 
-def _tried(space: Workspace, config: Config, cases: Sequence[ScriptCase], *, run: bool) -> tuple[str, Attempt | None]:
-    """The script of the first of *cases* that shows the failure, else that of the first, and its outcome.
-
-    A script runs in a new folder: Python looks for modules beside a script first, and a workspace may come from elsewhere.
-    """
+def _tried(space: Workspace, config: Config, script: Path, cases: Sequence[ScriptCase], *, run: bool) -> tuple[str, Attempt | None]:
+    """Writes the script of the first of *cases* that shows the failure, else that of the first; gives its text and its outcome."""
     tries: list[tuple[str, Attempt | None]] = []
     for case in cases:
         with ModelSources(space, config) as sources:
             text = render(sources, case, _versions(space, case))
-        if not run:
-            return text, None
-        with working_folder("reproduce", space.folder / "scratch") as folder:
-            file = folder / "reproducer.py"
-            file.write_text(text, encoding="utf-8")
-            tried = attempt(file, config, case.result, space.folder / "scratch")
-        if tried.reproduced:
+        _write(script, text)
+        tried = attempt(script, config, case.result, space.folder / "scratch") if run else None
+        if tried is None or tried.reproduced:
             return text, tried
         tries.append((text, tried))
+    _write(script, tries[0][0])
     return tries[0]
+
+
+def _write(script: Path, text: str) -> None:
+    with replacing(script) as file:
+        file.write(text.encode("utf-8"))
 
 
 def _find(space: Workspace, identity: str) -> tuple[str, list[ScriptCase]]:

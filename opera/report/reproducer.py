@@ -29,6 +29,7 @@ from opera.report.script import classes_in, objection, said
 from opera.report.symptoms import symptom_of
 from opera.store import Corpus, StoredResult, Workspace
 from opera.triage.findings import Finding
+from opera.untrusted import read_file
 from opera.workers import clock
 from opera.workers.process import PINNED_ENVIRONMENT, Limits, signal_name
 from opera.workers.program import LOOK_SECONDS, Program, passed_on
@@ -175,6 +176,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         "wide": "complex128" if str(difference.get("dtype")).startswith("complex") else "float64",
         "rtol": tolerance.relative,
         "atol": tolerance.absolute,
+        **({"array": "numpy_of(value)"} if "def numpy_of(" in source.text else {}),
     }
     driving = driving_code(adapter, result.frontend, values)
     values["imports"] = _sorted_imports([*source.imports, _NUMPY, *driving.imports])
@@ -320,21 +322,16 @@ def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | 
     if another process keeps its output open.
     """
     doing(f"running {script.name}")
-    environment = {**passed_on(), **PINNED_ENVIRONMENT}
-    environment.pop("PYTHONPATH", None)
-    python, first = config.python("compiler", result.compiler), config.search_first(result.compiler)
-    adapter = known_adapter(result.compiler)
     with working_folder("reproduce", scratch) as folder:
-        environment["TMPDIR"] = str(folder)  # a process that dies removes none of its files
-        environment.update({} if adapter is None else adapter.script_environment(folder))
-        environment.update(config.environment(result.compiler))
-        folders = (*first, *(config.trust.roots if config.trust.folders else ()))
-        environment.update({"PYTHONPATH": os.pathsep.join(folders)} if folders else {})
+        python, environment = surroundings(config, result.compiler, folder)
+        own = folder / "script" / "reproducer.py"  # the folder of a script comes first when it imports, so nothing else may be there
+        own.parent.mkdir()
+        own.write_bytes(read_file(script))
         reading, writing = map(os.fdopen, os.pipe(), ("rb", "wb"))
         with reading:
             try:
                 with writing:
-                    program = Program([python, "-W", "ignore", str(script.resolve())], writing, folder, environment)
+                    program = Program([python, "-W", "ignore", str(own)], writing, folder, environment)
             except OSError as error:
                 reason = f"the interpreter {python} cannot run ({error.strerror})"
                 raise EnvironmentBroken(f"{reason}; correct `python` in opera.toml") from error
@@ -348,6 +345,20 @@ def attempt(script: Path, config: Config, result: StoredResult, scratch: Path | 
         return _judge(ended, output, result)
     verdict, message = ended
     return Attempt(result.verdict is verdict, message, output[-_SHOWN:])
+
+
+def surroundings(config: Config, compiler: str, folder: Path) -> tuple[str, dict[str, str]]:
+    """The interpreter of *compiler*, and the environment of a program that uses the compiler and works in *folder*."""
+    environment = {**passed_on(), **PINNED_ENVIRONMENT}
+    environment.pop("PYTHONPATH", None)
+    python, first = config.python("compiler", compiler), config.search_first(compiler)
+    adapter = known_adapter(compiler)
+    environment["TMPDIR"] = str(folder)  # a process that dies removes none of its files
+    environment.update({} if adapter is None else adapter.script_environment(folder))
+    environment.update(config.environment(compiler))
+    folders = (*first, *(config.trust.roots if config.trust.folders else ()))
+    environment.update({"PYTHONPATH": os.pathsep.join(folders)} if folders else {})
+    return python, environment
 
 
 class _Printed:

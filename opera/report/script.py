@@ -30,6 +30,9 @@ _METHODS = frozenset(
     [
         "__init__",
         "as_strided",
+        "contiguous",
+        "cpu",
+        "detach",
         "clone",
         "copy",
         "copy_",
@@ -37,6 +40,8 @@ _METHODS = frozenset(
         "numpy",
         "operator",
         "reshape",
+        "resolve_conj",
+        "resolve_neg",
         "shape",
         "to",
         "train",

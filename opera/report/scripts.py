@@ -21,6 +21,7 @@ from opera.difftest.messages import (
     Made,
     Materialise,
     ModelSource,
+    Unwritable,
     WriteSource,
     from_json,
     to_json,
@@ -47,8 +48,22 @@ class MadeModel:
     artefact: bytes
 
 
-def _not_rebuilt(case: ScriptCase, route: Route) -> EnvironmentBroken:
-    return EnvironmentBroken(f"{route.library} cannot rebuild the model of {case.result.test[:12]} here; `opera doctor` shows its state")
+class WorkerLost(EnvironmentBroken):
+    """A library's worker that died, or that could not write: nothing is known of the model."""
+
+
+def _not_rebuilt(case: ScriptCase, route: Route, answer: object) -> EnvironmentBroken:
+    """Why *answer* is no model: what the library says of it, or what happened to its worker."""
+    about = f"the model of {case.result.test[:12]}"
+    if isinstance(answer, InstanceRejected):
+        return EnvironmentBroken(f"{route.library} does not make {about} again ({answer.reason}); `opera doctor` shows its state")
+    if isinstance(answer, ExporterFailed):
+        return EnvironmentBroken(f"the exporter {answer.exporter} makes nothing of {about}; `opera doctor` shows its state")
+    if isinstance(answer, Lost):
+        return WorkerLost(f"the worker of {route.library} ended while it made {about} ({answer.detail}); export again")
+    if isinstance(answer, Unwritable):
+        return WorkerLost(f"the workspace takes no files ({answer.failure['message']}); free some space")
+    return WorkerLost(f"the worker of {route.library} failed while it made {about}; `opera doctor` shows its state")
 
 
 class ModelSources:
@@ -80,7 +95,7 @@ class ModelSources:
         """
         source = self._ask(case, route, WriteSource(json.dumps(case.document), case.key, case.result.seed, case.result.form))
         if not isinstance(source, ModelSource):
-            raise _not_rebuilt(case, route)
+            raise _not_rebuilt(case, route, source)
         return source
 
     def made(self, case: ScriptCase, route: Route, kind: str | None = None) -> MadeModel:
@@ -99,7 +114,7 @@ class ModelSources:
         made = self._ask(case, route, request)
         kept = made.reference if isinstance(made, (Made, InstanceRejected, ExporterFailed)) else None
         if kept is None or (kind is not None and not isinstance(made, Made)):
-            raise _not_rebuilt(case, route)
+            raise _not_rebuilt(case, route, made)
         tree = bundle.parse(bundle.fetch_made(self._workspace.cache, kept.bundle))
         reference = Reference(tree["outputs"], tree["precise"], kept.undefined, kept.origin, kept.structure)
         model = made.artefact.model if isinstance(made, Made) else None
@@ -111,7 +126,7 @@ class ModelSources:
         if isinstance(event, Lost):
             session.close()
             del self._sessions[route.library, route.environment]
-        return from_json(event.result) if isinstance(event, Done) else None
+        return from_json(event.result) if isinstance(event, Done) else event
 
     def _session(self, route: Route) -> WorkerSession:
         key = route.library, route.environment

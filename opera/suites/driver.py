@@ -36,20 +36,23 @@ def numpy_of(tensor):
         return tensor.view(bits).numpy().view(kind)
     return tensor.numpy()
 '''
+_KIND = '    kind = target["kind"] if isinstance(target, dict) else target.split()[0]\n'
 _REQUIREMENTS = {
-    "tvm": """
-    kind = target.split()[0]
+    "tvm": _KIND
+    + """
     is_there = importlib.import_module("tvm").runtime.enabled(kind)
     return None if is_there else f"this build of TVM has no {kind}"
 """.strip("\n"),
-    "openvino": """
+    "openvino": _KIND
+    + """
     devices = importlib.import_module("openvino").Core().available_devices
-    is_there = any(target.split(".")[0] == each.split(".")[0] for each in devices)
-    return None if is_there else f"OpenVINO has no device {target} here"
+    is_there = any(kind.split(".")[0] == each.split(".")[0] for each in devices)
+    return None if is_there else f"OpenVINO has no device {kind} here"
 """.strip("\n"),
-    "onnxruntime": """
+    "onnxruntime": _KIND
+    + """
     providers = importlib.import_module("onnxruntime").get_available_providers()
-    return None if target in providers else f"ONNX Runtime has no {target} here"
+    return None if kind in providers else f"ONNX Runtime has no {kind} here"
 """.strip("\n"),
 }
 """Bodies of the function that says why a target cannot run here, by compiler."""
@@ -173,7 +176,7 @@ def helper(adapter: type[Adapter], functions: Iterable[RouteFunction], *, with_t
             compiler=adapter.name,
             modules=modules,
             with_targets=with_targets,
-            requirement=_REQUIREMENTS.get(adapter.name, "    return {}.get(target)"),
+            requirement=_REQUIREMENTS.get(adapter.name, "    return {}.get(str(target))"),
             target=adapter.target,
             functions="\n\n\n".join(texts),
             routes=functions,

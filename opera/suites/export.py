@@ -12,7 +12,7 @@ from opera.compilers.registry import plugin
 from opera.config import Config
 from opera.console import doing, one_line
 from opera.errors import EnvironmentBroken, NothingSelected, UserError
-from opera.report.scripts import ModelSources
+from opera.report.scripts import ModelSources, WorkerLost
 from opera.store import Workspace
 from opera.suites.cases import Candidate, Candidates
 from opera.suites.folder import check_folder, manifest_of, write_folder
@@ -20,6 +20,7 @@ from opera.suites.iree_import import imported
 from opera.suites.native import NativeSuite, iree, onnx_backend
 from opera.suites.plain import Style, files_of
 from opera.suites.tests import SuiteTest, build
+from opera.suites.trial import try_out
 
 
 class Form(enum.Enum):
@@ -40,18 +41,22 @@ class Exported:
         failing: Number of known failures.
         left_out: Why tests were left out, and how many for each reason.
         elsewhere: Number of findings of exporters and libraries, which a compiler's suite does not have.
+        lost: Why tests were lost, of which nothing is known, and how many for each reason.
+        ran: Whether each test ran, as it was written, and did what it promises.
     """
 
     green: int
     failing: int
     left_out: Mapping[str, int] = field(default_factory=dict[str, int])
     elsewhere: int = 0
+    lost: Mapping[str, int] = field(default_factory=dict[str, int])
+    ran: bool = True
 
 
 def built(
     workspace: Workspace, config: Config, found: Iterable[Candidate], names: Mapping[str, str], *, recompute: bool
-) -> tuple[list[SuiteTest], Counter[str]]:
-    """The tests for *found*, and why others cannot be written.
+) -> tuple[list[SuiteTest], Counter[str], Counter[str]]:
+    """The tests for *found*, why others cannot be written, and why others were lost.
 
     One worker of each library makes all of them.
 
@@ -64,6 +69,7 @@ def built(
     """
     tests: list[SuiteTest] = []
     left_out: Counter[str] = Counter()
+    lost: Counter[str] = Counter()
     taken: set[str] = set()
     with ModelSources(workspace, config) as sources:
         for number, each in enumerate(found, 1):
@@ -71,6 +77,9 @@ def built(
             known = next((names[key] for key in (each.identity, *each.former) if key in names), None)
             try:
                 test = build(each, sources, recompute=recompute, name=known)
+            except WorkerLost as error:
+                lost[_reason(str(error), each)] += 1
+                continue
             except (EnvironmentBroken, UserError) as error:
                 left_out[_reason(str(error), each)] += 1
                 continue
@@ -79,7 +88,7 @@ def built(
                 continue
             taken.add(test.name)
             tests.append(test)
-    return tests, left_out
+    return tests, left_out, lost
 
 
 def _reason(message: str, candidate: Candidate) -> str:
@@ -90,7 +99,15 @@ def _reason(message: str, candidate: Candidate) -> str:
 
 
 def export(
-    workspace: Workspace, config: Config, folder: Path, found: Candidates, form: Form, style: Style, *, recompute: bool = False
+    workspace: Workspace,
+    config: Config,
+    folder: Path,
+    found: Candidates,
+    form: Form,
+    style: Style,
+    *,
+    recompute: bool = False,
+    run: bool = True,
 ) -> Exported:
     """Writes the tests *found* into *folder*.
 
@@ -102,8 +119,10 @@ def export(
         form: Of the suite.
         style: How Python files look.
         recompute: Whether tests compute the expected outputs with the library.
+        run: Whether each test runs before it is exported, and is left out if it does something else than it did in its campaign.
 
     Raises:
+        EnvironmentBroken: the tests cannot be run here; nothing is written.
         UserError: the folder holds other people's files, or changed ones; or the compiler's tests have no such form.
         NothingSelected: no test can be written.
     """
@@ -114,21 +133,28 @@ def export(
         )
     manifest = manifest_of(folder)
     names: Mapping[str, str] = manifest.names if manifest is not None else {}
-    tests, left_out = built(workspace, config, found.tests, names, recompute=recompute)
-    check_any(tests, left_out)
+    tests, left_out, lost = built(workspace, config, found.tests, names, recompute=recompute)
+    check_any(tests, left_out, lost)
     name = folder.resolve().name
+    if run:
+        files = files_of(found.compiler, tests, found.versions, replace(style, with_targets=form is Form.OPERA), name)
+        tried = try_out(files, tests, found.compiler, config, workspace.scratch)
+        tests = list(tried.kept)
+        left_out.update(tried.left_out.values())
+        check_any(tests, left_out, lost)
     files: Mapping[str, bytes]
     if form in (Form.PLAIN, Form.OPERA):
-        files = files_of(found.compiler, tests, found.versions, replace(style, with_targets=form is Form.OPERA), name)
+        look = replace(style, with_targets=form is Form.OPERA)
+        files = files_of(found.compiler, tests, found.versions, look, name, {**left_out, **lost}, ran=run)
     else:
         suite = _native(workspace, config, form, tests, found, name)
         left_out.update(suite.left_out.values())
         tests = [each for each in tests if each.name not in suite.left_out]
-        check_any(tests, left_out)
+        check_any(tests, left_out, lost)
         files = suite.files
     settings = {"style": form.value, "compiler": found.compiler, "line_length": style.line_length}
     write_folder(folder, files, {each.identity: each.name for each in tests}, settings)
-    return outcome(tests, left_out, found)
+    return outcome(tests, left_out, found, lost, ran=run)
 
 
 def _native(workspace: Workspace, config: Config, form: Form, tests: Sequence[SuiteTest], found: Candidates, name: str) -> NativeSuite:
@@ -139,13 +165,15 @@ def _native(workspace: Workspace, config: Config, form: Form, tests: Sequence[Su
     return iree(tests, texts, found.versions, name)
 
 
-def check_any(tests: Sequence[SuiteTest], left_out: Mapping[str, int]) -> None:
-    """Raises NothingSelected if no test can be written."""
+def check_any(tests: Sequence[SuiteTest], left_out: Mapping[str, int], lost: Mapping[str, int]) -> None:
+    """Raises NothingSelected if no test can be written, and EnvironmentBroken if that is because they were lost."""
+    if not tests and lost:
+        raise EnvironmentBroken(f"all tests were lost: {next(iter(lost))}")
     if not tests:
         raise NothingSelected(f"no test can be written: {next(iter(left_out), 'nothing is selected')}")
 
 
-def outcome(tests: Sequence[SuiteTest], left_out: Mapping[str, int], found: Candidates) -> Exported:
+def outcome(tests: Sequence[SuiteTest], left_out: Mapping[str, int], found: Candidates, lost: Mapping[str, int], *, ran: bool) -> Exported:
     """What an export of *tests* came to."""
     failing = sum(each.failure is not None for each in tests)
-    return Exported(len(tests) - failing, failing, dict(left_out), found.elsewhere)
+    return Exported(len(tests) - failing, failing, dict(left_out), found.elsewhere, dict(lost), ran)

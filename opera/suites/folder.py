@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -104,7 +104,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], names: Mapping[str, s
     check_folder(folder)
     before = manifest_of(folder) or Manifest()
     touched = [name for name in dict.fromkeys((*files, *before.files)) if _is_foreign(folder, name, before.files.get(name))]
-    changed = [name for name in touched if name not in files or not _is_own_file(folder, name) or _content(folder, name) != files[name]]
+    changed = [name for name in touched if name not in files or not is_own_file(folder, name) or _content(folder, name) != files[name]]
     if changed:
         listed = ", ".join(one_line(name, 80) for name in changed[:_NAMED]) + (", …" if len(changed) > _NAMED else "")
         raise UserError(f"not OPERA's, or changed since the last export: {listed}; move the files away, or export to another folder")
@@ -137,15 +137,27 @@ def with_files(manifest: Manifest, folder: Path, names: list[str]) -> Manifest:
     return Manifest(files, manifest.names, manifest.settings)
 
 
+def check_own(folder: Path, names: Iterable[str]) -> None:
+    """Refuses what stands at *names*, or on the way there, and is no regular file or folder of the suite itself.
+
+    Raises:
+        UserError: a name leads through a link, or to something else than a file.
+    """
+    for name in names:
+        path = folder / name
+        if any(each.is_symlink() for each in (path, *_folders(folder, name))) or (path.exists() and not path.is_file()):
+            raise UserError(f"{one_line(str(path), 200)} is a link, leads through one, or is no file; export the suite again")
+
+
 def _is_foreign(folder: Path, name: str, known: str | None) -> bool:
     """Whether something stands at *name* in *folder* that is not the file with the hash *known*."""
     path = folder / name
     if not path.exists() and not path.is_symlink():
         return any(parent.is_symlink() for parent in _folders(folder, name))
-    return not _is_own_file(folder, name) or known is None or _hash(_content(folder, name)) != known
+    return not is_own_file(folder, name) or known is None or _hash(_content(folder, name)) != known
 
 
-def _is_own_file(folder: Path, name: str) -> bool:
+def is_own_file(folder: Path, name: str) -> bool:
     """Whether *name* is a regular file in *folder*, and no link leads to it."""
     path = folder / name
     return path.is_file() and not any(each.is_symlink() for each in (path, *_folders(folder, name)))

@@ -55,7 +55,16 @@ def header_of(text: str) -> str:
     return "\n".join(line if line.startswith("#") else f"# {line}".rstrip() for line in lines)
 
 
-def files_of(compiler: str, tests: Sequence[SuiteTest], versions: Mapping[str, str], style: Style, folder: str) -> dict[str, bytes]:
+def files_of(
+    compiler: str,
+    tests: Sequence[SuiteTest],
+    versions: Mapping[str, str],
+    style: Style,
+    folder: str,
+    left_out: Mapping[str, int] | None = None,
+    *,
+    ran: bool = False,
+) -> dict[str, bytes]:
     """The files of a suite, by their paths.
 
     Args:
@@ -64,6 +73,8 @@ def files_of(compiler: str, tests: Sequence[SuiteTest], versions: Mapping[str, s
         versions: With which they were seen, by name.
         style: How the files look.
         folder: Name of the suite's folder, for its README.
+        left_out: Why tests were left out, and how many for each reason.
+        ran: Whether each test ran before the export.
     """
     adapter = plugin(compiler).load()
     routes = sorted({(each.frontend, each.route) for each in tests})
@@ -82,7 +93,7 @@ def files_of(compiler: str, tests: Sequence[SuiteTest], versions: Mapping[str, s
     if style.with_targets:
         files.update({f"opera_testing/{name}": _python(f"{_AS_IT_IS}{text}", style) for name, text in plug_in().items()})
     comment = f"<!--\n{style.header}\n-->\n\n" if style.header else ""
-    files["README.md"] = f"{comment}{_readme(adapter, tests, versions, folder)}".encode()
+    files["README.md"] = f"{comment}{_readme(adapter, tests, versions, folder, left_out or {}, ran=ran)}".encode()
     return files
 
 
@@ -225,7 +236,15 @@ class _Row:
     link: str
 
 
-def _readme(adapter: type[Adapter], tests: Sequence[SuiteTest], versions: Mapping[str, str], folder: str) -> str:
+def _readme(
+    adapter: type[Adapter],
+    tests: Sequence[SuiteTest],
+    versions: Mapping[str, str],
+    folder: str,
+    left_out: Mapping[str, int],
+    *,
+    ran: bool,
+) -> str:
     failing = [each for each in sorted(tests, key=lambda test: test.name) if each.failure is not None]
     rows = [
         _Row(each.name, each.identity[:8], ascii_text(each.failure.summary).replace("|", "/").replace("`", "'"), each.link)
@@ -245,6 +264,8 @@ def _readme(adapter: type[Adapter], tests: Sequence[SuiteTest], versions: Mappin
             versions=", ".join(f"{name} {version}" for name, version in versions.items()) or "unknown versions",
             rows=rows,
             linked=any(each.link for each in rows),
+            left_out={ascii_text(reason).replace("|", "/"): count for reason, count in left_out.items()},
+            ran=ran,
         )
     )
 

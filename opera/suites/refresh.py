@@ -12,7 +12,7 @@ from pathlib import Path
 from opera.atomic import replacing
 from opera.console import one_line
 from opera.errors import UserError
-from opera.suites.folder import Manifest, manifest_of, with_files, write_manifest
+from opera.suites.folder import Manifest, check_own, manifest_of, with_files, write_manifest
 from opera.suites.layout import wrapped
 from opera.suites.plain import binding_of
 from opera.suites.tests import is_builtin, xfail
@@ -116,11 +116,10 @@ def refresh(folder: Path, results: Iterable[Path]) -> Refreshed:
     unclear = {name for name, found in known.items() if len({each.passes for each in found}) > 1}
     settled = {name: found[-1] for name, found in known.items() if name not in unclear}
     changes: dict[str, list[str]] = {"removed": [], "added": [], "changed": []}
-    edited = [
-        name
-        for name in sorted(manifest.files)
-        if name.endswith(".py") and _refresh_file(folder / name, settled, identities, limit if isinstance(limit, int) else 88, changes)
-    ]
+    modules = [name for name in sorted(manifest.files) if Path(name).match("*/test_*.py")]
+    check_own(folder, modules)
+    width = limit if isinstance(limit, int) else 88
+    edited = [name for name in modules if _refresh_file(folder / name, settled, identities, width, changes)]
     if edited:
         _keep(folder, manifest, edited)
     return Refreshed(
@@ -158,7 +157,7 @@ def _refresh_file(
         if not outcome.passes:
             raised.add(outcome.raised)
             exception = outcome.raised.rpartition(".")[2]
-            new = wrapped(xfail(exception, identities[function.name], f"{exception}: {outcome.message}", limit), limit)
+            new = xfail(exception, identities[function.name], f"{exception}: {outcome.message}", limit)
         start = function.lineno if mark is None else mark.lineno
         end = function.lineno if mark is None else (mark.end_lineno or mark.lineno) + 1
         lines[start - 1 : end - 1] = new

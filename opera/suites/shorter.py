@@ -59,15 +59,19 @@ def in_place(statements: Sequence[ast.stmt]) -> tuple[list[ast.stmt], str]:
 
 
 def apart(statements: Sequence[ast.stmt], test: str) -> tuple[list[ast.stmt], list[ast.stmt]]:
-    """The classes among *statements*, under names that belong to *test*, and the rest."""
-    models = [each for each in statements if isinstance(each, ast.ClassDef)]
+    """The classes among *statements* that need no arrays of the test, under names that belong to *test*, and the rest."""
+    models = [each for each in statements if isinstance(each, ast.ClassDef) and not _uses_data(each)]
     for each in models:
         own = f"{each.name}_{test.rpartition('_')[2]}"
         for node in (node for statement in statements for node in ast.walk(statement)):
             if isinstance(node, ast.Name) and node.id == each.name:
                 node.id = own
         each.name = own
-    return list(models), [each for each in statements if not isinstance(each, ast.ClassDef)]
+    return list(models), [each for each in statements if each not in models]
+
+
+def _uses_data(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "data" for node in ast.walk(statement))
 
 
 def without_lists(

@@ -194,6 +194,8 @@ def _evaluated(node: ast.expr) -> Any:
             return -_evaluated(operand)
         case ast.BinOp(left=left, op=ast.Add() | ast.Sub() as operator, right=right):
             return _evaluated(left) + (_evaluated(right) if isinstance(operator, ast.Add) else -_evaluated(right))
+        case ast.Call(func=ast.Name(id="complex"), args=[real, imaginary]):
+            return complex(_evaluated(real), _evaluated(imaginary))
         case ast.Attribute(value=ast.Name(id="np"), attr="inf"):
             return math.inf
         case ast.Attribute(value=ast.Name(id="np"), attr="nan"):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
+import copy
 import math
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -28,9 +30,29 @@ from opera.suites.shorter import TENSORS, apart, in_place, tidied, without_lists
 from opera.suites.statements import Store, assignment, folded, literal, longest_literal, parsed, without_literal
 
 MOST_LINES = 15
-"""Lines of a test, its decorator included."""
-_SHOWN = 300
+"""Lines of a test, without decorator and comments."""
+MOST_LINES_OF_A_MODEL = 60
+"""Lines up to which the model of a test stands in its source."""
+_SHOWN = 400
+_COMMENT = f"{INDENT}# "
 _EVALUATOR = "from onnx.reference import ReferenceEvaluator"
+_IN_ASCII = str.maketrans(
+    {
+        "\N{HORIZONTAL ELLIPSIS}": "...",
+        "\N{NOT EQUAL TO}": "!=",
+        "\N{GREATER-THAN OR EQUAL TO}": ">=",
+        "\N{LESS-THAN OR EQUAL TO}": "<=",
+        "\N{MULTIPLICATION SIGN}": "x",
+        "\N{MINUS SIGN}": "-",
+        "\N{RIGHTWARDS ARROW}": "->",
+        "\N{INFINITY}": "inf",
+        "\N{EN DASH}": "-",
+        "\N{EM DASH}": "-",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+        "\N{LEFT SINGLE QUOTATION MARK}": "'",
+    }
+)
+"""Characters of conditions and messages that source files of other projects need not take, in ASCII."""
 _DECIDES = 0.05
 """Share of a tolerance from which on the error of the expected values is written into a test."""
 
@@ -58,6 +80,7 @@ class SuiteTest:
         inputs: Values of the library's model, by name.
         own_error: The largest rounding error of the expected outputs, if it decides anything.
         environment: Variables that have to be set before the library is imported, as pairs.
+        strict: Whether a known failure always fails; not if it depends on memory that nothing has written.
     """
 
     name: str
@@ -81,6 +104,7 @@ class SuiteTest:
     inputs: Mapping[str, ModelValue] = field(default_factory=dict[str, ModelValue])
     own_error: float = 0.0
     environment: tuple[tuple[str, str], ...] = ()
+    strict: bool = True
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -230,15 +254,15 @@ def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -
         target: For which a known failure fails, if tests run for several targets; empty if they do not.
     """
     store = Store(dict(test.arrays))
-    body = [folded(each, limit) for each in test.body]
+    body = [folded(each, limit) for each in copy.deepcopy(test.body)]  # what follows changes statements in place
     while True:
         lines = _lines(test, body, limit, default_route, target, needs_data=bool(store.arrays))
         call = longest_literal(body)
-        if len(lines) <= MOST_LINES:
+        if len(lines) - len(_marks(test, limit, target)) - len(_remarks(test, limit)) <= MOST_LINES:
             return lines, store.arrays
         if call is not None:
             body = without_literal(body, call, store)
-        elif (shorter := _shorter(test, body, store)) != [ast.unparse(each) for each in body]:
+        elif (shorter := _shorter(test, body, store, limit)) != [ast.unparse(each) for each in body]:
             body = ast.parse("\n".join(shorter)).body
         else:
             models, rest = apart(body, test.name)
@@ -246,19 +270,19 @@ def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -
             return [*laid_out(models, limit), *([""] * 2 if models else []), *lines], store.arrays
 
 
-def _shorter(test: SuiteTest, body: Sequence[ast.stmt], store: Store) -> list[str]:
+def _shorter(test: SuiteTest, body: Sequence[ast.stmt], store: Store, limit: int) -> list[str]:
     """The statements of *body*, with lists from a file; if there is no list, with the ONNX model from a file."""
     before = [ast.unparse(each) for each in body]
     shorter = [ast.unparse(each) for each in without_lists(body, test.inputs, test.reference.outputs, store)]
     if shorter == before and test.proto and "model" not in store.arrays:
-        return [ast.unparse(each) for each in _with_packed_model(body, test.proto, store)]
+        return [ast.unparse(each) for each in _with_packed_model(body, test.proto, store, limit)]
     return shorter
 
 
-def _with_packed_model(body: Sequence[ast.stmt], proto: bytes, store: Store) -> list[ast.stmt]:
-    """*body* with the ONNX model read from a file, in place of what builds it."""
+def _with_packed_model(body: Sequence[ast.stmt], proto: bytes, store: Store, limit: int) -> list[ast.stmt]:
+    """*body* with the ONNX model read from a file, in place of what builds it, if nobody would read so long a text."""
     names = [each.targets[0].id if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) else "" for each in body]
-    if "inputs" not in names:
+    if "inputs" not in names or len(laid_out(body[: names.index("inputs")], limit, 1)) <= MOST_LINES_OF_A_MODEL:
         return list(body)
     kept = ast.unparse(store.put(np.frombuffer(proto, np.uint8), "model"))
     return [*ast.parse(f"model = onnx.load_model_from_string({kept}.tobytes())").body, *body[names.index("inputs") :]]
@@ -277,18 +301,27 @@ def _lines(test: SuiteTest, body: Sequence[ast.stmt], limit: int, default_route:
 
 
 def _marks(test: SuiteTest, limit: int, target: str) -> list[str]:
-    return [] if test.failure is None else wrapped(xfail(exception_name(test), test.identity, test.failure.summary, limit, target), limit)
+    return [] if test.failure is None else xfail(exception_name(test), test.identity, _reason(test), limit, target, strict=test.strict)
 
 
-def xfail(exception: str, identity: str, summary: str, limit: int, target: str = "") -> str:
-    """The one line that marks a known failure; of *target* only, where that is given."""
+def _reason(test: SuiteTest) -> str:
+    """The failure and its condition, in words."""
+    assert test.failure is not None
+    return f"{test.failure.summary}; fails with: {test.trigger}" if test.trigger else test.failure.summary
+
+
+def xfail(exception: str, identity: str, summary: str, limit: int, target: str = "", *, strict: bool = True) -> list[str]:
+    """The lines that mark a known failure, with the whole reason; of *target* only, where that is given."""
     mark = f'known_failing("{target}", ' if target else "pytest.mark.xfail("
-    before = f'@{mark}strict=True, raises={exception}, reason="'
-    room = limit - len(before) - len('")')
     reason = ascii_text(f"{identity[:8]}: {summary}").replace('"', "'")
-    if room < len(reason):
-        reason = f"{reason[: max(room - 3, 0)]}..." if room >= 8 + 8 else identity[:8]
-    return f'{before}{reason}")'
+    text = f'@{mark}strict={strict}, raises={exception}, reason="{reason}")'
+    if len(reason) <= limit - len(f'{INDENT}reason="",'):
+        return wrapped(text, limit)
+    parts = textwrap.wrap(reason, limit - len(f'{INDENT}reason=" ",'), break_on_hyphens=False, break_long_words=False)
+    written = [f'{INDENT}"{part} "' for part in parts[:-1]] + [f'{INDENT}"{parts[-1]}",']
+    written[0] = f"{INDENT}reason={written[0].lstrip()}"
+    target_line = [f'{INDENT}"{target}",'] if target else []
+    return [f"@{mark.partition('(')[0]}(", *target_line, f"{INDENT}strict={strict},", f"{INDENT}raises={exception},", *written, ")"]
 
 
 def _remarks(test: SuiteTest, limit: int) -> list[str]:
@@ -297,13 +330,12 @@ def _remarks(test: SuiteTest, limit: int) -> list[str]:
         return []
     remarks = [f"finding {test.identity}", test.failure.summary]
     remarks += [f"fails with: {test.trigger}"] if test.trigger else []
-    texts = [ascii_text(each) for each in remarks]
-    lines = [f"{INDENT}# {each}" for each in texts]
-    lines = [line if len(line) <= limit else f"{line[: limit - 3]}..." for line in lines]
+    lines = [line for each in remarks for line in textwrap.wrap(ascii_text(each), limit - len(_COMMENT), break_on_hyphens=False)]
+    lines = [f"{_COMMENT}{line}" for line in lines]
     return [*lines, *([f"{INDENT}# {test.link}"] if test.link else [])]
 
 
 def ascii_text(text: str) -> str:
     """*text* on one line, as it can stand in a comment or a string of any source file."""
-    plain = said(one_line(text, _SHOWN)).replace("\N{HORIZONTAL ELLIPSIS}", "...")
+    plain = said(one_line(text, _SHOWN)).translate(_IN_ASCII)
     return re.sub(r"[^\x20-\x7e]", "?", plain)

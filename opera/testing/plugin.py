@@ -16,7 +16,7 @@ _OURS = object()
 
 
 class UnknownTarget(pytest.PytestWarning):
-    """A decorator names a target that no conftest knows."""
+    """A decorator names a kind of targets that does not exist."""
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -85,13 +85,13 @@ def _explicit(node: pytest.Function) -> set[str]:
 
 
 def _targets_of(node: pytest.Function) -> list[targets.Target]:
-    """The targets of a test that takes the plug-in's `target`; warns of names in its decorators that nobody knows."""
+    """The targets of a test that takes the plug-in's `target`; warns of kinds in its decorators that do not exist."""
     only = node.get_closest_marker(targets.ONLY)
     chosen = list(only.args) if only is not None else targets.chosen(node.config, node.ihook)
-    kinds = [targets.kind_of(each) for each in (*targets.known(node.config, node.ihook), *chosen)]
+    kinds = targets.kinds_of(node.config, node.ihook)
     for mark in (*node.iter_markers(targets.EXCLUDED), *node.iter_markers(targets.FAILING)):
         for each in mark.args:
-            if targets.kind_of(each) not in kinds:
+            if kinds and targets.kind_of(each) not in kinds:
                 node.warn(UnknownTarget(f"{mark.name} names {targets.name_of(each)!r}{targets.suggestion(targets.kind_of(each), kinds)}"))
     return chosen
 
@@ -119,6 +119,8 @@ def _prepared(item: pytest.Item) -> bool:
     kind = targets.kind_of(value)
     if any(targets.kind_of(each) == kind for mark in item.iter_markers(targets.EXCLUDED) for each in mark.args):
         return False
+    for each in targets.marks_of(item.ihook, targets.single(value)):
+        item.add_marker(each)
     reason = targets.requirement_of(item.ihook, targets.single(value))
     if reason is not None:
         item.add_marker(pytest.mark.skip(reason=reason))

@@ -151,27 +151,41 @@ def parse(text: str) -> list[Target]:
     return found
 
 
-def known(config: pytest.Config, hook: HookRelay) -> list[Target]:
-    """The targets that the nearest conftest knows.
+def kinds_of(config: pytest.Config, hook: HookRelay) -> list[str]:
+    """All kinds that targets can have, as the nearest conftest says; empty if it does not say.
 
     Raises:
         pytest.UsageError: the conftest fails, or gives something else than a list.
     """
-    found = _asked(hook.pytest_opera_targets, "pytest_opera_targets", config=config)
+    return list(map(kind_of, _listed(hook.pytest_opera_kinds, "pytest_opera_kinds", config=config)))
+
+
+def marks_of(hook: HookRelay, target: Target) -> list[Any]:
+    """The marks of tests of *target*.
+
+    Raises:
+        pytest.UsageError: the conftest fails, or gives something else than a list.
+    """
+    return _listed(hook.pytest_opera_marks, "pytest_opera_marks", target=target)
+
+
+def _listed(hook: Callable[..., object], name: str, **arguments: object) -> list[Any]:
+    """The list that a hook gives; empty without one."""
+    found = _asked(hook, name, **arguments)
     if found is None:
         return []
     if isinstance(found, (str, Mapping)) or not isinstance(found, Iterable):
-        raise pytest.UsageError(f"pytest_opera_targets gave {found!r}; return a list of targets")
-    return list(cast("Iterable[Target]", found))
+        raise pytest.UsageError(f"{name} gave {found!r}; return a list")
+    return list(cast("Iterable[Any]", found))
 
 
 def chosen(config: pytest.Config, hook: HookRelay) -> list[Target]:
-    """The targets to test: those that the environment names, or else all known ones.
+    """The targets to test: those that the environment names, or else those of the nearest conftest.
 
     Raises:
-        pytest.UsageError: the variable is malformed, or names a target that no conftest knows; or no conftest knows any.
+        pytest.UsageError: the variable is malformed, or names a kind that there is not; or nothing names a target.
     """
-    there = known(config, hook)
+    there = _listed(hook.pytest_opera_targets, "pytest_opera_targets", config=config)
     for variable in VARIABLES:
         text = os.environ.get(variable, "").strip()
         if not text:
@@ -180,7 +194,7 @@ def chosen(config: pytest.Config, hook: HookRelay) -> list[Target]:
             named = parse(text)
         except ValueError as error:
             raise pytest.UsageError(f"{variable} is malformed: {error}; write e.g. 'llvm;cuda' or '{{\"kind\": \"cuda\"}}'") from error
-        kinds = [kind_of(each) for each in there]
+        kinds = kinds_of(config, hook)
         for each in named:
             if kinds and kind_of(each) not in kinds:
                 raise pytest.UsageError(f"{variable} names {name_of(each)!r}, which is no target{suggestion(kind_of(each), kinds)}")

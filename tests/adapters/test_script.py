@@ -154,11 +154,11 @@ def call(api: str, *arguments: Argument, **context: Any) -> Instance:
 def test_a_hostile_text_is_a_literal_or_an_error(instance: Instance, library: str) -> None:
     try:
         if library == "pytorch":
-            text = pytorch_source.module_source(instance, [], [], seed=0, leaves=None, in_place=False, lazy=False)
+            text = pytorch_source.module_source(instance, [], [], seed=0, leaves=None, in_place=False, lazy=False, converts=False)
         elif library == "keras":
-            text, _ = keras_source.model_source(instance, [], 0)
+            text, _ = keras_source.model_source(instance, [], [], 0)
         else:
-            text, _ = tensorflow_source.module_source(instance, [])
+            text, _ = tensorflow_source.module_source(instance, [], [], texts=True)
     except ValueError:  # no name: there is no text
         return
     names = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
@@ -169,7 +169,8 @@ def test_a_keyword_that_is_no_name_reproduces() -> None:
     instance = call("torch.nn.functional.pad", Argument("input", X), Argument("pad", (1, 1), keyword=True))
     assert "pad=(1, 1)" in PyTorchTemplate().build(instance, "key", 0).source("runtime").text
     odd = replace(instance, api="torch.nn.ParameterDict", call=(Argument("input", X), Argument("odd name", 1, keyword=True)))
-    text = pytorch_source.module_source(odd, [np.ones(2, "float32")], [None], seed=0, leaves=None, in_place=False, lazy=False)
+    given = pytorch_source.LaidOut(np.ones(2, "float32"), None)
+    text = pytorch_source.module_source(odd, [given], [], seed=0, leaves=None, in_place=False, lazy=False, converts=False)
     assert "**{'odd name': 1}" in text
 
 

@@ -222,3 +222,23 @@ def test_ruff_is_content(place: Callable[..., Path], limit: int, with_targets: b
     formatted = subprocess.run([*ruff, "format", *options, *modules], capture_output=True, text=True, check=False)
     assert formatted.returncode == 0, formatted.stdout
     assert all(path.read_text().startswith("# Licensed to nobody\n#\n# SPDX") for path in folder.rglob("*.py"))
+
+
+def test_a_target_that_is_an_object_reaches_a_child_process(place: Callable[..., Path]) -> None:
+    text, failure = DIES["abort"]
+    folder = place(made("square", SQUARE), made("dies", text, failure), style=Style(with_targets=True))
+    found = ran(folder, OPERA_TEST_TARGETS='{"kind": "cpu", "cores": 2};cpu')
+    assert [each.partition(" 0")[0] for each in sorted(found.values())] == ["passed"] * 2 + ["skipped pytest.xfail"] * 2
+
+
+def test_reasons_are_whole_and_in_ascii(place: Callable[..., Path]) -> None:
+    text = "when the axis is \u2265 1 and the size \u2260 2, " * 6
+    known = made("known", "model = lambda x: x + 1", Failure("AssertionError", f"values: {text.strip()} end"))
+    for limit in (80, 100):
+        folder = place(known, style=Style(line_length=limit))
+        source = next((folder / "burn_down").glob("*.py")).read_text()
+        assert max(map(len, source.splitlines())) <= limit
+        mark = next(each for each in ast.walk(ast.parse(source)) if isinstance(each, ast.keyword) and each.arg == "reason")
+        assert ast.literal_eval(mark.value).startswith("00000000: values: when the axis is >= 1 and the size != 2, when")
+        assert ast.literal_eval(mark.value).endswith("end")
+    assert ran(folder)["test_known_00000000"].startswith("skipped pytest.xfail")

@@ -22,6 +22,8 @@ CONFTEST = """
     import pytest
     def pytest_opera_targets(config):
         return ["llvm", "cuda -arch=sm_80", "vulkan"]
+    def pytest_opera_kinds(config):
+        return ["llvm", "cuda", "vulkan", "c"]
     def pytest_opera_device(target):
         return f"device of {target.split()[0]}"
     def pytest_opera_requirement(target):
@@ -507,11 +509,36 @@ def test_the_environment_chooses_targets(suite: Suite, monkeypatch: pytest.Monke
     assert "test_it[llvm -mcpu=x]" in result.stdout.str()
 
 
+@pytest.mark.parametrize("value", ["c", '{"kind": "c", "keys": ["x"]}', "CUDAExecutionProvider;c"])
+def test_the_environment_may_name_any_kind_without_a_list_of_kinds(suite: Suite, monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    suite.pytester.makeconftest("def pytest_opera_targets(config): return ['llvm']")
+    monkeypatch.setenv("OPERA_TEST_TARGETS", value)
+    marks = "@opera.testing.exclude_targets('metal')\n@opera.testing.known_failing_targets('vulkan')\n"
+    result = suite.run(f"{marks}def test_it(target): assert target != 'llvm'")
+    outcomes(result, passed=value.count(";") + 1)
+
+
+def test_a_kind_that_is_not_among_the_defaults_is_no_error(suite: Suite, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPERA_TEST_TARGETS", "c")
+    outcomes(suite.run("def test_it(target): assert target == 'c'"), passed=1)
+
+
+def test_marks_of_targets_select_tests(suite: Suite) -> None:
+    suite.pytester.makeconftest(
+        CONFTEST + "    def pytest_opera_marks(target): return [] if target == 'llvm' else [pytest.mark.gpu]\n"
+        "    def pytest_configure(config): config.addinivalue_line('markers', 'gpu: needs a GPU')\n"
+    )
+    text = "def test_it(target): pass\n@pytest.mark.parametrize('target', ['llvm', 'cuda'])\ndef test_own(target): pass"
+    result = suite.run(text, "-m", "gpu")
+    outcomes(result, passed=2, skipped=1, deselected=2)
+    assert names(suite.run(text, "-m", "not gpu")) == ["test_it[llvm]", "test_own[llvm]"]
+
+
 @pytest.mark.parametrize(
     ("value", "says"),
     [
         ("lvm", "OPERA_TEST_TARGETS names 'lvm', which is no target (did you mean 'llvm'?)"),
-        ("quantum", "which is no target; known are llvm, cuda, vulkan"),
+        ("quantum", "which is no target; known are llvm, cuda, vulkan, c"),
         ('{"kind": ', "OPERA_TEST_TARGETS is malformed"),
     ],
 )
@@ -528,7 +555,7 @@ def test_a_misspelt_target_in_the_environment_is_one_message(suite: Suite, monke
     [
         ("", "no conftest says what a target is"),
         ("def pytest_opera_targets(config): 1 / 0", "pytest_opera_targets failed: ZeroDivisionError: division by zero"),
-        ("def pytest_opera_targets(config): return 'llvm'", "return a list of targets"),
+        ("def pytest_opera_targets(config): return 'llvm'", "return a list"),
         (
             "def pytest_opera_targets(config): return ['llvm']\ndef pytest_opera_requirement(target): raise KeyError('x')",
             "pytest_opera_requirement failed: KeyError",
