@@ -21,10 +21,8 @@ MOST_BYTES = 256 * 2**20
 """Largest size of a file that is read whole, and of an unpacked value."""
 _DATABASE = "opera.db"
 _OF_SQLITE = tuple(f"{_DATABASE}{end}" for end in ("", "-wal", "-shm", "-journal"))
-WORKSPACE_FILES = frozenset(
-    [*_OF_SQLITE, "checked", "lock", "status.json", "log.jsonl", "log.1.jsonl", "blobs", "cache", "logs", "scratch"]
-)
-"""Names of files and folders in a workspace that belong to OPERA."""
+WORKSPACE_FILES = frozenset([*_OF_SQLITE, "checked", "lock", "status.json", "log.jsonl", "log.1.jsonl", "blobs", "cache", "logs"])
+"""Names of files and folders in a workspace that belong to OPERA, but its scratch folder, which commands write to themselves."""
 _READ: set[tuple[int, int]] = set()
 """The files that this command has read: device and number of each."""
 

@@ -104,11 +104,18 @@ def resource_in(operation: Any) -> Any | None:
     jaxlib's interpreter takes memory that nothing was written to for these values.
     """
     for each in walk(operation):
-        for name in each.attributes:
-            value = each.attributes[name]
-            if type(value) is ir.Attribute and str(value).startswith("dense_resource"):  # of a kind that the bindings do not know
-                return each
+        if any(_is_elsewhere(each.attributes, name) for name in each.attributes):
+            return each
     return None
+
+
+def _is_elsewhere(attributes: Any, name: str) -> bool:
+    """Whether the attribute is a `dense_resource`: the bindings have no class for it, and none for constants of complex numbers."""
+    try:
+        value = attributes[name]
+    except TypeError as error:
+        return "(Attribute(dense_resource" in str(error)
+    return type(value) is ir.Attribute and str(value).startswith("dense_resource")
 
 
 def programs_in(module: Any) -> list[Any]:

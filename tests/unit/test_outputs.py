@@ -67,7 +67,7 @@ WRITING = [
 @pytest.mark.parametrize("name", sorted(WORKSPACE_FILES))
 def test_no_command_writes_over_a_workspace(words: tuple[str, ...], name: str, workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     place = workspace / name
-    target = place / "aa" / "file" if name in ("blobs", "cache", "logs", "scratch") else place
+    target = place / "aa" / "file" if name in ("blobs", "cache", "logs") else place
     before = (workspace / "opera.db").read_bytes()
     assert guarded(opera, [*words, str(target), "--workspace", "ws"]) == 2
     assert "belongs to the workspace" in capsys.readouterr().err
