@@ -149,6 +149,8 @@ def command(
                 say(f"not triaged: {one_line(problem, 300)}")
     _print(runs, left_out, untried, workspace, as_json)
     tell_untried(untried, causes, option(workspace))
+    if all(each.is_silent for each in runs.values()):
+        raise NothingSelected(f"no program passed or failed on any subject; `opera report{option(workspace)}` has the reasons")
     return Exit.NEW_FINDINGS if any(each.new_findings for each in runs.values()) else Exit.CLEAN
 
 

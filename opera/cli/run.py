@@ -203,7 +203,7 @@ def command(
         raise KeyboardInterrupt
     if summary.executed == 0:
         raise NothingSelected("the campaign was stopped before its first test; run the same command to continue")
-    if not any(summary.verdicts.get(each.value, 0) for each in Verdict if each.is_judgement):
+    if summary.is_silent:
         where = f"`opera report{option(workspace)}` has the reasons"
         raise NothingSelected(f"none of {plural(summary.executed, 'test')} passed or failed; {where}")
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN

@@ -27,6 +27,7 @@ from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
+from opera.oracles.verdict import Verdict
 from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, WorkspacePlace, check_room
 from opera.run.observers import ProgressListener, Watch
@@ -110,6 +111,11 @@ class Summary:
     complete: bool
     stopped_by: str | None
     versions: dict[str, Any]
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether no test passed or failed: such a campaign says nothing of the compiler, and is no success."""
+        return not any(self.verdicts.get(each.value, 0) for each in Verdict if each.is_judgement)
 
 
 class _Stop:

@@ -17,6 +17,7 @@ from opera.difftest.settings import Settings
 from opera.instance import Instance, Occurrence, Outcome
 from opera.oracles.verdict import Verdict
 from opera.report.terminal import accepted_line
+from opera.run.campaign import Summary
 from opera.run.latency import Latency, Seconds
 from opera.run.status import Status, running_campaign
 from opera.store import Campaigns, Corpus
@@ -96,3 +97,11 @@ def test_a_ratio_of_latencies_that_vary_by_half_is_doubtful() -> None:
 def test_what_passes_without_a_comparison_is_not_called_the_librarys_result() -> None:
     assert "compares no results" in accepted_line(3, NOTHING_COMPARED)
     assert "rejects their ill-typed models" in accepted_line(1, REJECTED)
+
+
+def test_a_campaign_of_which_no_test_passed_or_failed_is_silent() -> None:
+    def summary(**verdicts: int) -> Summary:
+        return Summary("c", 3, 3, 1.0, verdicts, 0, 0, 0, 0, {}, True, None, {})
+
+    assert summary(unsupported=1, invalid=1, undefined=1, flaky=1).is_silent
+    assert not any(summary(unsupported=2, **{each: 1}).is_silent for each in ("pass", "crash", "abort", "hang", "oom", "inconsistent"))
