@@ -99,7 +99,7 @@ def line_of(operation: Any) -> int:
 
 
 def resource_in(operation: Any) -> Any | None:
-    """The first operation in *operation* with a constant whose values stand elsewhere, as `dense_resource`; None if there is none.
+    """The first operation in *operation* with a constant whose values are not in the text (`dense_resource`); None without one.
 
     jaxlib's interpreter takes memory that nothing was written to for these values.
     """

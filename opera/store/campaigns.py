@@ -89,7 +89,7 @@ class Reproduction:
         script: The file, relative to the workspace.
         reproduced: Whether the script showed the failure.
         test: The failing test that the script shows.
-        digest: SHA-256 of the script: another text under its name is none that OPERA has run.
+        digest: SHA-256 of the script; OPERA has not run another text of the same name.
     """
 
     finding: str

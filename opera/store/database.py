@@ -155,7 +155,7 @@ def _identity(path: Path) -> list[str]:
 
 
 def _keep_mark(mark: Path | None) -> None:
-    """Notes in the file *mark* that the database beside it is sound as it is now; does nothing for None."""
+    """Writes number, size and time of the sound database into the file *mark*; does nothing for None."""
     with contextlib.suppress(OSError):
         if mark is not None:
             text = " ".join(_identity(mark.with_name(DATABASE))).encode("ascii") + b"\n"

@@ -133,7 +133,7 @@ def trigger_of(document: TriggerFacts) -> Trigger:
 
 
 def sound(reductions: Iterable[StoredReduction]) -> list[StoredReduction]:
-    """*reductions*; one whose trigger is none counts as a test that could not be reduced, and the reason says so."""
+    """*reductions*; one with a damaged trigger counts as a test that could not be reduced, for this reason."""
     found: list[StoredReduction] = []
     for each in reductions:
         try:
