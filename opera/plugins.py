@@ -10,15 +10,6 @@ from importlib import metadata
 from pathlib import Path
 
 DISTRIBUTION = "opera-dl"
-_MOVED = {
-    "opera.sources": "opera.extract",
-    "opera.models.arrays": "opera.arrays",
-    "opera.models.bundle": "opera.bundle",
-    "opera.models.blame": "opera.oracles.blame",
-    "opera.models.exporters": "opera.compilers.exporters",
-    "opera.worker": "opera.workers",
-}
-"""Modules that third parties may import, by the name that they once had."""
 
 
 def registered(group: str) -> dict[str, str]:
@@ -54,10 +45,3 @@ def search_path(target: str) -> tuple[str, ...]:
         return ()
     origin = Path(spec.origin)
     return (str(origin.parent.parent if origin.name == "__init__.py" else origin.parent),)
-
-
-def advice(error: Exception) -> str:
-    """The correction of an entry point that raised *error* while it was loaded; empty if it is unknown."""
-    name = error.name if isinstance(error, ModuleNotFoundError) and error.name else ""
-    old = next((old for old in _MOVED if name == old or name.startswith(f"{old}.")), None)
-    return "" if old is None else f" (write {_MOVED[old]}{name[len(old) :]})"

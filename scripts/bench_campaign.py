@@ -368,7 +368,7 @@ def finish_all(workspace: Path, count: int) -> None:
         versions = campaign.versions
         identity = Identity(
             "fake", choose_route(adapter, "fake", None), versions["template"], versions["library"], versions["compiler"],
-            {"chebyshev": None, "adapter": versions["adapter"]},
+            {"chebyshev": None, "adapter": versions["adapter"], "comparison": versions["comparison"]}, versions["review"],
         )  # fmt: skip
         ranking = corpus.newest_ranking("fake", "fake", 0)
         assert ranking is not None

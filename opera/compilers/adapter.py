@@ -6,13 +6,9 @@ top. Everything from `start` on runs in a worker process of the compiler's own.
 
 from __future__ import annotations
 
-import ast
 import enum
-import hashlib
-import inspect
 import re
-import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -145,30 +141,14 @@ class UnsupportedRule:
 GENERAL_FORM = "general"
 """The issue form for a project without a form of its own."""
 _SCRIPTS = Path(__file__).parent.parent / "templates" / "reproducers"
-_DECIDING_NOTHING = frozenset(
-    {
-        "converters",
-        "devices",
-        "housekeeping",
-        "issue_form",
-        "message_noise",
-        "message_prefixes",
-        "prepared",
-        "python_frontend",
-        "remarks",
-        "reproducer",
-        "target",
-        "watched",
-        "without",
-    }
-)
-"""Declarations and methods that decide no verdict. Tests keep their identity when one of these changes."""
 
 
 class Adapter:
     """Base of all adapters. The class attributes are declarations; the methods run in the worker."""
 
     name: ClassVar[str]
+    revision: ClassVar[int] = 1
+    """Raise it when a change of the adapter may change a verdict: results of an earlier revision do not count."""
     routes: ClassVar[tuple[Route, ...]]
     """The first route of a frontend is its default."""
     packages: ClassVar[tuple[str, ...]]
@@ -238,12 +218,6 @@ class Adapter:
         own = _SCRIPTS / f"{cls.name}_{frontend}.py.j2"
         return cls.reproducer.get(frontend) or (own.read_text(encoding="utf-8") if own.is_file() else None)
 
-    @classmethod
-    def declarations(cls) -> str:
-        """A hash of what decides verdicts: a test whose adapter has new rules or other code is another test."""
-        source = _without(inspect.getsource(sys.modules[cls.__module__]), _DECIDING_NOTHING)
-        return hashlib.sha256(repr((cls.unsupported, sorted(cls.computes_as.items()), source)).encode()).hexdigest()[:12]
-
     def start(self) -> Mapping[str, str]:
         """Imports the compiler, pins its settings, and returns versions and settings; raises where it cannot work."""
         raise NotImplementedError
@@ -287,18 +261,6 @@ class Adapter:
     def without(self, name: str) -> AbstractContextManager[None]:
         """While the context is open, the compiler leaves out the pass *name*, which `watched` gave."""
         return nullcontext()
-
-
-def _without(source: str, names: Collection[str]) -> str:
-    """The text of a module without the lines in which its classes assign or define *names*."""
-    lines = source.splitlines(keepends=True)
-    for node in ast.walk(ast.parse(source)):
-        for each in node.body if isinstance(node, ast.ClassDef) else ():
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target] if isinstance(each, ast.AnnAssign) else []
-            assigned = any(isinstance(target, ast.Name) and target.id in names for target in targets)
-            if assigned or (isinstance(each, ast.FunctionDef) and each.name in names):
-                lines[each.lineno - 1 : each.end_lineno] = [""] * (1 + (each.end_lineno or each.lineno) - each.lineno)
-    return "".join(lines)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from importlib import metadata
 
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
-from opera.plugins import advice, registered
+from opera.plugins import registered
 from opera.programs.instances import API, ILL_TYPED, with_program
 from opera.programs.program import MAIN, Binding, Block, Call, Function, Parameter, Program
 from opera.programs.types import NO_ATTRIBUTES, TensorType
@@ -71,7 +71,7 @@ def canary(library: str, *, ill_typed: bool = False) -> Instance:
     try:
         found = metadata.EntryPoint(library, target, GROUP).load()
     except Exception as error:
-        raise EnvironmentBroken(f"the canary of {library} ({target}) cannot be imported: {error}{advice(error)}; reinstall it") from error
+        raise EnvironmentBroken(f"the canary of {library} ({target}) cannot be imported: {error}; reinstall it") from error
     if not isinstance(found, Instance):
         raise EnvironmentBroken(f"the canary of {library} ({target}) is not an opera.instance.Instance; correct its entry point")
     return found

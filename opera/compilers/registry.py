@@ -12,7 +12,7 @@ from importlib import metadata
 from opera.compilers.adapter import Adapter, Route
 from opera.errors import EnvironmentBroken, OperaError, UserError
 from opera.oracles.fingerprint import NO_NOISE, Noise
-from opera.plugins import advice, registered, search_path
+from opera.plugins import registered, search_path
 
 GROUP = "opera.compilers"
 
@@ -30,9 +30,7 @@ class Plugin:
         try:
             adapter = metadata.EntryPoint(self.name, self.target, GROUP).load()
         except Exception as error:
-            raise EnvironmentBroken(
-                f"the adapter {self.name} ({self.target}) cannot be imported: {error}{advice(error)}; reinstall it"
-            ) from error
+            raise EnvironmentBroken(f"the adapter {self.name} ({self.target}) cannot be imported: {error}; reinstall it") from error
         if not (isinstance(adapter, type) and issubclass(adapter, Adapter)):
             raise EnvironmentBroken(
                 f"the adapter {self.name} ({self.target}) is not a subclass of opera.compilers.adapter.Adapter; correct its entry point"

@@ -105,11 +105,18 @@ def _calls(failure: Failure) -> list[tuple[str, str]]:
 
 
 def _lost(event: Lost, operator: str, suspect: str | None) -> Judgement:
-    verdict = {"deadline": Verdict.HANG, "memory": Verdict.OOM}.get(event.cause, Verdict.ABORT)
     stage = _stage(event.stage)
     detail: Detail = {"lost": {"cause": event.cause, "detail": event.detail}, "log": event.log}
+    verdict = failure_in(detail)
     exporter = suspect if verdict is Verdict.ABORT and stage is not None else None
     return Judgement(verdict, stage, None, operator, detail, event.seconds, exporter)
+
+
+def failure_in(detail: Detail) -> Verdict:
+    """The verdict of the failure that *detail* describes, before a review."""
+    if "lost" in detail:
+        return {"deadline": Verdict.HANG, "memory": Verdict.OOM}.get(detail["lost"]["cause"], Verdict.ABORT)
+    return Verdict.INCONSISTENT if "difference" in detail else Verdict.CRASH
 
 
 def _stage(name: str) -> Stage | None:

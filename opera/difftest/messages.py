@@ -40,11 +40,6 @@ def from_json(document: Mapping[str, Any]) -> Any:
     return kind(**{each.name: _typed(document[each.name]) for each in fields(kind) if each.name in document})
 
 
-def kept_of(document: Mapping[str, Any] | None) -> Kept | None:
-    """Reads a document of the store. Returns None for no document, and for one of an earlier version of OPERA."""
-    return None if document is None or "is" not in document else from_json(document)
-
-
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
         return [_plain(each) for each in cast("list[Any]", value)]

@@ -4,7 +4,8 @@ Pure: nothing here waits, starts or stores. Campaigns, reduction, `opera doctor`
 
     MODEL     the library's worker makes the model, its inputs and the reference outputs
     COMPILE   the compiler's worker loads, compiles, runs and compares; a failure has to happen again in a fresh process
-    REVIEW    the library's worker reviews a confirmed failure: an excuse ends it, and an exporter or the library may be at fault
+    REVIEW    the library's worker reviews a confirmed failure: an excuse ends it, and an exporter or the library may be at fault; a
+              failure that another revision of the review has judged begins here
     LOWEST    the compiler's worker runs what is left at its lowest optimisation level
 """
 
@@ -131,8 +132,19 @@ class DiffTest:
     measure: bool = False
     is_slow: bool = False
 
-    def begin(self, test: Test, reference: Kept | None = None, artefact: Kept | None = None) -> TestState | Judgement:
-        """The first step of *test*, with a known *reference* and *artefact*."""
+    def begin(
+        self, test: Test, reference: Kept | None = None, artefact: Kept | None = None, earlier: Judgement | None = None
+    ) -> TestState | Judgement:
+        """The first step of *test*.
+
+        Args:
+            test: The test.
+            reference: The known inputs and reference outputs.
+            artefact: The known model.
+            earlier: The outcome of the compiler under another review. It is reviewed again if it is a failure that needs a review.
+        """
+        if earlier is not None and not self.reviewed(earlier, test):
+            return earlier
         state = TestState(test, Phase.MODEL, self.library)
         if self.kind is None:
             artefact = KeptModel() if isinstance(reference, KeptReference) else reference
@@ -144,7 +156,11 @@ class DiffTest:
             reference=reference if isinstance(reference, KeptReference) else None,
             artefact=artefact if isinstance(artefact, KeptModel) else None,
         )
-        return state if state.reference is None or state.artefact is None else replace(state, phase=Phase.COMPILE, worker=self.compiler)
+        if state.reference is None or state.artefact is None:
+            return state
+        if earlier is not None:
+            return replace(state, phase=Phase.REVIEW, confirmed=replace(earlier, exporter=state.artefact.suspect))
+        return replace(state, phase=Phase.COMPILE, worker=self.compiler)
 
     def ask(self, state: TestState) -> Ask:
         """The next step."""
@@ -240,7 +256,8 @@ class DiffTest:
             return replace(judgement, verdict=Verdict.UNDEFINED, reason=found.reason, exporter=None, detail=detail)
         if found.culprit is not None and judgement.exporter is None:
             judgement = replace(judgement, exporter=found.culprit)
-        if self.lowest is None or judgement.exporter is not None or judgement.stage in (Stage.EXPORT, Stage.LOAD):
+        known = LOWEST_LEVEL in judgement.detail
+        if known or self.lowest is None or judgement.exporter is not None or judgement.stage in (Stage.EXPORT, Stage.LOAD):
             return judgement
         return replace(state, phase=Phase.LOWEST, worker=WorkerKind.COMPILER_FRESH, confirmed=judgement)
 

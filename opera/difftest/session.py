@@ -20,6 +20,7 @@ from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import encode_instance
 from opera.models.forms import InputForm, ModelForm
+from opera.oracles import revisions
 from opera.oracles.verdict import Verdict
 from opera.workers.pool import WorkerPool
 from opera.workers.pool_protocol import PoolProtocol, WorkerConfig, WorkerKind
@@ -130,7 +131,13 @@ class SubjectSession:
             template=str(library["template"]),
             library=self.library_versions(),
             versions=self.compiler_versions(),
-            policy={"chebyshev": self._settings.chebyshev, "adapter": self.adapter.declarations(), **measured},
+            policy={
+                "chebyshev": self._settings.chebyshev,
+                "adapter": self.adapter.revision,
+                "comparison": revisions.COMPARISON,
+                **measured,
+            },
+            review=revisions.REVIEW,
         )
 
     def library_versions(self) -> Mapping[str, str]:

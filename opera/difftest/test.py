@@ -50,7 +50,8 @@ class Identity:
         template: Name and revision of the model template.
         library: Versions on the library's side.
         versions: Versions and settings on the compiler's side.
-        policy: What the comparison was told.
+        policy: What the comparison was told, and the revisions of the code that judges.
+        review: Revision of the review of failures.
     """
 
     compiler: str
@@ -59,6 +60,7 @@ class Identity:
     library: Mapping[str, str]
     versions: Mapping[str, str]
     policy: Mapping[str, Any]
+    review: int
 
     def reference_key(self, instance: str, seed: int) -> str:
         """The key of the inputs and reference outputs."""
@@ -82,7 +84,7 @@ class Identity:
 
     @cached_property
     def _settings(self) -> str:
-        return _text(dict(self.versions), dict(self.policy))
+        return _text(dict(self.versions), dict(self.policy), self.review)
 
 
 def _text(*parts: Any) -> str:

@@ -14,7 +14,7 @@ from opera import bundle
 from opera.compilers.adapter import Adapter, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
-from opera.difftest.messages import KeptModel, KeptReference, kept_of
+from opera.difftest.messages import KeptModel, KeptReference
 from opera.difftest.test import Identity
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import decode_instance
@@ -135,12 +135,12 @@ def _tasks(workspace: Workspace, campaign: Campaign, results: Sequence[StoredRes
     """The tests whose models the cache has, each with the message for the worker."""
     route = choose_route(plugin(campaign.compiler).load(), campaign.frontend, str(campaign.versions["route"]))
     versions: Mapping[str, Any] = campaign.versions
-    identity = Identity(campaign.compiler, route, str(versions["template"]), versions["library"], versions["compiler"], {})
+    identity = Identity(campaign.compiler, route, str(versions["template"]), versions["library"], versions["compiler"], {}, 0)
     campaigns, corpus = Campaigns(workspace), Corpus(workspace)
     found: list[tuple[str, Message]] = []
     for result in results:
-        reference = kept_of(campaigns.artefact(identity.reference_key(result.instance, result.seed)))
-        artefact = kept_of(campaigns.artefact(identity.artefact_key(result.instance, result.seed, ModelForm.parse(result.form))))
+        reference = campaigns.kept(identity.reference_key(result.instance, result.seed))
+        artefact = campaigns.kept(identity.artefact_key(result.instance, result.seed, ModelForm.parse(result.form)))
         if not isinstance(reference, KeptReference) or not isinstance(artefact, KeptModel) or artefact.model is None:
             continue
         document = json.loads(corpus.document(result.instance))

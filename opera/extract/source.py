@@ -14,7 +14,6 @@ from typing import Any, Protocol, runtime_checkable
 from opera.errors import EnvironmentBroken, UserError
 from opera.extract.description import INSTRUMENTATION, LibraryDescription, SourceDescription, SuiteDescription, unknown
 from opera.extract.host import answer
-from opera.plugins import advice
 from opera.untrusted import JsonObject
 
 GROUP = "opera.sources"
@@ -146,7 +145,7 @@ def select(description: LibraryDescription, names: Sequence[str] | None) -> list
     chosen: list[Source] = []
     for name in [name for name in known if not known[name].description.on_request] if names is None else dict.fromkeys(names):
         if name not in known and name in broken:
-            raise EnvironmentBroken(f"the source {name!r} is installed but does not load: {broken[name]}{advice(broken[name])}")
+            raise EnvironmentBroken(f"the source {name!r} is installed but does not load: {broken[name]}")
         if name not in known:
             raise unknown(f"{description.library} has no source", name, known)
         chosen.append(known[name])

@@ -30,8 +30,6 @@ from opera.instrumentation.tensors import written
 
 VERSION = 1
 EXACT_INTEGERS = 256
-KNOWN_AS = {"torch.mm": "torch.spmm"}
-"""APIs that earlier versions recorded under an alias, with that alias: the hash still covers it, so that old identities stay valid."""
 _FLOAT_FORMATS = {"float16": "e", "float32": "f", "float64": "d"}
 _DTYPE_ARGUMENT = "dtype"
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True)
@@ -71,7 +69,7 @@ def _document(instance: Instance, form: _Form) -> dict[str, wire.Json]:
     defaults = dict(instance.defaults)
     return {
         "library": instance.library,
-        "api": KNOWN_AS.get(instance.api, instance.api),
+        "api": instance.api,
         "kind": instance.kind.value,
         "init": _arguments(instance.init, defaults, form),
         "call": _arguments(instance.call, defaults, form),

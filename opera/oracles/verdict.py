@@ -163,6 +163,7 @@ class Detail(TypedDict, total=False):
         excuse: Why the failure does not count.
         lowest_level: What the lowest optimisation level gave.
         measured: How far the outputs are from the library's, in suites.
+        outputs: Name in the cache of the compiler's outputs, with a difference.
     """
 
     failure: Failure
@@ -172,3 +173,4 @@ class Detail(TypedDict, total=False):
     excuse: str | None
     lowest_level: LevelFacts
     measured: MeasuredFacts
+    outputs: str

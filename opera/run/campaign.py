@@ -27,9 +27,11 @@ from opera.difftest.test import Identity, Test
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.instance import Instance
 from opera.interruption import SIGNALS
+from opera.oracles.revisions import COMPARISON
 from opera.oracles.verdict import Verdict
 from opera.run.adaptive import Adaptation, Draws
 from opera.run.disk import NoRoom, WorkspacePlace, check_room
+from opera.run.earlier import Earlier
 from opera.run.observers import ProgressListener, Watch
 from opera.run.plan import Plan, make_plan
 from opera.run.remembered import Remembered
@@ -270,11 +272,14 @@ class _Campaign:
             "library": dict(identity.library),
             "compiler": dict(identity.versions),
             "route": identity.route.name,
-            "adapter": self._workers.adapter.declarations(),
+            "adapter": self._workers.adapter.revision,
+            "comparison": COMPARISON,
+            "review": identity.review,
         }
         campaign = self._campaigns.begin(
             self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions
         )
+        self._earlier = Earlier(self._campaigns, identity, self._workspace.cache)
         self._known = {fingerprint: frozenset(instances) for fingerprint, instances in campaign.known.items()}
         todo: Iterable[Test]
         if self._draws is None:
@@ -287,7 +292,7 @@ class _Campaign:
             self._note_new(result)
             self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
         self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._new))
-        cache = Cache(self._campaigns.artefact)
+        cache = Cache(self._campaigns.kept)
         self._writer = _ResultWriter(self._campaigns, cache, campaign.id)
         try:
             self._work(todo, cache)
@@ -375,6 +380,7 @@ class _Campaign:
             on_result=self._result,
             lowered=self._lowered,
             ahead=AHEAD if self._draws is None else 0,
+            earlier=self._earlier,
         )
         place = WorkspacePlace(self._workspace.folder)
         while not scheduler.finished:
@@ -415,7 +421,7 @@ class _Campaign:
             reason=judgement.reason,
             converter=judgement.converter,
             fingerprint=fingerprint,
-            detail=judgement.detail,
+            detail=judgement.detail if judgement.outputs is None else {**judgement.detail, "outputs": judgement.outputs},
             seconds=judgement.seconds,
             machine=self._workers.pool.machine.id,
             exporter=judgement.exporter,

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from opera.config import Config
-from opera.difftest.messages import Compile, KeptModel, KeptReference, TimeCalls, Timed, from_json, kept_of
+from opera.difftest.messages import Compile, KeptModel, KeptReference, TimeCalls, Timed, from_json
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.models.forms import InputForm, ModelForm
@@ -80,10 +80,10 @@ def measure(workspace: Workspace, config: Config, settings: Settings, instances:
                 place = hashlib.sha256(f"latency {_VERSION} {repeats} {test}".encode()).hexdigest()
                 document = campaigns.artefact(place)
                 if document is None:
-                    reference = kept_of(campaigns.artefact(identity.reference_key(key, settings.seed)))
+                    reference = campaigns.kept(identity.reference_key(key, settings.seed))
                     model: Any = KeptModel()
                     if identity.route.artefact is not None:
-                        model = kept_of(campaigns.artefact(identity.artefact_key(key, settings.seed, _FORM)))
+                        model = campaigns.kept(identity.artefact_key(key, settings.seed, _FORM))
                     if not isinstance(reference, KeptReference) or not isinstance(model, KeptModel):
                         continue
                     what = corpus.document(key), key, settings.seed

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from opera.difftest.judge import Judgement
-from opera.difftest.messages import Answer, ExporterFailed, InstanceRejected, Kept, LibraryLost, Made, kept_of, to_json
+from opera.difftest.messages import Answer, ExporterFailed, InstanceRejected, Kept, LibraryLost, Made, to_json
 from opera.difftest.model_worker import REFERENCE
 from opera.difftest.protocol import DiffTest, Phase, TestState, answer_of
 from opera.difftest.test import Test
@@ -30,6 +30,10 @@ MOST_LOWERED = 3
 """Number of tests of one fingerprint that also run at the lowest optimisation level."""
 
 OnResult = Callable[[Test, Judgement], None]
+
+
+def _no_earlier(_: Test) -> None:
+    """No test has an outcome under another review."""
 
 
 class Backlog:
@@ -61,10 +65,10 @@ class Cache:
     """The known models: stored ones, and ones that are not stored yet. The scheduler reads each several times.
 
     Args:
-        stored: Gives a document of the store by its key. One that an earlier version of OPERA wrote counts as absent.
+        stored: Gives what the store has under a key.
     """
 
-    def __init__(self, stored: Callable[[str], Mapping[str, Any] | None]) -> None:
+    def __init__(self, stored: Callable[[str], Kept | None]) -> None:
         self._stored = stored
         self._recent: dict[str, Kept] = {}
         self._fresh: dict[str, Kept] = {}
@@ -73,7 +77,7 @@ class Cache:
         """The stored value of *key*."""
         known = self._recent.get(key) or self._fresh.get(key)
         if known is None:
-            known = kept_of(self._stored(key))
+            known = self._stored(key)
             if known is not None:
                 self._remember(key, known)
         return known
@@ -98,7 +102,16 @@ class Cache:
 class Scheduler:
     """Runs a plan. Call `step` until `finished`; results go to *on_result*.
 
-    *lowered* says of how many tests per fingerprint an earlier part of the campaign knows what they come to at the lowest level.
+    Args:
+        tests: The tests in their order.
+        pool: The workers.
+        difftest: The steps of a test.
+        cache: The known models.
+        slots: Number of workers.
+        on_result: Called with each result.
+        lowered: Number of tests per fingerprint that earlier parts of the campaign ran at the lowest optimisation level.
+        ahead: Largest number of materialised tests before compilation.
+        earlier: The outcome of a test under another review, before that review.
     """
 
     def __init__(
@@ -111,6 +124,7 @@ class Scheduler:
         on_result: OnResult,
         lowered: Mapping[str, int] | None = None,
         ahead: int = AHEAD,
+        earlier: Callable[[Test], Judgement | None] = _no_earlier,
     ) -> None:
         self._pending = Backlog(tests)
         self._ready: list[tuple[int, TestState]] = []
@@ -126,6 +140,7 @@ class Scheduler:
         self._prepared: tuple[TestState | None, Message] = None, {}
         self._lowered: Counter[str] = Counter(lowered or {})
         self._ahead = max(ahead, 2 * slots)
+        self._earlier = earlier
 
     @property
     def finished(self) -> bool:
@@ -179,7 +194,8 @@ class Scheduler:
     def _begin(self, test: Test) -> TestState | Judgement:
         """The first step of *test* with what the cache knows."""
         kind = self._difftest.kind
-        return self._difftest.begin(test, self._cache.get(test.reference_key), None if kind is None else self._cache.get(test.artefact_key))
+        artefact = None if kind is None else self._cache.get(test.artefact_key)
+        return self._difftest.begin(test, self._cache.get(test.reference_key), artefact, self._earlier(test))
 
     def _queue(self, after: TestState | Judgement) -> Judgement | None:
         """Queues the next step; returns the verdict where there is none."""

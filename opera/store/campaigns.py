@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from opera.compilers.registry import noise_of
+from opera.difftest.messages import Kept
+from opera.difftest.messages import from_json as answer_from_json
 from opera.oracles.fingerprint import Symptom, symptom_of
 from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.store.database import Workspace
@@ -332,6 +334,11 @@ class Campaigns:
             return None
         code, _, document = str(row[0]).partition(" ")
         return json.loads(document) if is_signed(code, key, document) else None
+
+    def kept(self, key: str) -> Kept | None:
+        """The materialiser's answer for *key*, which says a model or a reference."""
+        document = self.artefact(key)
+        return None if document is None else answer_from_json(document)
 
     def keep_artefacts(self, items: Iterable[tuple[str, Mapping[str, Any]]]) -> None:
         """Keeps answers of the materialiser."""

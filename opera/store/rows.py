@@ -111,7 +111,9 @@ class Versions(TypedDict, total=False):
     library: Mapping[str, str]
     compiler: Mapping[str, str]
     route: Name
-    adapter: Line
+    adapter: int
+    comparison: int
+    review: int
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):

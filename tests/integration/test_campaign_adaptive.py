@@ -198,7 +198,7 @@ def test_a_night_begins_with_what_failed_before_and_goes_on_with_what_is_new(tmp
 
 @pytest.fixture
 def identity(fake_site: Path) -> Identity:
-    return Identity("fake", choose_route(plugin("fake").load(), "fake", None), "fake/1", {}, {}, {})
+    return Identity("fake", choose_route(plugin("fake").load(), "fake", None), "fake/1", {}, {}, {}, 1)
 
 
 def drawn_inputs(family: int, number: int) -> Instance:

@@ -58,7 +58,7 @@ FACTS = {
     "arbiters": [["openvino/onnx", "library"], ["onnxruntime/onnx", "compiler"]], "first_pass": "FuseOps",
 }  # fmt: skip
 SETTINGS = Settings("tvm", "onnx", shard=Shard(1, 2), opsets=(13,)).selection()
-VERSIONS = {"template": "onnx/4", "library": {"onnx": "1"}, "compiler": {"tvm": "0.27", "build": "b"}, "route": "onnx", "adapter": "t"}
+VERSIONS = {"template": "onnx/4", "library": {"onnx": "1"}, "compiler": {"tvm": "0.27", "build": "b"}, "route": "onnx", "adapter": 1}
 
 
 @pytest.fixture(scope="module")

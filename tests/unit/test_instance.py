@@ -118,12 +118,6 @@ def floats(*numbers: float, dtype: str = "float32", constraint: Constraint | Non
     return Argument("x", Tensor((len(numbers),), dtype, struct.pack(f"<{len(numbers)}{code}", *numbers), constraint=constraint))
 
 
-def test_an_api_that_was_recorded_under_an_alias_keeps_its_identities() -> None:
-    call = (Argument("input", 1), Argument("mat2", 2))
-    mm, spmm, bmm = (Instance("pytorch", f"torch.{name}", Kind.FUNCTION, call=call) for name in ("mm", "spmm", "bmm"))
-    assert digest(mm) == digest(spmm) != digest(bmm)
-
-
 def test_defaults_do_not_enter_identity() -> None:
     plain = node(Argument("x", 1))
     spelled = node(Argument("x", 1), Argument("eps", 1e-5, keyword=True), defaults=(("eps", 1e-5),))

@@ -31,7 +31,7 @@ from opera.triage.findings import findings_in
 from opera.triage.reduction.properties import View
 from opera.triage.reduction.reduce import Budget, Reducer, Reduction
 
-IDENTITY = Identity("tvm", Route("onnx", "onnx", "onnx"), "onnx/5", {"onnx": "1.23.2"}, {"tvm": "0.27"}, {"chebyshev": None})
+IDENTITY = Identity("tvm", Route("onnx", "onnx", "onnx"), "onnx/5", {"onnx": "1.23.2"}, {"tvm": "0.27"}, {"chebyshev": None}, 1)
 RELU = node("Relu", 28, X=tensor([-1.0, 2.0]))
 SHAPED = node("Reshape", 28, data=tensor([1.0, 2.0]), shape=tensor([2, 1], "int64"))
 BOTH = (InputForm.RUNTIME, InputForm.BAKED)
@@ -50,12 +50,17 @@ def test_no_other_text_is_a_form(text: str) -> None:
         ModelForm.parse(text)
 
 
-def test_without_an_opset_tests_models_and_campaigns_have_the_identities_that_they_had() -> None:
-    form = ModelForm(InputForm.BAKED)
-    assert IDENTITY.test("ab", 0, form) == "a822a00da799bd658531abf0c4fa6177f0cfcb1e5124cd508b85d496c40050aa"
-    assert IDENTITY.artefact_key("ab", 0, form) == "353e6ec0fd5afded12a82418f47b1881d6ba29ce1b3c3ca54ab90c955ac209fb"
-    assert Settings("tvm", "onnx").campaign({}) == "28fb2cc6bc0c"
-    assert Settings("tvm", "onnx", opsets=(13,)).campaign({}) != "28fb2cc6bc0c"
+def test_the_identity_of_a_test_covers_form_opset_and_revisions() -> None:
+    forms = [ModelForm(InputForm.BAKED), ModelForm(InputForm.RUNTIME), ModelForm(InputForm.BAKED, 13)]
+    others = [
+        replace(IDENTITY, template="onnx/6"),
+        replace(IDENTITY, policy={"chebyshev": None, "adapter": 2}),
+        replace(IDENTITY, review=2),
+    ]
+    ids = [IDENTITY.test("ab", 0, each) for each in forms] + [each.test("ab", 0, forms[0]) for each in others]
+    assert len(set(ids)) == len(ids)
+    assert IDENTITY.artefact_key("ab", 0, forms[0]) == replace(IDENTITY, review=2).artefact_key("ab", 0, forms[0])
+    assert Settings("tvm", "onnx", opsets=(13,)).campaign({}) != Settings("tvm", "onnx").campaign({})
 
 
 def test_a_plan_has_every_form_at_every_opset() -> None:

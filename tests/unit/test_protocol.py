@@ -28,14 +28,13 @@ from opera.difftest.messages import (
     Reviewed,
     Unwritable,
     from_json,
-    kept_of,
     to_json,
 )  # fmt: skip
 from opera.difftest.protocol import LOWEST_LEVEL, Ask, DiffTest, Event, Phase, TestState, drive
 from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.models.forms import InputForm, ModelForm
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Stage, Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost
 
@@ -75,6 +74,31 @@ def test_a_test_passes_after_two_requests() -> None:
     assert script.asked == [(WorkerKind.LIBRARY, "Materialise"), (WorkerKind.COMPILER, "Compile")]
     assert isinstance(script.requests[1], Compile)
     assert (script.requests[1].bundle, script.requests[1].model) == (BUNDLE, MODEL)
+
+
+EARLIER = Judgement(Verdict.INCONSISTENT, Stage.COMPARE, converter="api", detail={"difference": WRONG.difference}, outputs=OUTPUTS)
+
+
+def test_a_failure_under_another_review_is_reviewed_again_without_its_compiler() -> None:
+    script = Script(Reviewed("ill-conditioned", "a rounding error"))
+    found = drive(DIFFTEST, DIFFTEST.begin(TEST, KeptReference(BUNDLE), KeptModel(MODEL), EARLIER), script)
+    assert (found.verdict, found.reason) == (Verdict.UNDEFINED, "ill-conditioned")
+    assert script.asked == [(WorkerKind.LIBRARY, "Review")]
+    assert (script.requests[0].outputs, script.requests[0].bundle, script.requests[0].model) == (OUTPUTS, BUNDLE, MODEL)
+
+
+def test_a_pass_under_another_review_stays_one() -> None:
+    earlier = Judgement(Verdict.PASS, seconds={"run": 1.0})
+    assert DIFFTEST.begin(TEST, None, None, earlier) is earlier
+
+
+def test_the_lowest_level_is_not_run_again_for_another_review() -> None:
+    known: Any = {LOWEST_LEVEL: {"name": "none", "verdict": "pass", "vanishes": True}}
+    earlier = replace(EARLIER, detail={**EARLIER.detail, **known})
+    script = Script(Reviewed())
+    found = drive(DIFFTEST, DIFFTEST.begin(TEST, KeptReference(BUNDLE), KeptModel(MODEL), earlier), script)
+    assert found.verdict is Verdict.INCONSISTENT
+    assert script.asked == [(WorkerKind.LIBRARY, "Review")]
 
 
 def test_what_the_cache_knows_is_not_asked_again() -> None:
@@ -214,12 +238,6 @@ def test_seconds_of_both_sides_belong_to_the_test() -> None:
 )  # fmt: skip
 def test_messages_survive_json(message: Any) -> None:
     assert from_json(json.loads(json.dumps(to_json(message)))) == message
-
-
-def test_what_an_earlier_version_kept_counts_as_absent() -> None:
-    assert kept_of({"status": "ready", "bundle": BUNDLE}) is None
-    assert kept_of(None) is None
-    assert kept_of(to_json(KeptReference(BUNDLE))) == KeptReference(BUNDLE)
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "", "0" * 63, "0" * 64 + "\n", "A" * 64])

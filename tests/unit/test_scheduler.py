@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from opera.difftest.judge import Judgement
-from opera.difftest.messages import Compared, KeptModel, KeptReference, to_json
+from opera.difftest.messages import Compared, Kept, KeptModel, KeptReference, to_json
 from opera.difftest.protocol import DiffTest, TestState
 from opera.difftest.test import Test
 from opera.models.forms import InputForm, ModelForm
@@ -17,7 +17,7 @@ from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done, Lost
 from opera.workers.protocol import Message
 
-READY = {"r": to_json(KeptReference("0" * 64)), **{f"a{place}": to_json(KeptModel("1" * 64)) for place in range(5)}}
+READY: dict[str, Kept] = {"r": KeptReference("0" * 64), **{f"a{place}": KeptModel("1" * 64) for place in range(5)}}
 
 
 class Office:

@@ -1,0 +1,57 @@
+"""Code that judges tests does not change without its revision."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def revisions() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("revisions", ROOT / "scripts" / "revisions.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_code_and_revisions_are_the_noted_ones(revisions: ModuleType) -> None:
+    noted = json.loads(revisions.NOTED.read_text(encoding="utf-8"))
+    now = revisions.current()
+    assert revisions.changed(noted, now) == [], "raise these revisions, then run scripts/revisions.py"
+    assert now == noted, "run scripts/revisions.py"
+
+
+@pytest.mark.parametrize("name", ["comparison", "review", "adapter tvm", "template onnx"])
+def test_other_code_under_the_same_revision_is_noticed(revisions: ModuleType, name: str) -> None:
+    noted = json.loads(revisions.NOTED.read_text(encoding="utf-8"))
+    other = {**noted, name: {**noted[name], "code": "other"}}
+    assert revisions.changed(noted, other) == [name]
+    other[name]["revision"] += 1
+    assert revisions.changed(noted, other) == []
+
+
+def test_only_code_counts(revisions: ModuleType) -> None:
+    plain = "def double(x):\n    return 2 * x\n"
+    told = '"""Doubles."""\nimport os\n\n\ndef double(x):\n    """Twice x."""\n    return 2 * x  # twice\n'
+    assert revisions.bare(plain) == revisions.bare(told)
+    assert revisions.bare(plain) != revisions.bare(plain.replace("2 *", "3 *"))
+
+
+def test_helpers_and_base_classes_belong_to_an_adapter(revisions: ModuleType) -> None:
+    reached = revisions.reached("opera.compilers.stablehlo_readable", revisions.OF_ADAPTERS)
+    assert "opera.compilers.stablehlo_reference" in reached
+    assert "opera.compilers.adapter" in revisions.COMPARISON
+    assert revisions.revision_in("opera.templates.onnx_model", "OnnxTemplate") > 1
+
+
+def test_every_filter_and_condition_belongs_to_the_review(revisions: ModuleType) -> None:
+    reached = revisions.reached("opera.oracles.review", ("opera.oracles",))
+    assert set(reached) <= {*revisions.REVIEW, *revisions.COMPARISON, "opera.oracles.verdict"}
