@@ -74,7 +74,7 @@ def dtype_name(dtype: Any) -> str:
 
 def canonical(name: str) -> str:
     """*name*; raises `Unrecordable` where it is no dtype of the format."""
-    if name not in tensors.DTYPES:
+    if name not in tensors.DTYPE_BITS:
         raise Unrecordable(f"tensor-dtype:{name}")
     return name
 

@@ -30,7 +30,7 @@ _NAMES = {
 def dtype_names() -> Dict[int, str]:
     """ONNX element type to dtype name."""
     pairs = ((number, _NAMES.get(name, name.lower())) for name, number in onnx.TensorProto.DataType.items())
-    return {number: name for number, name in pairs if name in tensors.DTYPES}
+    return {number: name for number, name in pairs if name in tensors.DTYPE_BITS}
 
 
 def encode(value: Any) -> Json:
@@ -68,7 +68,7 @@ def encode_array(array: Any) -> Document:
 def array_dtype(array: Any) -> str:
     """The dtype name of an array's elements."""
     name = "string" if array.dtype.kind in "OSUT" else str(array.dtype.name)
-    if name not in tensors.DTYPES:
+    if name not in tensors.DTYPE_BITS:
         raise Unrecordable(f"tensor-dtype:{name}")
     return name
 

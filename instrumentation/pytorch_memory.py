@@ -73,6 +73,6 @@ def raw(tensor: Any) -> bytes:
 def dtype_name(dtype: Any) -> str:
     """`float32` for torch.float32; raises `Unrecordable` for a dtype that the format does not have."""
     name = str(dtype)[6:]
-    if name not in tensors.DTYPES:
+    if name not in tensors.DTYPE_BITS:
         raise Unrecordable(f"tensor-dtype:{name}")
     return name

@@ -6,7 +6,7 @@ import inspect
 from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from . import wire
-from .tensors import DTYPES
+from .tensors import DTYPE_BITS
 from .wire import Json
 
 Encode = Callable[[object], Json]
@@ -52,7 +52,7 @@ class Signature(NamedTuple):
 
 def _encoded(name: str, value: object, encode: Encode) -> Json:
     """The form of an argument. A data type is one, whether it is passed as an object or by its name."""
-    if name == _DTYPE and isinstance(value, str) and value in DTYPES:
+    if name == _DTYPE and isinstance(value, str) and value in DTYPE_BITS:
         return {"dtype": value}
     return encode(value)
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from opera.instance import Tensor
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 
 Array = npt.NDArray[Any]
 ModelValue = Union[None, Array, np.generic, "list[ModelValue]", "tuple[ModelValue, ...]"]

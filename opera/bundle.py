@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from opera.arrays import as_array, dtype_name, from_bytes, is_array, to_bytes
-from opera.instance.values import DTYPE_BITS
 from opera.instrumentation import wire
+from opera.instrumentation.tensors import DTYPE_BITS
 
 _MAGIC = b"OPERA\x01\x00\x00"
 _LENGTH = struct.Struct("<Q")

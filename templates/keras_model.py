@@ -13,7 +13,7 @@ import numpy as np
 
 from opera.arrays import Array, dtype_name, wide_integers
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.instrumentation.wire import Unrecordable
 from opera.models.operators import operators_of
 from opera.models.sampling import nudged

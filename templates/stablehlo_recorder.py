@@ -10,8 +10,8 @@ from typing import Protocol
 
 from opera.arrays import to_bytes
 from opera.instance import Argument, Graph, Instance, Kind, Outcome, Tensor, encode_instance
-from opera.instance.values import DTYPE_BITS
 from opera.instrumentation.stream import Stream
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.stablehlo.checks import Closeness, holds
 from opera.stablehlo.scanner import Program, TextError, programs_of
 from opera.stablehlo.statements import generic

@@ -16,7 +16,7 @@ from opera.arrays import Array, Outputs, dtype_name
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax, watching
 from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.instance import Kind
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
 

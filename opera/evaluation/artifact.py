@@ -21,7 +21,7 @@ from typing import Any, cast
 from opera.errors import UserError
 from opera.evaluation.recording import RecordedRun, RecordedTest
 from opera.instance import Argument, Graph, Instance, Kind, Opaque, Tensor
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.untrusted import Document, from_json, lines_of, parsed_json, read_file
 
 _ALIASES = {"openvino": "ov", "tensorrt": "trt"}

@@ -18,7 +18,7 @@ from typing import Any, cast
 from opera.errors import UserError
 from opera.extract.bson import read_documents
 from opera.instance import Argument, Constraint, DType, Instance, Kind, Occurrence, Outcome, Tensor
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.untrusted import Document, from_json, lines_of, open_file, read_file
 
 SUFFIXES = (".bson", ".json", ".jsonl")

@@ -12,15 +12,7 @@ from dataclasses import dataclass
 from types import EllipsisType
 from typing import Union
 
-DTYPE_BITS: dict[str, int] = {
-    "bool": 8, "int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "int8": 8, "uint8": 8, "int16": 16, "uint16": 16,
-    "int32": 32, "uint32": 32, "int64": 64, "uint64": 64, "float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6,
-    "float8_e3m4": 8, "float8_e4m3": 8, "float8_e4m3b11fnuz": 8,
-    "float8_e4m3fn": 8, "float8_e4m3fnuz": 8, "float8_e5m2": 8, "float8_e5m2fnuz": 8, "float8_e8m0fnu": 8,
-    "bfloat16": 16, "float16": 16, "float32": 32, "float64": 64, "complex32": 32, "complex64": 64, "complex128": 128,
-    "qint8": 8, "quint8": 8, "qint32": 32, "string": 0,
-}  # fmt: skip
-"""Width of one element of every dtype that a tensor may have. Data are kept one element per byte (or more), never bit-packed."""
+from opera.instrumentation.tensors import DTYPE_BITS
 
 STRUCTURES = frozenset(
     ["constant", "integral", "lower-triangular", "positive-definite", "probabilities", "sorted", "symmetric", "upper-triangular"]

@@ -13,7 +13,7 @@ import numpy as np
 
 from opera.arrays import Array, numpy_dtype, tensor_array
 from opera.instance import Constraint, Distribution, Tensor
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 
 _DEFAULT_FLOAT = Constraint(-1.0, 1.0)
 _DEFAULT_INTEGER = Constraint(0.0, 9.0)

@@ -10,7 +10,8 @@ from collections.abc import Mapping as ReadOnly
 from typing import Any, cast
 
 from opera.console import one_line
-from opera.instance.values import DTYPE_BITS, Number
+from opera.instance.values import Number
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.instrumentation.wire import MAX_BITS
 from opera.models.operators import operators_of
 from opera.opidiff.nodes import Literal

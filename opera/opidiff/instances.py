@@ -15,8 +15,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from opera.instance import Argument, Call, Instance, Kind, Tensor, Value
-from opera.instance.values import DTYPE_BITS, Constraint, Number
-from opera.instrumentation.tensors import written
+from opera.instance.values import Constraint, Number
+from opera.instrumentation.tensors import DTYPE_BITS, written
 from opera.models.forms import BESIDE, INPUTS, PACKED, STATE
 from opera.models.operators import operators_of
 from opera.opidiff.companion import companions, instance_from

@@ -9,7 +9,7 @@ import numpy as np
 
 from opera.arrays import Array, dtype_name, numpy_dtype
 from opera.bounded_work import Work
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.programs.operators import Operator, Registry
 from opera.programs.program import MAIN, Block, Call, Constant, Expression, Function, If, Invoke, Program, Projection, Tuple
 from opera.programs.symbols import check_symbols

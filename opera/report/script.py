@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.models.operators import FOLDER, operators_of
 
 _MODULES = ("torch", "keras", "tf", "onnx", "helper", "numpy_helper", "np", "ml_dtypes", "base64", "lzma", "os", "math", "operator")

@@ -29,7 +29,7 @@ from opera.instance import (
     encode_instance,
     encode_value,
 )  # fmt: skip
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 
 names = st.from_regex(r"[a-z_][a-z0-9_.]{0,12}", fullmatch=True)
 NUMERIC = sorted(name for name in DTYPE_BITS if name != "string")

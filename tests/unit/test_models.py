@@ -20,7 +20,7 @@ from opera.compilers.canary import canary
 from opera.compilers.registry import choose_route, plugin, plugins
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Constraint, Instance, Kind, Tensor
-from opera.instance.values import DTYPE_BITS
+from opera.instrumentation.tensors import DTYPE_BITS
 from opera.models.forms import InputForm, bakeable, forms_of
 from opera.models.sampling import sample
 from opera.models.template import template_of
