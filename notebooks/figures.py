@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator
 from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-from opera import Detection, Figures, RecordedRun, read_recorded
+from opera.extensions.research.api import Detection, Figures, RecordedRun, read_recorded
 
 SEEDS = int(os.environ.get("OPERA_NOTEBOOK_SEEDS", "10"))
 """Orders of each strategy."""

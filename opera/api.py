@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, NothingSelected, OperaError, UserError
-from opera.evaluation.artifact import read_artifact
-from opera.evaluation.compare import Figures, available, detections, evaluate, figures, spread
-from opera.evaluation.metrics import Detection, apfd, detect, rauc
-from opera.evaluation.recording import RecordedRun, read_recorded
 from opera.extract import ExtractOptions, SourceSummary
 from opera.instance import Instance
 from opera.models.forms import InputForm
@@ -22,17 +18,14 @@ from opera.triage.runner import TriageOptions
 __all__ = [
     "Candidate",
     "Context",
-    "Detection",
     "EnvironmentBroken",
     "ExtractOptions",
-    "Figures",
     "Finding",
     "InputForm",
     "Instance",
     "NothingSelected",
     "OperaError",
     "Pipeline",
-    "RecordedRun",
     "Scope",
     "Settings",
     "SourceSummary",
@@ -41,15 +34,5 @@ __all__ = [
     "TriageOptions",
     "UserError",
     "Verdict",
-    "apfd",
-    "available",
-    "detect",
-    "detections",
-    "evaluate",
-    "figures",
     "get_strategy",
-    "rauc",
-    "read_artifact",
-    "read_recorded",
-    "spread",
 ]

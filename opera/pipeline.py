@@ -15,11 +15,11 @@ from opera.config import load_config
 from opera.corpus.record import record
 from opera.corpus.selection import check_keyword, selector
 from opera.difftest.settings import Settings
-from opera.evaluation.earlier import gathered
 from opera.extract import ExtractOptions, SourceSummary
 from opera.extract import Progress as ExtractionProgress
 from opera.instance import Instance
 from opera.prioritize import Adaptive, Context, History, equipped_counts, get_strategy
+from opera.prioritize.earlier import gathered
 from opera.prioritize.ranking import DEFAULT_STRATEGY, campaign_strategy, current_order, rank, unordered
 from opera.report.overview import findings_among
 from opera.run.adaptive import Adaptation, all_alike
@@ -52,7 +52,6 @@ class Pipeline:
         sources: Sequence[str] = (),
         *,
         how: ExtractOptions | None = None,
-        constraints: Path | None = None,
         fresh: bool = False,
         progress: Callable[[ExtractionProgress], None] | None = None,
     ) -> tuple[SourceSummary, ...]:
@@ -63,7 +62,6 @@ class Pipeline:
             sources: Names of sources, e.g. `opinfo`; if empty, all that do not run on request.
             how: How the sources run: number of processes, patterns, options of sources. The default runs one process of the configured
                 interpreter.
-            constraints: Folder of DocTer's constraint files, for the source `docter`.
             fresh: Whether to run finished files of a suite again.
             progress: Called a few times a second.
 
@@ -76,7 +74,7 @@ class Pipeline:
         """
         how = how or ExtractOptions(python=load_config().python("library", library))
         with self._open(write=True, make=True) as space:
-            return record(space, library, sources, how, constraints=constraints, fresh=fresh, progress=progress)
+            return record(space, library, sources, how, fresh=fresh, progress=progress)
 
     def prioritize(
         self, compiler: str, frontend: str, *, strategy: str = DEFAULT_STRATEGY, history: Sequence[str] = (), seed: int = 0

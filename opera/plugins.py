@@ -1,20 +1,90 @@
-"""Entry points: how third parties add compilers, libraries and canaries. A plug-in is imported only when a command needs it."""
+"""Entry points: how extensions and third parties add compilers, libraries, kinds of instances, commands and more.
+
+A plug-in is imported only when a command needs it. One that fails to import breaks nothing else; `opera doctor` names it.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from typing import Any
+
+from opera.errors import EnvironmentBroken
 
 DISTRIBUTION = "opera-dl"
+GROUPS = (
+    "opera.canaries",
+    "opera.commands",
+    "opera.compilers",
+    "opera.corpora",
+    "opera.histories",
+    "opera.kinds",
+    "opera.pools",
+    "opera.readers",
+    "opera.sources",
+    "opera.strategies",
+    "opera.templates",
+)
+"""The groups of entry points that OPERA reads."""
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The commands of an extension: an entry point of `opera.commands` names one. The module that holds it imports nothing heavy.
+
+    Attributes:
+        title: Heading in `opera --help`.
+        commands: Module and summary of each command by name; `export NAME` is a command of `opera export`. The module's `command` is a
+            `click.Command`.
+    """
+
+    title: str
+    commands: Mapping[str, tuple[str, str]]
 
 
 def registered(group: str) -> dict[str, str]:
     """`module:attribute` of every entry point of *group*, by name, in alphabetical order."""
     return dict(_found(group, tuple(sys.path)))
+
+
+def load(group: str, name: str) -> Any:
+    """What the entry point *name* of *group* stands for.
+
+    Raises:
+        KeyError: there is no such entry point.
+        EnvironmentBroken: it cannot be imported.
+    """
+    target = registered(group)[name]
+    try:
+        return metadata.EntryPoint(name, target, group).load()
+    except Exception as error:
+        raise EnvironmentBroken(f"{name} ({target}), of {group}, cannot be imported: {error}; reinstall it") from error
+
+
+def loaded(group: str) -> dict[str, Any]:
+    """Everything of *group* that can be imported, by name."""
+    return {name: found for name, found in _outcomes(group).items() if not isinstance(found, EnvironmentBroken)}
+
+
+def broken(group: str) -> dict[str, EnvironmentBroken]:
+    """Every entry point of *group* that cannot be imported, with the reason."""
+    return {name: found for name, found in _outcomes(group).items() if isinstance(found, EnvironmentBroken)}
+
+
+def _outcomes(group: str) -> dict[str, Any]:
+    def outcome(name: str) -> Any:
+        try:
+            return load(group, name)
+        except EnvironmentBroken as error:
+            return error
+
+    return {name: outcome(name) for name in registered(group)}
 
 
 @cache

@@ -25,8 +25,8 @@ from pathlib import Path
 import yaml
 
 from opera.corpus.selection import Selection, choose
-from opera.opidiff.export import Form, export
-from opera.opidiff.suite import load_suite
+from opera.extensions.opidiff.export import Form, export
+from opera.extensions.opidiff.suite import load_suite
 from opera.store import Corpus
 from opera.store.database import open_workspace
 

@@ -24,14 +24,14 @@ from typing import Any
 
 from opera.compilers.registry import choose_route, plugin
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor
-from opera.prioritize import Candidate, Context, StrategyName, get_strategy
+from opera.prioritize import Candidate, Context, get_strategy, strategy_names
 from opera.prioritize.feature_coverage import Ranker
 from opera.prioritize.ranking import rank
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
 SIZES = (1_000, 10_000, 100_000)
-MEASURED = [name for name in StrategyName if name.value not in ("opera-adaptive", "total", "additional")]
+MEASURED = [name for name in strategy_names() if name not in ("opera-adaptive", "total", "additional")]
 DTYPES = ("float32", "float64", "float16", "int64", "int32", "bool", "complex64")
 NAMES = ("input", "other", "dim", "keepdim", "size", "stride", "padding", "mode", "alpha", "dtype", "weight", "bias", "groups", "scale")
 
@@ -46,7 +46,7 @@ def main() -> None:
     parser.add_argument("--workspace", action="store_true", help="measure ranking the instances of a workspace, before and after it grows")
     parser.add_argument("--picture", type=Path, help="write the growth curve to this file")
     arguments = parser.parse_args()
-    names = arguments.strategies or [name.value for name in MEASURED]
+    names = arguments.strategies or MEASURED
     if arguments.strategies[:1] == ["_measure"]:
         name, size, operators = arguments.strategies[1], arguments.sizes[0], arguments.operators
         print(json.dumps(grow(size, operators) if name == "_workspace" else measure(name, size, operators)))
@@ -85,7 +85,7 @@ def measure(name: str, size: int, operators: int) -> dict[str, float]:
     assert 1 + sum(1 for _ in ranking) == size
     seconds = time.perf_counter() - started
     found = {"seconds": seconds, "first": first, "megabytes": (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024}
-    if name == StrategyName.OPERA.value:
+    if name == "opera":
         ranker = Ranker(candidates[: -max(1, size // 100)])
         list(ranker.rank(Context()))
         started = time.perf_counter()
@@ -104,7 +104,7 @@ def grow(size: int, operators: int) -> dict[str, float]:
 
         def seconds() -> tuple[float, list[str]]:
             started = time.perf_counter()
-            ranking = rank(store, "tvm", route, StrategyName.OPERA.value, 0)
+            ranking = rank(store, "tvm", route, "opera", 0)
             return time.perf_counter() - started, store.ranked(ranking.id)
 
         def add(part: list[Instance]) -> None:

@@ -16,9 +16,9 @@ from opera.config import load_config
 from opera.console import one_line
 from opera.difftest.runner import TestRunner
 from opera.difftest.settings import Settings
+from opera.extensions.programs.instances import program_of
+from opera.extensions.programs.program import calls
 from opera.instance import Kind
-from opera.programs.instances import program_of
-from opera.programs.program import calls
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer

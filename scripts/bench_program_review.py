@@ -17,16 +17,16 @@ import numpy as np
 
 from opera.arrays import Array
 from opera.console import print_table
+from opera.extensions.programs.check import check, evaluate
+from opera.extensions.programs.generate import Generated, ProgramGenerator
+from opera.extensions.programs.instances import instance_of
+from opera.extensions.programs.languages import operators_in, registry
+from opera.extensions.programs.policy import SHIPPED
+from opera.extensions.programs.program import Call, Program
+from opera.extensions.programs.templates.onnx_model import OnnxProgramModel
+from opera.extensions.programs.values import ProgramValue
 from opera.oracles.review import Case, review
 from opera.oracles.tolerance import differ
-from opera.programs.check import check, evaluate
-from opera.programs.generate import Generated, ProgramGenerator
-from opera.programs.instances import instance_of
-from opera.programs.languages import operators_in, registry
-from opera.programs.policy import SHIPPED
-from opera.programs.program import Call, Program
-from opera.programs.values import ProgramValue
-from opera.templates.program_onnx_model import OnnxProgramModel
 
 ALIKE = (
     "sin cos tanh erf sigmoid abs negative relu identity exp gelu softsign sign floor ceil round",

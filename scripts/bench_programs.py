@@ -10,17 +10,17 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from opera.programs.batch import pairs_in
-from opera.programs.generate import ProgramGenerator
-from opera.programs.languages import languages, operators_in
-from opera.programs.policy import Policy
-from opera.programs.program import Program, calls
+from opera.extensions.programs.batch import pairs_in
+from opera.extensions.programs.generate import ProgramGenerator
+from opera.extensions.programs.languages import languages, operators_in
+from opera.extensions.programs.policy import Policy
+from opera.extensions.programs.program import Program, calls
 
 
 def onnx_steps() -> dict[str, Callable[[Any], Any]]:
     import onnx
 
-    from opera.templates.program_onnx import model_of
+    from opera.extensions.programs.templates.onnx import model_of
 
     return {
         "construct": model_of,
@@ -32,7 +32,7 @@ def onnx_steps() -> dict[str, Callable[[Any], Any]]:
 def relax_steps() -> dict[str, Callable[[Any], Any]]:
     from tvm import relax
 
-    from opera.templates.program_relax import module_of
+    from opera.extensions.programs.templates.relax import module_of
 
     return {
         "construct": module_of,

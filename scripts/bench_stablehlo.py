@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from opera.console import print_table
-from opera.stablehlo import interpreter
-from opera.stablehlo.messages import Interpret
-from opera.stablehlo.scanner import TextError, programs_of
-from opera.stablehlo.statements import generic, pretty
-from opera.templates.stablehlo_fold import fold
-from opera.templates.stablehlo_interpreter import evaluated
-from opera.templates.stablehlo_module import (
+from opera.extensions.stablehlo import interpreter
+from opera.extensions.stablehlo.messages import Interpret
+from opera.extensions.stablehlo.scanner import TextError, programs_of
+from opera.extensions.stablehlo.statements import generic, pretty
+from opera.extensions.stablehlo.templates.fold import fold
+from opera.extensions.stablehlo.templates.interpreter import evaluated
+from opera.extensions.stablehlo.templates.module import (
     Function,
     Parts,
     Rejected,

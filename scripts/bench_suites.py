@@ -17,12 +17,12 @@ from pathlib import Path
 
 from opera.config import load_config
 from opera.corpus.selection import Chosen, Selection, most_varied
+from opera.extensions.suites.cases import Candidates, failing_test, passing_test, versions_of
+from opera.extensions.suites.export import Form, export
+from opera.extensions.suites.plain import Style
 from opera.oracles.verdict import Verdict
 from opera.store import Campaigns, StoredResult, Workspace, queries
 from opera.store.database import open_workspace
-from opera.suites.cases import Candidates, failing_test, passing_test, versions_of
-from opera.suites.export import Form, export
-from opera.suites.plain import Style
 
 
 def main() -> None:

@@ -47,11 +47,11 @@ from nnsmith_models import explains, is_excused, results_by_model, take_apart
 from opera.console import print_table
 from opera.environments.build import EnvironmentFolder, create
 from opera.environments.recipes import Recipe
+from opera.extensions.programs.instances import program_of
+from opera.extensions.programs.program import Call, bindings
 from opera.instance import Kind
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
-from opera.programs.instances import program_of
-from opera.programs.program import Call, bindings
 from opera.store import Campaigns, StoredResult
 from opera.store.database import open_workspace
 from opera.triage.findings import Finding, group, knowledge_of

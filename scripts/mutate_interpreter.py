@@ -22,7 +22,7 @@ from typing import Any
 
 from tests.stablehlo_suite import Case, cases, failure_of
 
-PACKAGE = "opera.stablehlo.interpreter"
+PACKAGE = "opera.extensions.stablehlo.interpreter"
 MODULES = ("contraction", "control", "element", "elementwise", "indexing", "normalisation", "reductions", "shapes")
 SECONDS = 60
 _OPERATORS: dict[type[ast.operator], type[ast.operator]] = {

@@ -19,8 +19,8 @@ from unittest.mock import patch
 import numpy as np
 from prioritisation_table import PAGE, campaigns
 
-from opera.evaluation.compare import order_of
-from opera.evaluation.recording import RecordedRun
+from opera.extensions.research.compare import order_of
+from opera.extensions.research.recording import RecordedRun
 from opera.prioritize import get_strategy
 from opera.prioritize import operator_features as reading
 from opera.prioritize.operator_features import OperatorFeatures

@@ -12,9 +12,9 @@ import argparse
 from collections.abc import Iterator
 from pathlib import Path
 
-from opera.evaluation.artifact import read_artifact
-from opera.evaluation.compare import Figures, available, evaluate
-from opera.evaluation.recording import RecordedRun, history_of, read_recorded
+from opera.extensions.research.artifact import read_artifact
+from opera.extensions.research.compare import Figures, available, evaluate
+from opera.extensions.research.recording import RecordedRun, history_of, read_recorded
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "reference" / "prioritisation.md"

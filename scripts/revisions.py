@@ -28,7 +28,7 @@ COMPARISON = (
     "opera.difftest.compiler_worker",
     "opera.difftest.judge",
     "opera.difftest.protocol",
-    "opera.difftest.rejection",
+    "opera.extensions.programs.rejection",
     "opera.oracles.compare",
     "opera.oracles.decompositions",
     "opera.oracles.tolerance",
@@ -49,8 +49,8 @@ REVIEW = (
     "opera/facts/filters.toml",
 )
 """What excuses failures."""
-OF_ADAPTERS = ("opera.compilers",)
-OF_TEMPLATES = ("opera.templates", "opera.models", "opera.programs", "opera.stablehlo")
+OF_ADAPTERS = ("opera.compilers", "opera.extensions.stablehlo.compilers")
+OF_TEMPLATES = ("opera.templates", "opera.models", "opera.extensions.programs", "opera.extensions.stablehlo")
 
 
 def main() -> None:

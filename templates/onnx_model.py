@@ -11,13 +11,12 @@ from opera.arrays import Array, as_array, dtype_name, is_array, wide_integers
 from opera.instance import Graph, Instance, Kind, Tensor
 from opera.models.forms import InputForm, ModelForm, bakeable, is_drawn
 from opera.models.sampling import nudged, sample
-from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, PythonSource, Reference
+from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Model, PythonSource, Reference
 from opera.templates.onnx_documentation import forbidden
 from opera.templates.onnx_operators import check_message, check_operator
 from opera.templates.onnx_opset import LATELY, lowest, restated
 from opera.templates.onnx_source import python_source
 from opera.templates.onnx_wide import NARROW, widened, with_wide_integers
-from opera.templates.program_onnx_model import OnnxProgramModel
 
 onnx: Any = importlib.import_module("onnx")
 helper: Any = importlib.import_module("onnx.helper")
@@ -42,9 +41,10 @@ class OnnxTemplate:
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
 
-    def build(self, instance: Instance, key: str, seed: int) -> OnnxModel | OnnxProgramModel:
-        if instance.kind is Kind.PROGRAM:
-            return OnnxProgramModel(instance, key, seed)
+    def build(self, instance: Instance, key: str, seed: int) -> Model:
+        own: Model | None = instance.kind.behaviour.model(self.library, instance, key, seed)
+        if own is not None:
+            return own
         if instance.kind not in (Kind.NODE, Kind.GRAPH):
             raise Invalid("not-an-onnx-instance")
         return OnnxModel(instance, key, seed)

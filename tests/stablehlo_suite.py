@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from opera.stablehlo.checks import holds
-from opera.stablehlo.program import Operation
-from opera.stablehlo.scanner import programs_of
-from opera.stablehlo.statements import generic
-from opera.stablehlo.types import Value
-from opera.templates.stablehlo_module import entries_of, ir, new_context, parse, stablehlo
-from opera.templates.stablehlo_program import Plain, plain_program
+from opera.extensions.stablehlo.checks import holds
+from opera.extensions.stablehlo.program import Operation
+from opera.extensions.stablehlo.scanner import programs_of
+from opera.extensions.stablehlo.statements import generic
+from opera.extensions.stablehlo.templates.module import entries_of, ir, new_context, parse, stablehlo
+from opera.extensions.stablehlo.templates.program import Plain, plain_program
+from opera.extensions.stablehlo.types import Value
 
 FOLDER = Path(__file__).parent / "stablehlo"
 
@@ -43,7 +43,7 @@ def cases() -> list[Case]:
 
 def failure_of(case: Case) -> str | None:
     """Why a function does not hold; None where all of its checks do."""
-    interpreter: Any = importlib.import_module("opera.stablehlo.interpreter")  # not at the top: faults are put into it
+    interpreter: Any = importlib.import_module("opera.extensions.stablehlo.interpreter")  # not at the top: faults are put into it
     wrong: list[str] = []
     seen: set[int] = set()
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
+from typing import Any
 
 import click
 
 from opera import __version__
-from opera.cli.help import Group
+from opera.cli.lazy import LazyGroup
 from opera.cli.options import guarded
 
-_SECTIONS = {
+SECTIONS = {
     "First steps": {
         "doctor": ("opera.cli.doctor", "Check every adapter on a canary model."),
         "extract": ("opera.cli.extract", "Record the operator instances that a library's own tests use."),
@@ -37,48 +37,18 @@ _SECTIONS = {
         "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
         "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
         "diff": ("opera.cli.diff", "Compare two corpora: what they share, and what they do not."),
-        "fuzz": ("opera.cli.fuzz", "Generate programs of many operators, and test compilers with them."),
-        "opidiff": ("opera.cli.opidiff", "Check, expand and run YAML suites of PyTorch tests."),
         "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
-    },
-    "Specifications": {
-        "stablehlo": ("opera.cli.stablehlo", "Evaluate StableHLO programs with the reference interpreter."),
-    },
-    "Research": {
-        "evaluate": ("opera.cli.evaluate", "Compare strategies by how early they reveal the findings."),
-        "equipped": ("opera.cli.equipped", "Count the operators and settings that a compiler's tests cover."),
     },
     "Settings": {
         "config": ("opera.cli.config", "Show settings and their origins."),
         "env": ("opera.cli.env", "Manage separate environments of compilers and libraries."),
     },
 }
-_COMMANDS = {name: found for section in _SECTIONS.values() for name, found in section.items()}
 
 
-class _LazyGroup(Group):
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
-            return None
-        return importlib.import_module(_COMMANDS[cmd_name][0]).command
-
-    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
-            import difflib
-
-            close = difflib.get_close_matches(args[0], _COMMANDS, 1)
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            ctx.fail(f"no such command {args[0]!r}{hint}; choose one of: {', '.join(_COMMANDS)}")
-        return super().resolve_command(ctx, args)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        widest = max(map(len, _COMMANDS))
-        for title, commands in _SECTIONS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name.ljust(widest), summary) for name, (_, summary) in commands.items()])
+class _LazyGroup(LazyGroup):
+    def __init__(self, *arguments: Any, **settings: Any) -> None:
+        super().__init__(*arguments, own=SECTIONS, **settings)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

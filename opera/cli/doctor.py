@@ -12,7 +12,9 @@ from pathlib import Path
 import click
 
 from opera import __version__
+from opera.cli import SECTIONS
 from opera.cli.help import HeadedCommand
+from opera.cli.lazy import twice
 from opera.cli.names import COMPILER
 from opera.cli.options import JOBS, common
 from opera.compilers.registry import known_adapter, plugin, plugins
@@ -20,12 +22,15 @@ from opera.config import load_config
 from opera.console import doing, echo, print_json
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
+from opera.plugins import GROUPS, broken
 from opera.untrusted import JsonObject
 from opera.workers.cores import usable_cores
 from opera.workers.process import PINNED_ENVIRONMENT
 from opera.workers.supervision import working_folder
 
 SCHEMA = "doctor/1"
+_TRIED = frozenset({"opera.compilers", "opera.corpora", "opera.templates"})
+"""Groups whose entry points the check itself tries, or whose modules are those of other environments."""
 _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8", "asimd", "bf16")
 
 
@@ -49,6 +54,8 @@ def command(names: tuple[str, ...], quick: bool, jobs: int, workspace: Path, see
     if as_json:
         print_json(_document(checks))
     else:
+        for problem in _problems():
+            echo(problem)
         for check in checks if quick else ():
             _print_check(check)
         _print_reasons(checks)
@@ -64,8 +71,15 @@ def _document(checks: Sequence[Check]) -> JsonObject:
         "cpu": {"model": _cpu_model(), "cores": os.cpu_count(), "flags": cpu_flags()},
         "environment": dict(PINNED_ENVIRONMENT),
         "remarks": [{"name": name, "remark": remark} for name, remark in _remarks(checks)],
+        "extensions": _problems(),
         "adapters": [entry_of(check) for check in checks],
     }
+
+
+def _problems() -> list[str]:
+    """What is wrong with extensions and plug-ins: those that cannot be imported, and names that are given twice."""
+    unusable = [str(error) for group in GROUPS if group not in _TRIED for error in broken(group).values()]
+    return [*dict.fromkeys(unusable), *twice(SECTIONS)]
 
 
 def entry_of(check: Check) -> JsonObject:

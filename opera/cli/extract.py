@@ -39,7 +39,7 @@ _output = heading("Output")
 )
 @_tests("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
 @_tests("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")
-@_tests("--programs", type=_FOLDER, metavar="DIR", help="Folder of StableHLO programs to read. Implies --source official.")
+@_tests("--programs", type=_FOLDER, metavar="DIR", help="Folder of programs to read. Implies --source official.")
 @_tests("--docstrings", is_flag=True, help="Run the examples in the library's documentation. The same as --source docstrings.")
 @_tests(
     "--only",
@@ -90,20 +90,21 @@ def command(
         raise UserError("--suite and --scripts exclude each other; give one of them")
     implied = {"suite": suite, "scripts": scripts, "official": programs, "docstrings": docstrings}
     named = [*sources, *(name for name, given in implied.items() if given)]
-    root = {} if programs is None else {"root": str(programs.resolve())}
+    given = {"root": programs, "constraints": constraints}
+    paths = {name: str(path.resolve()) for name, path in given.items() if path is not None}
     how = ExtractOptions(
         python=load_config().python("library", library),
         jobs=jobs,
         seed=seed,
         only=only,
-        options=root | dict(_option(text) for text in options),
+        options=paths | dict(_option(text) for text in options),
         suite=suite or scripts,
         runner=runner or "",
         arguments=arguments,
         timeout=timeout,
     )
     with open_workspace(workspace, write=True) as space:
-        summaries = record(space, library, named, how, constraints=constraints, fresh=fresh, progress=_tell)
+        summaries = record(space, library, named, how, fresh=fresh, progress=_tell)
         instances, operators = Corpus(space).counts(library)
     if as_json:
         print_json(document(library, instances, operators, summaries))

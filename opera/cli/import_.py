@@ -14,7 +14,7 @@ from opera.cli.names import LIBRARY
 from opera.cli.options import common
 from opera.console import echo, one_line, plural, print_json, print_table, say
 from opera.corpus.files import Entry, Problem
-from opera.corpus.readers import Format, ImportOrigin, origin
+from opera.corpus.readers import AUTO, ImportOrigin, formats, origin
 from opera.errors import Exit, UserError
 from opera.instance import digest
 from opera.store import Corpus
@@ -59,15 +59,15 @@ class _Imported:
 @click.option(
     "--format",
     "format",
-    type=click.Choice(["auto", *(each.value for each in Format)]),
-    default="auto",
+    type=click.Choice([AUTO, *formats()]),
+    default=AUTO,
     show_default=True,
-    help="Format of the files; auto recognises corpus files, workspaces and suites (.yaml).",
+    help="Format of the files; auto recognises all but records of other tools.",
 )
 @click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library.")
 @common
 def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, seed: int, as_json: bool) -> int:
-    """Add the instances of corpus files, other workspaces, OpiDiff suites, or records of other tools.
+    """Add the instances of corpus files, other workspaces, suites, programs, or records of other tools.
 
     OPERA checks every line and computes every identity itself. It names and leaves out lines that hold no valid instance, and exits
     with 2 when it imported nothing.
@@ -102,7 +102,7 @@ def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> J
         "files": [
             {
                 "path": str(each.origin.path),
-                "format": each.origin.format.value,
+                "format": each.origin.format,
                 "read": each.read,
                 "new": each.new,
                 "problems": {
@@ -117,7 +117,7 @@ def _document(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> J
 
 
 def _print(done: list[_Imported], libraries: dict[str, tuple[int, int]]) -> None:
-    rows = [[str(each.origin.path), each.origin.format.value, f"{each.read:,}", f"{each.new:,}", f"{each.problems:,}"] for each in done]
+    rows = [[str(each.origin.path), each.origin.format, f"{each.read:,}", f"{each.new:,}", f"{each.problems:,}"] for each in done]
     print_table(["from", "format", "read", "new", "problems"], rows)
     for name, (instances, operators) in libraries.items():
         echo(f"{name}: {plural(instances, 'instance')} of {plural(operators, 'operator')} in the workspace")

@@ -109,9 +109,9 @@ def _sources(context: click.Context, _incomplete: str) -> Iterator[tuple[str, st
 
 
 def _strategies(_context: click.Context, _incomplete: str) -> Iterator[tuple[str, str]]:
-    from opera.prioritize.strategy import StrategyName
+    from opera.prioritize import strategy_names
 
-    return ((each.value, "") for each in StrategyName)
+    return ((name, "") for name in strategy_names())
 
 
 @contextlib.contextmanager

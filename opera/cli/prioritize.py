@@ -12,8 +12,8 @@ from opera.cli.options import Count, common, history_option
 from opera.compilers.registry import choose_route, plugin
 from opera.console import echo, plural, print_json, print_table
 from opera.errors import Exit
-from opera.evaluation.earlier import gathered
-from opera.prioritize import Context, History, StrategyName, equipped_counts, get_strategy
+from opera.prioritize import Context, History, equipped_counts, get_strategy, strategy_names
+from opera.prioritize.earlier import gathered
 from opera.prioritize.ranking import DEFAULT_STRATEGY, Explanation, candidates, explain, rank
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -32,7 +32,7 @@ _PAIRS_SHOWN = 12
     metavar="NAME",
     default=DEFAULT_STRATEGY,
     show_default=True,
-    help="How to order: " + ", ".join(s.value for s in StrategyName) + ".",
+    help="How to order: " + ", ".join(strategy_names()) + ".",
 )
 @click.option("--show", type=Count(0), metavar="N", default=10, show_default=True, help="Print the first N instances.")
 @history_option()

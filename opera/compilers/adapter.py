@@ -171,6 +171,10 @@ class Adapter:
     """The level that optimises least; None for the last of *levels*."""
     is_slow: ClassVar[bool] = False
     """Whether it is written to be read, not to be fast: a test that reaches its time limit is declined as `too-slow`, and is no finding."""
+    is_interpreter: ClassVar[bool] = False
+    """Whether it interprets the specification of its format, so that its results count for more than a compiler's."""
+    gives_references: ClassVar[bool] = False
+    """Whether the library of its frontend computes results with it."""
     fork: ClassVar[Fork] = Fork.WARM
     """When a process may be copied for a test of its own."""
     message_noise: ClassVar[tuple[str, ...]] = ()

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import Any
 
 from opera.compilers.adapter import Subject
-from opera.instance import Kind
 
 
 def parse(data: bytes) -> Any:
@@ -19,9 +18,9 @@ def parse(data: bytes) -> Any:
 def operator_of(subject: Subject) -> str:
     """The operator of a model with one node; for a graph that spells an operator out, its name with a mark.
 
-    All programs have one name, which a reduction keeps: the operators that a failure needs are its trigger.
+    Instances of several operators have one name, which a reduction keeps: the operators that a failure needs are its trigger.
     """
-    if subject.instance.kind is Kind.PROGRAM:
+    if not subject.instance.kind.behaviour.has_one_operator:
         return subject.instance.operator
     nodes = parse(subject.data).graph.node
     return str(nodes[0].op_type) if len(nodes) == 1 else f"{subject.instance.operator} (expanded)"

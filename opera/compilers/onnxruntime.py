@@ -14,7 +14,6 @@ from typing import Any, cast
 from opera.arrays import Array, Outputs, dtype_name, pack, packed_size, unpack
 from opera.compilers import onnx_format, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
-from opera.instance import Kind
 from opera.models import onnx_inputs
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Failure
@@ -130,7 +129,8 @@ class OnnxRuntimeAdapter(Adapter):
         """The kernel that runs the model's operator, as ONNX Runtime's own table has it: `Conv 11+`, `Resize 13-17`."""
         names = self.converters(subject)
         if subject.route.frontend == "onnx":
-            return names[0] if len(names) == 1 and subject.instance.kind is not Kind.PROGRAM else onnx_format.operator_of(subject)
+            single = len(names) == 1 and subject.instance.kind.behaviour.has_one_operator
+            return names[0] if single else onnx_format.operator_of(subject)
         distinct = list(dict.fromkeys(names))
         return "+".join(distinct) if len(distinct) <= _MOST_NAMED else f"{subject.instance.operator} (exported)"
 

@@ -5,42 +5,54 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
+
 from opera.arrays import Array, as_array, is_array
 from opera.compilers.adapter import CannotFeed, Subject
-from opera.stablehlo.scanner import Cursor, TextError, tokens
-from opera.stablehlo.types import tensor_type
 
 UNKNOWN = r"custom op '(?:stablehlo|chlo)\.\w+' is unknown"
 """How MLIR says that its version of StableHLO lacks an operation that a text has."""
-_MAIN = "@main"
 _ELEMENT = re.compile(r"tensor<(?:[^<>]*[x,])?(\w+)>")
+_QUIET = r'"(?:\\.|[^"\\])*"|//[^\n]*'
+"""Strings and comments, in which nothing counts."""
+_MAIN = re.compile(rf'{_QUIET}|(?P<main>func\.func\s+(?:\w+\s+)?(?:@main|@"main")\s*\()')
+_TOKEN = re.compile(rf"{_QUIET}|->|[<({{\[]|[>)}}\]]|,")
+_ARGUMENT = re.compile(r"\s*%[\w$.-]+\s*:\s*(?P<type>[^\s<]+(?:<.*>)?)", re.DOTALL)
+_DTYPE = re.compile(r"tensor<(?:[\d?]+x)*(?P<kind>f|i|ui|complex<f)(?P<bits>16|32|64)>")
+_KINDS = {"f": ("float", 1), "i": ("int", 1), "ui": ("uint", 1), "complex<f": ("complex", 2)}
+"""Name of the dtype, and how often it holds its bits."""
 
 
 def input_types(text: str) -> list[str]:
     """The types of the arguments of `main`, as the text has them; raises CannotFeed where it has no such function."""
-    found = tokens(text)
-    for token in found:
-        if token.text == "func.func":
-            name = next((each for each in found if each.kind in ("name", "string")), None)
-            if name is not None and name.text == _MAIN:
-                return _types(Cursor(text, name.end))
-    raise CannotFeed("the module has no function main")
-
-
-def _types(cursor: Cursor) -> list[str]:
+    found = next((each for each in _MAIN.finditer(text) if each["main"]), None)
+    if found is None:
+        raise CannotFeed("the module has no function main")
     types: list[str] = []
-    try:
-        inner = Cursor(cursor.group(), 1)
-        while inner.peek() not in (")", ""):
-            inner.take()
-            inner.expect(":")
-            types.append(inner.type())
-            if inner.peek() == "{":
-                inner.group()
-            inner.accept(",")
-    except TextError as error:
-        raise CannotFeed(f"the arguments of main cannot be read: {error}") from error
+    for each in _arguments(text, found.end()):
+        match = _ARGUMENT.match(re.split(r"\s(?:\{|loc\()", each, maxsplit=1)[0])
+        if match is None:
+            raise CannotFeed(f"the arguments of main cannot be read: {each.strip()[:80]!r} has no type")
+        types.append(match["type"])
     return types
+
+
+def _arguments(text: str, start: int) -> list[str]:
+    """The parts of the list of arguments that begins at *start*, without its brackets."""
+    depth, parts = 0, [start]
+    for token in _TOKEN.finditer(text, start):
+        sign = token[0]
+        if sign in "<({[":
+            depth += 1
+        elif sign in (">", ")", "}", "]"):
+            if depth == 0:
+                ends = [*(each - 1 for each in parts[1:]), token.start()]
+                found = [text[begin:end] for begin, end in zip(parts, ends, strict=True)]
+                return found if any(each.strip() for each in found) else []
+            depth -= 1
+        elif sign == "," and depth == 0:
+            parts.append(token.end())
+    raise CannotFeed("the arguments of main cannot be read: the list has no end")
 
 
 def declared_inputs(subject: Subject, count: int) -> list[Any]:
@@ -54,10 +66,11 @@ def as_declared(value: Any, type: str) -> Any:
     if not is_array(value):
         return value
     array: Array = as_array(value)
-    try:
-        dtype = tensor_type(type).element.numpy
-    except ValueError:
+    found = _DTYPE.search(type)
+    if found is None:
         return array
+    name, parts = _KINDS[found["kind"]]
+    dtype = np.dtype(f"{name}{parts * int(found['bits'])}")
     narrows = array.dtype.kind == dtype.kind and array.dtype.itemsize > dtype.itemsize
     return array.astype(dtype) if narrows else array
 

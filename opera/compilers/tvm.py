@@ -15,7 +15,6 @@ import numpy as np
 from opera.arrays import Array, Outputs, dtype_name
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax, watching
 from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
-from opera.instance import Kind
 from opera.instrumentation.tensors import DTYPE_BITS
 from opera.models import onnx_inputs
 from opera.oracles.verdict import Failure
@@ -221,7 +220,7 @@ class TvmAdapter(Adapter):
         found = of_frames((failure or {}).get("frames", ()))
         if found is not None:
             return found
-        if subject.instance.kind is Kind.PROGRAM:
+        if not subject.instance.kind.behaviour.has_one_operator:
             return subject.instance.operator
         if subject.route.name == "onnx":
             names = of_onnx(subject.data)
@@ -234,7 +233,7 @@ class TvmAdapter(Adapter):
     def converters(self, subject: Subject) -> Sequence[str]:
         if subject.route.name == "onnx":
             return [name for name in of_onnx(subject.data) if name is not None]
-        return () if subject.instance.kind is Kind.PROGRAM else super().converters(subject)
+        return super().converters(subject) if subject.instance.kind.behaviour.has_one_operator else ()
 
     def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_tvm()

@@ -6,9 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
-from opera.bounded_json import parsed_json
 from opera.compilers.adapter import Route, Subject, rejecting
-from opera.programs.document import decode_program
 
 FRONTEND = "relax"
 LEGALIZED = "legalized"
@@ -24,8 +22,7 @@ ROUTES = (
 
 def module_of(subject: Subject) -> Any:
     """The module of the program in the subject's artefact."""
-    printer: Any = importlib.import_module("opera.templates.program_relax")
-    return printer.module_of(decode_program(parsed_json(subject.data)))
+    return subject.instance.kind.behaviour.artefact(subject.data)
 
 
 def check_types(module: Any) -> None:

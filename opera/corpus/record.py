@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from pkgutil import resolve_name
 
 from opera.console import option, plural, say
 from opera.corpus.files import export
 from opera.corpus.selection import Selection
 from opera.errors import NothingSelected, UserError
 from opera.extract import ExtractOptions, FileEnded, Item, Progress, Recorded, SourceSummary, describe, extract
-from opera.extract.constraints import read_constraints
 from opera.instance import Instance, Occurrence, Outcome
 from opera.store import Corpus, Workspace
 from opera.store.corpus import EndedFile, Extraction, ExtractionProgress
@@ -35,7 +35,6 @@ def record(
     sources: Sequence[str],
     how: ExtractOptions,
     *,
-    constraints: Path | None = None,
     fresh: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> tuple[SourceSummary, ...]:
@@ -46,7 +45,6 @@ def record(
         library: `pytorch`, `onnx` ...
         sources: Names of sources; if empty, all that do not run on request.
         how: How the sources run. `ended` is ignored: the workspace knows which files are finished.
-        constraints: Folder of DocTer's constraint files.
         fresh: Whether to run finished files of a suite again.
         progress: Called a few times a second.
 
@@ -59,8 +57,10 @@ def record(
         if fresh:
             finished.forget(names or ["suite", "scripts"])
         options = dict(how.options)
-        if constraints is not None:
-            options["constraints"] = str(_constraints(constraints, library, scratch / "constraints.json"))
+        for option, target in _preparations(library, names).items():
+            if options.get(option):
+                function: Callable[[Path, str, Path], Path] = resolve_name(target)
+                options[option] = str(function(Path(options[option]), library, scratch))
         if not options.get(INSTANCES) and (source := _replaying(library, names)):
             path = scratch / "instances.jsonl"
             count = write_replayable(space, library, source, how.seed, path)
@@ -91,12 +91,9 @@ def write_replayable(space: Workspace, library: str, source: str, seed: int, pat
         ) from error
 
 
-def _constraints(folder: Path, library: str, path: Path) -> Path:
-    """Turns DocTer's files in *folder* into the file at *path*, and says how many constraints were not understood."""
-    found = read_constraints(folder, library)
-    found.write(path)
-    say(f"constraints of {len(found.apis)} APIs; {sum(found.ignored.values())} constraints were not understood and are left out")
-    return path
+def _preparations(library: str, named: Sequence[str]) -> dict[str, str]:
+    """The functions that prepare options of the sources called *named*."""
+    return {option: target for source in describe(library).sources if source.name in named for option, target in source.prepare.items()}
 
 
 def _replaying(library: str, named: Sequence[str]) -> str | None:

@@ -14,7 +14,7 @@ from typing import TypeVar
 from opera.console import one_line
 from opera.errors import NothingSelected, UserError
 from opera.instance import encode_instance
-from opera.prioritize import Candidate, Context, StrategyName, get_strategy
+from opera.prioritize import Candidate, Context, get_strategy
 from opera.store import Corpus, Workspace, queries
 from opera.untrusted import JsonObject
 
@@ -239,6 +239,6 @@ def most_varied(workspace: Workspace, rows: Sequence[Chosen], selection: Selecti
         if selection.max_size is None or len(json.dumps(encode_instance(instance), separators=(",", ":"))) <= selection.max_size:
             candidates.append(Candidate(key, instance))
     by_id = {row.id: row for row in rows}
-    ranked = get_strategy(StrategyName.OPERA.value).rank(candidates, Context(seed=seed))
+    ranked = get_strategy("opera").rank(candidates, Context(seed=seed))
     order = at_most((by_id[each.id] for each in ranked), selection.cap, lambda row: (row.library, row.api))
     return list(islice(order, selection.limit))

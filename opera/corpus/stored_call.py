@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,14 +9,9 @@ from pathlib import Path
 from opera import bundle
 from opera.calls import WIDTH, call_text, value_text
 from opera.console import one_line
-from opera.instance import Instance, Kind, decode_instance
+from opera.instance import Instance, decode_instance
 from opera.instrumentation.wire import Json
-from opera.programs.document import BadProgram
-from opera.programs.instances import program_of
-from opera.programs.text import lines_of
 from opera.store import Corpus
-
-_SHOWN_LINES = 60
 
 
 @dataclass(frozen=True)
@@ -64,22 +58,12 @@ def stored_call(corpus: Corpus, blobs: Path, key: str, width: float = WIDTH) -> 
 
 
 def full_text(instance: Instance, width: float = WIDTH) -> str:
-    """The call of *instance*; of a program the values of its inputs, and then its functions."""
-    return "\n".join((call_text(instance, width), *_lines_of_program(instance)))
-
-
-def _lines_of_program(instance: Instance) -> tuple[str, ...]:
-    if instance.kind is not Kind.PROGRAM:
-        return ()
-    with contextlib.suppress(BadProgram):
-        lines = [one_line(each, 200) for each in lines_of(program_of(instance))]
-        more = len(lines) - _SHOWN_LINES
-        return (*lines[:_SHOWN_LINES], *([f"… {more:,} more lines"] if more > 0 else []))
-    return ()
+    """The call of *instance*, and the lines that its kind adds."""
+    return "\n".join((call_text(instance, width), *instance.kind.behaviour.lines(instance)))
 
 
 def _context(instance: Instance) -> tuple[str, ...]:
-    lines = _lines_of_program(instance)
+    lines = instance.kind.behaviour.lines(instance)
     if lines:
         return lines
     shown = tuple(f"{name}: {value_text(value)}" for name, value in instance.context if name != "outputs")

@@ -29,7 +29,6 @@ from opera.difftest.messages import (
     from_json,
     to_json,
 )
-from opera.difftest.rejection import accepted, fault_of
 from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
@@ -173,8 +172,9 @@ class CompilerWorker:
 
     def _accepted(self, subject: Subject) -> Compared:
         """What the compiler should have rejected."""
-        fault = fault_of(subject.instance)
-        return Compared(accepted(fault, self._factory.name, subject.route.frontend), fault.operator)
+        kind = subject.instance.kind.behaviour
+        difference: DifferenceFacts = kind.accepted(subject.instance, self._factory.name, subject.route.frontend)
+        return Compared(difference, kind.rejection(subject.instance))
 
     def _failed(self, error: BaseException, stage: str, subject: Subject) -> CompilerRaised | Compared:
         failure = describe(error)
@@ -182,7 +182,7 @@ class CompilerWorker:
         if subject.route.rejects:
             if rule is not None or declined(self._adapter.rejections, failure, stage) is not None:
                 return Compared(None, how=REJECTED)
-            return CompilerRaised(cast(Any, stage), failure, None, fault_of(subject.instance).operator)
+            return CompilerRaised(cast(Any, stage), failure, None, subject.instance.kind.behaviour.rejection(subject.instance))
         unsupported = rule.reason if rule is not None else NEWER_OPSET if self._is_newer(subject) else None
         converter = self._converter(subject, failure)
         return CompilerRaised(cast(Any, stage), failure, unsupported, converter, raised_by(error, self._factory.__module__))

@@ -8,13 +8,11 @@ from dataclasses import dataclass, field
 from opera.compilers.exporters import converter_of_exporter
 from opera.compilers.registry import noise_of
 from opera.difftest.messages import Compared, CompilerRaised, ExporterFailed, InstanceRejected, LibraryLost, NotCaptured, from_json
-from opera.difftest.rejection import ACCEPTED
 from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
 from opera.oracles.fingerprint import Symptom, summary, symptom_of
 from opera.oracles.verdict import SHAPE_VARIES, Detail, Failure, Stage, Verdict
-from opera.programs.instances import ILL_TYPED
 from opera.workers.process import Done, Lost, Raised
 
 HARNESS_ERROR = "harness-error"
@@ -172,8 +170,6 @@ def needs_review(judgement: Judgement, test: Test) -> bool:
     What fails while it is compiled fails whatever they are, unless they are constants of the model, and such that no specification allows
     them: a compiler that computes with them is free to refuse.
     """
-    if judgement.detail.get("difference", {}).get("kind") == ACCEPTED or test.api == ILL_TYPED:
-        return False
     if judgement.stage in _ALWAYS.get(judgement.verdict, ()):
         return True
     if judgement.verdict not in _MAY_RAISE or judgement.stage not in _COMPILING or test.form.inputs is not InputForm.BAKED:

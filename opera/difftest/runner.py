@@ -13,7 +13,7 @@ from opera import bundle
 from opera.arrays import ModelValue
 from opera.compilers.exporters import culprits
 from opera.config import Config
-from opera.difftest.judge import Judgement, needs_review
+from opera.difftest.judge import Judgement
 from opera.difftest.messages import Compile, ExporterFailed, FirstPass, InstanceRejected, Made, from_json, to_json
 from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
 from opera.difftest.session import SubjectSession
@@ -143,7 +143,7 @@ class TestRunner:
         library, compiler = roles
 
         def reviewed(judgement: Judgement, test: Test) -> bool:
-            return needs_review(judgement, test) and self._may_be_wanted(judgement, wanted)
+            return whole.reviewed(judgement, test) and self._may_be_wanted(judgement, wanted)
 
         whole = self._workers.difftest(lambda _: document)
         difftest = replace(whole, lowest=None, confirm=False, library=library, compiler=compiler, reviewed=reviewed)

@@ -22,6 +22,7 @@ from opera.instance import encode_instance
 from opera.models.forms import InputForm, ModelForm
 from opera.oracles import revisions
 from opera.oracles.verdict import Verdict
+from opera.plugins import load
 from opera.workers.pool import WorkerPool
 from opera.workers.pool_protocol import PoolProtocol, WorkerConfig, WorkerKind
 from opera.workers.process import Done, Limits, Lost, Raised
@@ -162,10 +163,15 @@ class SubjectSession:
             lowest=self.adapter.level_below(settings.level),
             computes_as=self.adapter.computes_as,
             confirm=settings.confirm,
-            reviewed=needs_review if settings.confirm else _never,
+            reviewed=reviewed_on(route) if settings.confirm else _never,
             measure=settings.suite is not None,
             is_slow=self.adapter.is_slow,
         )
+
+
+def reviewed_on(route: Route) -> Callable[[Judgement, Test], bool]:
+    """Which failures are reviewed on *route*: none where the compiler has to reject the model, whatever its inputs are."""
+    return _never if route.rejects else needs_review
 
 
 def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
@@ -174,7 +180,7 @@ def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
     Raises:
         EnvironmentBroken: the library has no canary.
     """
-    instance = canary(route.library, ill_typed=route.rejects)
+    instance = canary(route.library, rejects=route.rejects)
     document = json.dumps(encode_instance(instance))
     test = Test(0, _CANARY, _CANARY, instance.api, ModelForm(InputForm.RUNTIME), _CANARY, _CANARY, seed)
     return DiffTest(subject, route.artefact, (route.frontend, route.name), lambda _: document, confirm=False, reviewed=_never), test
@@ -189,6 +195,4 @@ def _pool(
 ) -> PoolProtocol:
     if settings.cluster is None:
         return WorkerPool(posts, limits, settings.jobs, scratch, logs)
-    from opera.workers.ray_pool import RayPool
-
-    return RayPool(posts, limits, settings.jobs, workspace, settings.cluster)
+    return load("opera.pools", "ray")(posts, limits, settings.jobs, workspace, settings.cluster)

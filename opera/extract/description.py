@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from opera.errors import UserError
+from opera.plugins import registered
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CORPORA = PACKAGE / "corpora"
+GROUP = "opera.corpora"
+"""Entry points of packages with a folder `corpora`: more libraries, or more sources of known ones."""
 INSTRUMENTATION = PACKAGE / "instrumentation"
 SCHEMA = 1
 RUNNERS = ("auto", "pytest", "unittest", "script")
@@ -62,13 +67,15 @@ class SourceDescription:
 
     Attributes:
         name: `opinfo`, `node-tests` ...
-        host: The program in instrumentation/hosts that runs it.
+        host: The program in instrumentation/hosts that runs it, or, with dots, a module of an extension.
         summary: What it is, in one line.
         modules: What the host imports beyond the library's own modules.
         shards: The most hosts that are worth starting at a time.
         timeout: Seconds that one host may take.
         stall: Seconds for which one host may write nothing.
         options: Arguments of the host with their defaults.
+        prepare: By option, `module:function` that turns what the user gives into what the host reads: path, library and an empty folder to
+            the path of a file.
         environment: Environment variables of the host; `{option}` stands for the value of an option.
         exclude: Entries that are left out.
         suite: What a source has whose entries are the files of a folder; None for any other.
@@ -83,6 +90,7 @@ class SourceDescription:
     timeout: float = 1800.0
     stall: float = 180.0
     options: Mapping[str, str] = field(default_factory=dict[str, str])
+    prepare: Mapping[str, str] = field(default_factory=dict[str, str])
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     exclude: tuple[Exclusion, ...] = ()
     suite: SuiteDescription | None = None
@@ -115,25 +123,42 @@ class LibraryDescription:
         return found
 
 
-def libraries(folder: Path = CORPORA) -> tuple[str, ...]:
-    """The libraries that have a description, in alphabetical order."""
-    return tuple(sorted(path.stem for path in folder.glob("*.toml")))
+def folders() -> tuple[Path, ...]:
+    """OPERA's folder of descriptions, then those of extensions; a package that is gone has none."""
+    found = [CORPORA]
+    for package in registered(GROUP).values():
+        with suppress(ImportError):
+            spec = importlib.util.find_spec(package)
+            if spec is not None and spec.origin is not None:
+                found.append(Path(spec.origin).parent / "corpora")
+    return tuple(found)
 
 
-def describe(library: str, folder: Path = CORPORA) -> LibraryDescription:
-    """Reads the description of *library*.
+def libraries(*places: Path) -> tuple[str, ...]:
+    """The libraries that have a description in *places*, or else anywhere, in alphabetical order."""
+    return tuple(sorted({path.stem for folder in places or folders() for path in folder.glob("*.toml")}))
+
+
+def describe(library: str, *places: Path) -> LibraryDescription:
+    """Reads the description of *library* in *places*, or else anywhere. Further files of that name add sources.
 
     Raises:
         UserError: the library has no description, or it is malformed; the message names file and row.
     """
-    if library not in libraries(folder):
-        raise unknown("unknown library", library, libraries(folder))
-    path = folder / f"{library}.toml"
+    paths = [path for folder in places or folders() if (path := folder / f"{library}.toml").is_file()]
+    if not paths:
+        raise unknown("unknown library", library, libraries(*places))
+    first, *others = (_read(path) for path in paths)
+    description = _library(first)
+    return replace(description, sources=(*description.sources, *(each for row in others for each in _more_sources(row))))
+
+
+def _read(path: Path) -> _Row:
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path.name}: not a TOML file: {error}") from error
-    return _library(_Row(path.name, table))
+    return _Row(path.name, table)
 
 
 def unknown(problem: str, name: str, valid: Iterable[str]) -> UserError:
@@ -235,9 +260,26 @@ def _library(row: _Row) -> LibraryDescription:
     return description
 
 
+def _more_sources(row: _Row) -> tuple[SourceDescription, ...]:
+    row.version("schema", SCHEMA)
+    row.text("library")
+    found = tuple(_source(item) for item in row.rows("source"))
+    row.finish()
+    return found
+
+
+def _is_host(name: str) -> bool:
+    if "." not in name:
+        return (INSTRUMENTATION / "hosts" / f"{name.replace('-', '_')}.py").is_file()
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ImportError:
+        return False
+
+
 def _source(row: _Row) -> SourceDescription:
     host = row.text("host")
-    if not (INSTRUMENTATION / "hosts" / f"{host.replace('-', '_')}.py").is_file():
+    if not _is_host(host):
         raise UserError(f"{row.place}: instrumentation/hosts has no host {host!r}; correct the name")
     description = SourceDescription(
         name=row.text("name"),
@@ -248,6 +290,7 @@ def _source(row: _Row) -> SourceDescription:
         timeout=row.number("timeout", 1800.0),
         stall=row.number("stall", 180.0),
         options=row.options("options"),
+        prepare=row.options("prepare"),
         environment=row.options("environment"),
         suite=_suite(row.table("suite")),
         on_request=row.switch("on_request"),

@@ -7,22 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from opera.instance.kinds import Kind
 from opera.instance.values import Tensor, Value, walk
-
-
-class Kind(enum.Enum):
-    """How an instance is called."""
-
-    FUNCTION = "function"
-    """A function or method: `call` holds all its arguments."""
-    MODULE = "module"
-    """A class that is built with `init` and then called with `call`."""
-    NODE = "node"
-    """One ONNX node: attributes in `init`, input slots in `call` (None for an omitted optional input)."""
-    GRAPH = "graph"
-    """An operator spelled out as a graph of others (ONNX function bodies); the graph is in `context`."""
-    PROGRAM = "program"
-    """A generated program of many operators: `program/1` in `context`, a value for each parameter of its `main` in `call`."""
 
 
 class Outcome(enum.Enum):

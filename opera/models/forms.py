@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 
 from opera.instance import Call, Instance, Kind, Tensor
+from opera.instance.libraries import facts_of
 from opera.instance.values import walk
 from opera.models.sampling import is_inexact
 
@@ -20,8 +21,6 @@ BESIDE = "beside"
 """The context fact of both sides of a pair in one model, side b's with this call, side a's: outputs are those of a, then those of b."""
 _SMALL = 8
 _WITH_OPSET = re.compile(r"([a-z]+)@([1-9]\d?)", re.ASCII)
-_OF_CONSTANTS = "stablehlo"
-"""The library whose programs have all inputs as constants: as arguments, they reach other code of a compiler."""
 
 
 class InputForm(enum.Enum):
@@ -30,7 +29,7 @@ class InputForm(enum.Enum):
     RUNTIME = "runtime"
     BAKED = "baked"
     FOLDED = "folded"
-    """Baked in, and operations of constants only replaced by what an interpreter gives for them: of StableHLO programs."""
+    """Baked in, and operations of constants only replaced by what an interpreter gives for them."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
     """
     if instance.kind not in (Kind.NODE, Kind.GRAPH):
         return ()
-    if instance.library == _OF_CONSTANTS:
+    if facts_of(instance.library).constants:
         return tuple(range(len(instance.call)))
     return tuple(
         place
@@ -83,7 +82,7 @@ def bakeable(instance: Instance) -> tuple[int, ...]:
 
 def forms_of(instance: Instance, wanted: tuple[InputForm, ...]) -> tuple[InputForm, ...]:
     """The forms among *wanted* in which *instance* gives different models; without anything to bake, that is `runtime` alone."""
-    known = tuple(each for each in wanted if each is not InputForm.FOLDED or instance.library == _OF_CONSTANTS)
+    known = tuple(each for each in wanted if each is not InputForm.FOLDED or facts_of(instance.library).constants)
     return known if bakeable(instance) or not known else (InputForm.RUNTIME,)
 
 

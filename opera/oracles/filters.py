@@ -12,11 +12,10 @@ from typing import Any
 
 from opera.arrays import Array
 from opera.instance import Instance
+from opera.instance.libraries import facts_of
 from opera.oracles.conditions import CONDITIONS, OF_INPUTS
 from opera.oracles.evidence import Evidence
 
-_SPECIFIED = frozenset({"stablehlo"})
-"""Libraries with a specification that says what every operator does: a row about operators by name has to name such a library."""
 _ALL = r"\w+"
 
 
@@ -43,7 +42,7 @@ class FilterScope:
         """Whether *instance* is one of an operator that the row is about."""
         if not self.operators.fullmatch(instance.operator) or (self.libraries and instance.library not in self.libraries):
             return False
-        if instance.library in _SPECIFIED and not self.libraries and self.operators.pattern != _ALL:
+        if facts_of(instance.library).specified and not self.libraries and self.operators.pattern != _ALL:
             return False
         opset = instance.context_value("opset")
         if self.before_opset is not None and isinstance(opset, int) and opset >= self.before_opset:

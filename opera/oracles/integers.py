@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import Array, as_array, is_array
-from opera.instance import Instance, Kind, Tensor
+from opera.instance import Instance, Tensor
 from opera.oracles.evidence import Evidence
 
 _MOST = 20_000
@@ -67,7 +67,7 @@ def wraps(evidence: Evidence) -> Array:
     largest of no numbers. In a program, the integers may be on the way to any result.
     """
     narrow = evidence.expected
-    if evidence.instance.kind is Kind.PROGRAM:
+    if not evidence.instance.kind.behaviour.has_one_operator:
         wide = evidence.exact("int64")
         return evidence.nowhere() if wide is None else (wide != narrow) & ~((wide != wide) & (narrow != narrow))
     if narrow.dtype.kind != "i":

@@ -22,7 +22,6 @@ def metrics(expected: Outputs, actual: Outputs) -> MetricFacts:
 
     Distances leave out elements that are NaN on both sides; they are None where no element is left. The same infinity on both sides counts
     as 0. Where the outputs differ in number, shape or kind, or hold text, only the code is given. A distance that is not finite is text.
-    The codes are OpiDiff's.
     """
     if len(expected) != len(actual):
         return _without_distance(NOT_COMPARABLE_SHAPE)

@@ -87,6 +87,10 @@ class Failure(Cause):
     cause: NotRequired[Cause | None]
 
 
+ACCEPTED = "accepted"
+"""The kind of difference of a compiler that accepts what it has to reject."""
+
+
 class DifferenceFacts(TypedDict):
     """What differs between two outputs, as `opera.oracles.compare.Difference` writes it."""
 

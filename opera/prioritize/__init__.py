@@ -2,8 +2,8 @@
 
 from opera.prioritize.familiarity import equipped_counts
 from opera.prioritize.history import History, record
-from opera.prioritize.registry import get_strategy
-from opera.prioritize.strategy import Adaptive, Candidate, Context, Observation, Ranked, Session, Strategy, StrategyName
+from opera.prioritize.registry import get_strategy, strategy_names
+from opera.prioritize.strategy import Adaptive, Candidate, Context, Observation, Ranked, Session, Strategy
 
 __all__ = [
     "Adaptive",
@@ -14,8 +14,8 @@ __all__ = [
     "Ranked",
     "Session",
     "Strategy",
-    "StrategyName",
     "equipped_counts",
     "get_strategy",
     "record",
+    "strategy_names",
 ]

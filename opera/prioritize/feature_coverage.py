@@ -16,7 +16,7 @@ from opera.prioritize.encoding import Feature
 from opera.prioritize.familiarity import Familiarity, Vocabulary
 from opera.prioritize.operator_features import OperatorFeatures
 from opera.prioritize.queues import BOOST, Head, Merged, OperatorQueue
-from opera.prioritize.strategy import Candidate, Context, Observation, Prepared, Ranked, Session, StrategyName, by_operator, draw_order
+from opera.prioritize.strategy import Candidate, Context, Observation, Prepared, Ranked, Session, by_operator, draw_order
 
 _PAIR_ENTRIES = 12_000_000
 """Entries (of four bytes) that the pairs of a whole corpus may take: instances times pairs per operator."""
@@ -44,7 +44,7 @@ class OperaStrategy:
     in turn. What failed on other compilers or on earlier versions counts double. Equipped counts are not used.
     """
 
-    name = StrategyName.OPERA
+    name = "opera"
 
     def __init__(self) -> None:
         self._rankers = Prepared(Ranker)
@@ -59,7 +59,7 @@ class OperaAdaptiveStrategy(OperaStrategy):
     A test that fails in a new way does not count as a turn of its family, one that fails as another did counts twice.
     """
 
-    name = StrategyName.OPERA_ADAPTIVE
+    name = "opera-adaptive"
 
     def session(self, candidates: Sequence[Candidate], context: Context) -> Session:
         """Begins a ranking that learns from what is observed."""

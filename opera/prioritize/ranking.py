@@ -13,13 +13,13 @@ from opera.prioritize import equipped_counts, get_strategy
 from opera.prioritize.feature_coverage import OperaSession, OperaStrategy, Ranker, Reasons, uncollected
 from opera.prioritize.history import History, record
 from opera.prioritize.kept_features import keep, load
-from opera.prioritize.strategy import Candidate, Context, Observation, StrategyName
+from opera.prioritize.strategy import Candidate, Context, Observation
 from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
 
-DEFAULT_STRATEGY = StrategyName.OPERA.value
+DEFAULT_STRATEGY = "opera"
 """Of a ranking that is made before its campaign."""
-CAMPAIGN_STRATEGY = StrategyName.OPERA_ADAPTIVE.value
+CAMPAIGN_STRATEGY = "opera-adaptive"
 """Of a campaign whose subject has no ranking yet."""
 
 
@@ -151,8 +151,8 @@ def explain(strategy: str, candidates: Sequence[Candidate], context: Context, pr
     Raises:
         UserError: no candidate, or several candidates, begin with it; or the strategy is not the default.
     """
-    if strategy != StrategyName.OPERA.value:
-        raise UserError(f"rankings of {strategy} cannot be explained; use --strategy {StrategyName.OPERA.value}")
+    if strategy != "opera":
+        raise UserError(f"rankings of {strategy} cannot be explained; use --strategy opera")
     found = sorted({each.id for each in candidates if each.id.startswith(prefix)})
     if len(found) != 1:
         raise UserError(f"{len(found) or 'no'} ranked instances begin with {prefix!r}; give the digits of exactly one")

@@ -1,30 +1,22 @@
-"""Strategies by name."""
+"""Strategies by name: the two of OPERA, and those of the entry points `opera.strategies`."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
 
+from opera.compilers.registry import did_you_mean
 from opera.errors import UserError
-from opera.prioritize.artifact import ArtifactStrategy
-from opera.prioritize.baselines import AdditionalStrategy, FastStrategy, RandomStrategy, RoundRobinStrategy, TotalStrategy
+from opera.plugins import load, registered
 from opera.prioritize.feature_coverage import OperaAdaptiveStrategy, OperaStrategy
-from opera.prioritize.paper import OperatorOnlyStrategy, PaperStrategy, ParameterOnlyStrategy
-from opera.prioritize.strategy import Strategy, StrategyName
+from opera.prioritize.strategy import Strategy
 
-_STRATEGIES: dict[StrategyName, Callable[[], Strategy]] = {
-    StrategyName.OPERA: OperaStrategy,
-    StrategyName.OPERA_ADAPTIVE: OperaAdaptiveStrategy,
-    StrategyName.OPERA_PAPER: PaperStrategy,
-    StrategyName.OPERA_ARTIFACT: ArtifactStrategy,
-    StrategyName.OPERATOR_ONLY: OperatorOnlyStrategy,
-    StrategyName.PARAMETER_ONLY: ParameterOnlyStrategy,
-    StrategyName.FAST: FastStrategy,
-    StrategyName.TOTAL: TotalStrategy,
-    StrategyName.ADDITIONAL: AdditionalStrategy,
-    StrategyName.ROUND_ROBIN: RoundRobinStrategy,
-    StrategyName.RANDOM: RandomStrategy,
-}
+GROUP = "opera.strategies"
+_OWN: dict[str, Callable[[], Strategy]] = {"opera": OperaStrategy, "opera-adaptive": OperaAdaptiveStrategy}
+
+
+def strategy_names() -> list[str]:
+    """The names that `--strategy` takes."""
+    return [*_OWN, *(name for name in registered(GROUP) if name not in _OWN)]
 
 
 def get_strategy(name: str) -> Strategy:
@@ -32,10 +24,9 @@ def get_strategy(name: str) -> Strategy:
 
     Raises:
         UserError: the strategy is unknown; the message lists all strategies.
+        EnvironmentBroken: it cannot be imported.
     """
-    names = [member.value for member in StrategyName]
+    names = strategy_names()
     if name not in names:
-        close = difflib.get_close_matches(name, names, n=1)
-        hint = f" (did you mean {close[0]!r}?)" if close else ""
-        raise UserError(f"unknown strategy {name!r}{hint}; choose one of: {', '.join(names)}")
-    return _STRATEGIES[StrategyName(name)]()
+        raise UserError(f"unknown strategy {name!r}{did_you_mean(name, names)}; choose one of: {', '.join(names)}")
+    return _OWN[name]() if name in _OWN else load(GROUP, name)()

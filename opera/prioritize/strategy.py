@@ -14,22 +14,6 @@ from opera.prioritize.history import History
 T = TypeVar("T")
 
 
-class StrategyName(enum.Enum):
-    """The strategies, by the names that `--strategy` takes."""
-
-    OPERA = "opera"
-    OPERA_ADAPTIVE = "opera-adaptive"
-    OPERA_PAPER = "opera-paper"
-    OPERA_ARTIFACT = "opera-artifact"
-    OPERATOR_ONLY = "operator-only"
-    PARAMETER_ONLY = "parameter-only"
-    FAST = "fast"
-    TOTAL = "total"
-    ADDITIONAL = "additional"
-    ROUND_ROBIN = "round-robin"
-    RANDOM = "random"
-
-
 @dataclass(frozen=True)
 class Candidate:
     """An operator instance that waits for its rank; *id* is its digest."""
@@ -79,7 +63,7 @@ class Strategy(Protocol):
     """Orders candidates so that those likely to reveal different bugs come first."""
 
     @property
-    def name(self) -> StrategyName:
+    def name(self) -> str:
         """The name the user selects it by."""
         ...
 

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.compilers.adapter import REJECTS
 from opera.compilers.exporters import issue_form
 from opera.compilers.registry import known_adapter
 from opera.console import one_line
 from opera.corpus.stored_call import full_text, stored_call
-from opera.difftest.rejection import ACCEPTED
 from opera.errors import UserError
 from opera.instance import decode_instance
+from opera.instance.libraries import facts_of
 from opera.oracles.fingerprint import ELEMENTS
-from opera.oracles.verdict import Stage, Verdict
-from opera.programs.instances import ILL_TYPED
+from opera.oracles.verdict import ACCEPTED, Stage, Verdict
 from opera.report import details
 from opera.report.details import NamedText
 from opera.report.reproducer import Attempt, ScriptCase
@@ -30,21 +30,6 @@ from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
 
 _TEMPLATES = Path(__file__).parent.parent / "templates" / "issues"
-_FRAMEWORKS = {
-    "pytorch": "PyTorch",
-    "onnx": "ONNX",
-    "keras": "Keras",
-    "tensorflow": "TensorFlow",
-    "jax": "JAX",
-    "tflite": "TensorFlow Lite",
-    "stablehlo": "StableHLO",
-    "relax": "Relax",
-}
-_SPECIFIED = {
-    "stablehlo": "the program declares it, or the interpreter of StableHLO computes it",
-    "relax": "numpy computes it, operator by operator",
-}
-"""Who gives the expected result, for libraries that compute nothing themselves."""
 _TESTS = 5
 _LOG = 60
 """Lines of a log that an issue quotes."""
@@ -143,7 +128,7 @@ def text_of(facts: IssueFacts) -> str:
         "warning": _warning(facts),
         "finding": facts.finding,
         "owner": inline(facts.owner),
-        "framework": _FRAMEWORKS.get(result.frontend, inline(result.frontend)),
+        "framework": inline(facts_of(result.frontend).title),
         "converter": code(result.converter or ""),
         "stage": result.stage.value if result.stage else "",
         "operator": code(_operator(facts)),
@@ -239,7 +224,7 @@ def _difference(result: StoredResult) -> Mapping[str, Any]:
 
 
 def _subject(facts: IssueFacts) -> str:
-    return _FRAMEWORKS.get(facts.result.frontend, facts.result.frontend) if facts.owner == facts.result.compiler else facts.owner
+    return facts_of(facts.result.frontend).title if facts.owner == facts.result.compiler else facts.owner
 
 
 def _operator(facts: IssueFacts) -> str:
@@ -274,13 +259,13 @@ def _what(difference: Mapping[str, Any]) -> str:
 
 def _expected(facts: IssueFacts) -> str:
     result, difference = facts.result, _difference(facts.result)
-    library = _FRAMEWORKS.get(result.frontend, inline(result.frontend))
+    library = inline(facts_of(result.frontend).title)
     if difference.get("kind") == ACCEPTED:
         return f"{code(str(difference.get('expected')))}, because the model is ill-typed"
     if result.verdict is Verdict.INCONSISTENT:
-        source = _SPECIFIED.get(str(facts.case.document.get("library")), f"{library} computes it")
+        source = facts_of(str(facts.case.document.get("library"))).expected or f"{library} computes it"
         return f"{_what(difference)}{code(str(difference.get('expected')))}, as {source}"
-    if facts.case.document.get("api") == ILL_TYPED:
+    if result.route == REJECTS:
         return "The model is rejected with a typed error, because it is ill-typed."
     if result.stage is Stage.RUN:
         return f"The model runs: {library} accepts the operator with these arguments and gives a result."

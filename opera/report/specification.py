@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from opera.instance.libraries import facts_of
+
 _NAME = re.compile(r"\w+(?:\.\w+)*")
 
 
@@ -20,6 +22,4 @@ def page_of(library: str, api: str) -> str | None:
     if library in ("keras", "tensorflow") and "._" not in api:
         root = "tf/keras" if library == "keras" else "tf"
         return f"https://www.tensorflow.org/api_docs/python/{root}/{'/'.join(api.split('.')[1:])}"
-    if library == "stablehlo":
-        return f"https://openxla.org/stablehlo/spec#{name}"
-    return None
+    return facts_of(library).page.format(name=name) or None

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 
 from opera.compilers.registry import noise_of
 from opera.console import one_line
+from opera.instance.kinds import noun_of
 from opera.oracles.fingerprint import NEWER_OPSET, summary
 from opera.oracles.verdict import Detail, Verdict
-from opera.programs.instances import API, ILL_TYPED, operators_in_instance
 from opera.report.conditions import when
 from opera.report.reproducer import reduced
 from opera.report.symptoms import SEVERITY, symptom_of
@@ -18,7 +18,6 @@ from opera.report.text import without_signatures
 from opera.triage.findings import Finding
 
 _ORDER = list(SEVERITY)
-_PROGRAMS = {API: "program", ILL_TYPED: "ill-typed program"}
 _MOST_NAMES = 4
 """Operators that a title names."""
 _NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?\Z")
@@ -36,13 +35,14 @@ def counted(findings: Iterable[Finding]) -> str:
 
 
 def operator_of(finding: Finding) -> str:
-    """The operator of the representative without `ai.onnx.`; with how many others, if there are any. Of a program, its operators."""
+    """The operator of the representative without `ai.onnx.`; with how many others, if there are any."""
     reduction = finding.reduced
     api = next(iter(finding.operators)) if reduction is None else reduction.api
-    if api in _PROGRAMS:
-        names = () if reduction is None else operators_in_instance(reduction)
+    noun = noun_of(api)
+    if noun is not None:
+        names = () if reduction is None else reduction.kind.behaviour.operators(reduction)
         shown = " + ".join((*names[:_MOST_NAMES], *([f"{len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else [])))
-        return one_line(f"{_PROGRAMS[api]}{' of ' if shown else ''}{shown}", 80)
+        return one_line(f"{noun}{' of ' if shown else ''}{shown}", 80)
     others = len(finding.operators) - 1
     return one_line(api.removeprefix("ai.onnx."), 80) + (f" and {others:,} more" if others > 0 else "")
 

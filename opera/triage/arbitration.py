@@ -20,6 +20,7 @@ from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import OperaError
 from opera.instance import Instance
+from opera.instance.libraries import facts_of
 from opera.oracles.verdict import Detail, DifferenceFacts, Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
@@ -29,13 +30,7 @@ from opera.triage.reduction.trigger import trigger_of
 _STAGE_SECONDS = 15.0
 MOST_ARBITERS = 2
 """Compilers that are asked about one finding."""
-JUDGES = frozenset({"stablehlo-reference", "stablehlo-readable"})
-"""The interpreters of a specification, which count for more than a compiler where they agree."""
-_INTERPRETER = "stablehlo-reference/stablehlo"
-"""The subject that computes the results of programs that declare none."""
 _BACKEND = "KERAS_BACKEND"
-_TEXT = "stablehlo"
-"""The kind of artefact that subjects share which start from the same lowering."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +139,14 @@ def judge_of(opinions: Sequence[Opinion]) -> str:
     return sides.pop() if len(sides) == 1 else ""
 
 
+def _interprets(compiler: str) -> bool:
+    """Whether it interprets a specification: such ones count for more than a compiler where they agree."""
+    adapter = known_adapter(compiler)
+    return adapter is not None and adapter.is_interpreter
+
+
 def _is_judge(opinion: Opinion) -> bool:
-    return opinion.subject.partition("/")[0] in JUDGES
+    return _interprets(opinion.subject.partition("/")[0])
 
 
 def stands_alone(compiler: str, opinions: Sequence[Opinion]) -> Alone | None:
@@ -154,7 +155,7 @@ def stands_alone(compiler: str, opinions: Sequence[Opinion]) -> Alone | None:
     The interpreter of a specification decides if it gives the library's result, or the compiler's and no arbiter contradicts. Without
     it, the arbiters have to be unanimous, and at least two against the library.
     """
-    own = Alone.INTERPRETER if compiler in JUDGES else Alone.COMPILER
+    own = Alone.INTERPRETER if _interprets(compiler) else Alone.COMPILER
     judge = judge_of(opinions)
     if judge == LIBRARY:
         return own
@@ -175,7 +176,7 @@ def _is_of_text(subject: str) -> bool:
     adapter = known_adapter(compiler)
     routes = () if adapter is None else adapter.routes
     route = next((each for each in routes if each.frontend == frontend), None)
-    return route is not None and route.artefact == _TEXT
+    return route is not None and facts_of(route.artefact).lowering
 
 
 def blames_library(reduction: StoredReduction | None) -> bool:
@@ -224,10 +225,13 @@ def question_of(result: StoredResult, reduction: StoredReduction, original: Inst
 def is_other_side(subject: str, question: Question) -> bool:
     """Whether *subject* is the interpreter that the other interpreter contradicts in *question*, so that its opinion says nothing.
 
-    A program of StableHLO that declares no results has those of jaxlib's interpreter.
+    An instance that declares no results has those of the interpreter that its library computes with.
     """
     trial = question.trial
-    return subject == _INTERPRETER and question.compiler in JUDGES and trial.instance.expected is None
+    compiler, _, frontend = subject.partition("/")
+    adapter = known_adapter(compiler)
+    gives = adapter is not None and adapter.gives_references and frontend == trial.instance.library
+    return gives and _interprets(question.compiler) and trial.instance.expected is None
 
 
 class Arbitration:

@@ -12,15 +12,15 @@ from functools import cache
 from typing import Any
 
 from opera.calls import call_text
+from opera.compilers.adapter import REJECTS
 from opera.config import Config
 from opera.console import doing, plural
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
 from opera.errors import EnvironmentBroken, OperaError
-from opera.instance import Instance, Kind, encode_instance
+from opera.instance import Instance, encode_instance
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Verdict
-from opera.programs.instances import ILL_TYPED
 from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
@@ -310,8 +310,8 @@ class Triage:
         return instance is not None and trigger.holds(instance, test.form)
 
     def _neighbours(self, test: StoredResult, instance: Instance, known: Knowledge) -> Neighbours:
-        """The recorded tests of the operator, in the campaigns of *test*. A program has no operator."""
-        if instance.kind is Kind.PROGRAM:
+        """The recorded tests of the operator, in the campaigns of *test*; none of an instance of several operators."""
+        if not instance.kind.behaviour.has_one_operator:
             return Neighbours()
         passing: list[View] = []
         alike: dict[str, View] = {}
@@ -347,9 +347,9 @@ class Triage:
         return stored
 
     def _first_pass(self, runner: TestRunner, task: _Task, found: Reduction) -> ReductionFacts:
-        """Which pass makes a program fail: one operator alone is converted, a combination is optimised."""
-        program = task.instance.kind is Kind.PROGRAM and task.instance.api != ILL_TYPED
-        if not program or task.test.verdict not in (Verdict.INCONSISTENT, Verdict.CRASH):
+        """Which pass makes an instance of several operators fail: one operator alone is converted, a combination is optimised."""
+        one = task.instance.kind.behaviour.has_one_operator or task.test.route == REJECTS
+        if one or task.test.verdict not in (Verdict.INCONSISTENT, Verdict.CRASH):
             return {}
         name = runner.first_pass(TestCase(found.instance, found.form, "reduced", 0))
         return {} if name is None else {"first_pass": name}
@@ -371,7 +371,7 @@ class Triage:
         for reduction in self._store.all():
             result = results.get(reduction.test)
             question = None if result is None else question_of(result, reduction, known.instance_of(result.instance))
-            if result is not None and question is not None and question.trial.instance.api != ILL_TYPED:
+            if result is not None and question is not None and result.route != REJECTS:
                 questions[scope_of(question.trial.instance.library, result)].append(question)
         doing(f"asking other compilers about {plural(sum(map(len, questions.values())), 'wrong result')}")
         arbitration = Arbitration(self._config, self._workspace.scratch)

@@ -27,11 +27,11 @@ COMMANDS = (
     "env",
     "equipped",
     "evaluate",
+    "export",
     "extract",
     "issue",
     "replay",
     "reproduce",
-    "stablehlo",
     "station",
     "triage",
 )

@@ -12,11 +12,11 @@ from opera.compilers.tvm import TvmAdapter
 from opera.config import Config
 from opera.difftest.runner import TestCase, TestRunner
 from opera.difftest.settings import Settings
+from opera.extensions.programs.generate import Generated
+from opera.extensions.programs.instances import instance_of
+from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program
+from opera.extensions.programs.types import TensorType
 from opera.oracles.verdict import Verdict
-from opera.programs.generate import Generated
-from opera.programs.instances import instance_of
-from opera.programs.program import Binding, Block, Call, Function, Parameter, Program
-from opera.programs.types import TensorType
 
 B = TensorType((2,), "bool")
 F = TensorType((2,), "float32")

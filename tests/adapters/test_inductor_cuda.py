@@ -14,8 +14,8 @@ from real_campaigns import opera
 
 from opera.compilers.adapter import Subject
 from opera.compilers.inductor import InductorCudaAdapter, OtherOnTheGpu
+from opera.extensions.suites.driver import general_facts
 from opera.report.reproducer import driving_code
-from opera.suites.driver import general_facts
 
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
 HAS_GPU = any(Path("/proc/driver/nvidia/gpus").glob("*"))

@@ -1,6 +1,6 @@
 """A campaign whose workers stand behind Ray's interface gives the results of one machine; Ray itself is played by an in-process double.
 
-tests/adapters/test_ray.py runs such campaigns on real clusters.
+tests/adapters/ray/test_ray.py runs such campaigns on real clusters.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from instances import node, tensor
 from opera.atomic import append, replacing
 from opera.config import config_file
 from opera.corpus.files import Problem
-from opera.corpus.readers import Format, ImportOrigin
+from opera.corpus.readers import ImportOrigin
 from opera.errors import UserError
 from opera.instance import Instance, Occurrence, Tensor, digest
 from opera.prioritize import kept_features
@@ -80,7 +80,7 @@ def test_combining_and_importing_change_nothing_there(theirs: Path, ours: Worksp
     before = state(theirs)
     into = Combined()
     combine(ours, theirs, no_parts, into)
-    found = list(ImportOrigin(theirs, Format.WORKSPACE).entries())
+    found = list(ImportOrigin(theirs, "workspace").entries())
     assert state(theirs) == before
     assert [f"instances {digest(node('Abs', 13, X=LARGE))[:12]}: " in line and "damaged" in line for line in into.left_out] == [True]
     assert [type(each) is Problem for each in found].count(True) == 1

@@ -20,9 +20,10 @@ import pytest
 from fake.harness import SITE, Lab, Outcome, instance
 from shown import ATTACKS, is_safe
 
-from opera.cli import command, equipped
+from opera.cli import command
 from opera.cli.matrix import _inert
 from opera.cli.options import guarded
+from opera.extensions.research.cli import equipped
 from opera.extract import SourceSummary
 from opera.instance import Occurrence
 from opera.report.extraction import show

@@ -72,7 +72,7 @@ sys.meta_path.insert(0, Absent())
 def test_the_process_of_a_compiler_needs_what_a_separate_environment_has() -> None:
     present = {"opera", *tomllib.loads((ROOT / "environments/environments.toml").read_text(encoding="utf-8"))["worker"]}
     adapters = sorted(each.value.partition(":")[0] for each in entry_points(group="opera.compilers") if each.value.startswith("opera."))
-    assert "opera.compilers.tvm_stablehlo" in adapters
+    assert "opera.extensions.stablehlo.compilers.tvm" in adapters
     names = ["opera.workers.child", "opera.difftest.model_worker", "opera.difftest.compiler_worker", *adapters]
     assert "numpy" in imported_by(IN_AN_ENVIRONMENT_OF_ITS_OWN.format(present=present) + "import " + ", ".join(names))
 

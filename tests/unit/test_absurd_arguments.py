@@ -52,7 +52,7 @@ def every() -> Iterator[tuple[str, click.Command]]:
         found = command.get_command(context, name)
         assert found is not None
         if isinstance(found, click.Group):
-            yield from ((f"{name} {inner}", each) for inner, each in found.commands.items())
+            yield from ((f"{name} {inner}", each) for inner in found.list_commands(context) if (each := found.get_command(context, inner)))
         else:
             yield name, found
 

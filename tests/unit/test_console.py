@@ -133,7 +133,8 @@ def printing(source: str) -> list[str]:
 
 
 def test_no_other_module_prints() -> None:
-    files = [path for path in sorted(ROOT.rglob("*.py")) if not {"instrumentation", "templates", "corpora", "facts"} & set(path.parts)]
+    inside = {"instrumentation", "templates", "corpora", "facts", "hosts"}  # what runs in other processes
+    files = [path for path in sorted(ROOT.rglob("*.py")) if not inside & set(path.parts)]
     assert len(files) > 150
     found = {str(path.relative_to(ROOT)): printing(path.read_text(encoding="utf-8")) for path in files}
     assert {name: ways for name, ways in found.items() if ways and name not in ALLOWED} == {}

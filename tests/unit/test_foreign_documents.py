@@ -20,13 +20,13 @@ from hypothesis import given, settings
 from opera import bundle
 from opera.cli.options import explain
 from opera.config import load_config
-from opera.conformance.files import read_arrays
 from opera.corpus.files import Problem, read_corpus, read_header
-from opera.corpus.readers import Format, ImportOrigin
+from opera.corpus.readers import ImportOrigin
 from opera.errors import UserError
-from opera.evaluation.artifact import read_artifact, subjects_in
-from opera.evaluation.recording import RecordedRun, RecordedTest, read_recorded, write_recorded
-from opera.extract.constraints import read_constraints
+from opera.extensions.generators.constraints import read_constraints
+from opera.extensions.research.artifact import read_artifact, subjects_in
+from opera.extensions.research.recording import RecordedRun, RecordedTest, read_recorded, write_recorded
+from opera.extensions.stablehlo.conformance.files import read_arrays
 from opera.extract.recording import RecordingReader
 from opera.instance import digest, encode_instance
 from opera.instrumentation.stream import Stream
@@ -154,7 +154,7 @@ def read_recording(path: Path) -> object:
 
 
 def read_calls(path: Path) -> object:
-    return list(ImportOrigin(path, Format.FREEFUZZ).entries())
+    return list(ImportOrigin(path, "freefuzz").entries())
 
 
 def read_paper(path: Path) -> object:

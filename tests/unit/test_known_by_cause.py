@@ -17,17 +17,17 @@ from test_finding_ids import FIRST, OTHER, SECOND, crash, size, write
 
 from opera.cli import command
 from opera.cli.options import guarded
+from opera.extensions.programs.generate import Generated
+from opera.extensions.programs.instances import instance_of
+from opera.extensions.programs.known_calls import known_calls
+from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program
+from opera.extensions.programs.types import TensorType
 from opera.instance import Instance, Occurrence, encode_instance
 from opera.oracles.verdict import Verdict
-from opera.programs.generate import Generated
-from opera.programs.instances import instance_of
-from opera.programs.program import Binding, Block, Call, Function, Parameter, Program
-from opera.programs.types import TensorType
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import Reductions, StoredReduction
 from opera.store.rows import ReductionFacts
-from opera.triage.known_calls import known_calls
 from opera.triage.known_failures import earlier, failures_of, match
 from opera.triage.reduction.properties import calls_of
 from opera.triage.reduction.trigger import Trigger

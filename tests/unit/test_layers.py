@@ -1,8 +1,10 @@
-"""Packages stand in layers: each imports what lies below it, wherever in a file the import stands."""
+"""Groups of packages stand on each other, and the core imports no extension, by a statement or by a string."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,49 +12,39 @@ import pytest
 import opera
 
 ROOT = Path(opera.__file__).parent
-LAYERS: tuple[frozenset[str], ...] = tuple(
-    frozenset(names.split())
-    for names in (
-        "bounded_json bounded_work errors interruption testing",
-        "atomic",
-        "plugins untrusted trust",
-        "console",
-        "config",
-        "instrumentation",
-        "instance",
-        "arrays",
-        "bundle calls stablehlo",
-        "programs",
-        "oracles",
-        "models",
-        "templates",
-        "compilers",
-        "workers",
-        "difftest",
-        "extract opidiff store",
-        "prioritize",
-        "triage",
-        "conformance corpus environments evaluation",
-        "run",
-        "report",
-        "suites",
-        "pipeline",
-        "api cli",
-        "opidiff_pytest",
-    )
-)
-"""From the bottom to the top; packages of one layer do not import each other."""
-HEIGHT = {name: height for height, names in enumerate(LAYERS) for name in names}
+GROUPS: dict[str, str] = {
+    "foundation": "atomic bounded_json bounded_work config console errors instrumentation interruption plugins testing trust untrusted",
+    "instance": "arrays bundle calls instance",
+    "oracles": "oracles",
+    "models": "models templates",
+    "compilers": "compilers",
+    "difftest": "difftest workers",
+    "store": "extract store",
+    "stages": "corpus environments prioritize run triage",
+    "surface": "api cli pipeline report",
+}
+"""From the bottom to the top. A module imports groups below its own, and its own group."""
+HEIGHT = {name: height for height, names in enumerate(GROUPS.values()) for name in names.split()}
+EXTENSIONS = {path.name for path in (ROOT / "extensions").iterdir() if path.is_dir() and path.name != "__pycache__"}
+STANDS_ON = {
+    "programs": {"research"},
+    "stablehlo": {"suites"},
+    "suites": {"opidiff"},
+}
+"""The extensions that an extension imports."""
+_IN_A_STRING = re.compile(r"opera(?:\.[a-z_][a-z0-9_]*)+")
 
 
 def part_of(module: str) -> str | None:
-    """The part of opera, a package or a module of its own, that *module* belongs to; None for opera itself and what is not of opera."""
+    """The part of opera that *module* belongs to; `extensions.NAME` for an extension; None for what is not of opera."""
     names = module.split(".")
-    return names[1] if names[0] == "opera" and len(names) > 1 else None
+    if names[0] != "opera" or len(names) < 2:
+        return None
+    return ".".join(names[1:3]) if names[1] == "extensions" and len(names) > 2 else names[1]
 
 
 def imported(source: str, module: str) -> set[str]:
-    """The parts of opera that *source*, the text of *module*, imports anywhere."""
+    """The parts of opera that *source*, the text of *module*, imports anywhere, or names in a string that begins with a module."""
     found: set[str | None] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -60,15 +52,10 @@ def imported(source: str, module: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(module.split(".")[: -node.level]) if node.level else ""
             name = ".".join(filter(None, (base, node.module)))
-            found |= {part_of(f"opera.{alias.name}") if name == "opera" else part_of(name) for alias in node.names}
-    return {each for each in found if each is not None and each in HEIGHT}
-
-
-def upwards(source: str, module: str) -> set[str]:
-    """The parts that *source* must not import."""
-    own = part_of(module)
-    assert own is not None
-    return {each for each in imported(source, module) if each != own and HEIGHT[each] >= HEIGHT[own]}
+            found |= {part_of(f"{name}.{alias.name}") if name in ("opera", "opera.extensions") else part_of(name) for alias in node.names}
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and (match := _IN_A_STRING.match(node.value)):
+            found |= {part_of(match[0])} if match[0].count(".") > 1 else set()  # `opera.compilers` is a group of entry points
+    return {each for each in found if each is not None and (each in HEIGHT or each.partition(".")[0] == "extensions")}
 
 
 def modules() -> dict[str, Path]:
@@ -78,30 +65,87 @@ def modules() -> dict[str, Path]:
     return {".".join(("opera", *file.relative_to(ROOT).with_suffix("").parts)): file for file in files}
 
 
-def test_every_part_has_a_layer() -> None:
-    assert {part_of(module) for module in modules()} == set(HEIGHT)
+def imports() -> Iterator[tuple[str, str, str]]:
+    """Module, its part, and a part that it imports."""
+    for module, path in modules().items():
+        own = part_of(module)
+        assert own is not None
+        yield from ((module, own, each) for each in imported(path.read_text(encoding="utf-8"), module) if each != own)
 
 
-@pytest.mark.parametrize("layer", range(len(LAYERS)), ids=lambda height: "-".join(sorted(LAYERS[height])))
-def test_imports_go_down(layer: int) -> None:
+def test_every_part_has_a_group() -> None:
+    parts = {part_of(module) for module in modules()}
+    assert {each for each in parts if each is not None and not each.startswith("extensions")} == set(HEIGHT)
+
+
+def test_the_core_imports_no_extension() -> None:
+    wrong = [(module, found) for module, own, found in imports() if not own.startswith("extensions") and found.startswith("extensions")]
+    assert wrong == []
+
+
+def test_imports_go_down() -> None:
+    core = [each for each in imports() if not each[1].startswith("extensions") and not each[2].startswith("extensions")]
+    wrong = [(module, found) for module, own, found in core if HEIGHT[found] > HEIGHT[own]]
+    assert wrong == []
+
+
+def test_no_packages_of_the_core_stand_in_a_circle() -> None:
+    below: dict[str, set[str]] = {}
+    for _, own, found in imports():
+        below.setdefault(own, set()).add(found)
+    assert [part for part in HEIGHT if part in _reached(below, part)] == []
+
+
+def _reached(below: dict[str, set[str]], part: str) -> set[str]:
+    found: set[str] = set()
+    queue = list(below.get(part, ()))
+    while queue:
+        each = queue.pop()
+        if each not in found:
+            found.add(each)
+            queue += below.get(each, ())
+    return found
+
+
+def test_an_extension_imports_the_extensions_that_it_stands_on() -> None:
     wrong = {
-        module: found
-        for module, path in modules().items()
-        if part_of(module) in LAYERS[layer] and (found := upwards(path.read_text(encoding="utf-8"), module))
-    }
-    assert wrong == {}
+        (own, found)
+        for _, own, found in imports()
+        if own.startswith("extensions.") and found.startswith("extensions.")
+        and found.partition(".")[2] not in STANDS_ON.get(own.partition(".")[2], set())
+    }  # fmt: skip
+    assert wrong == set()
 
 
 @pytest.mark.parametrize(
     "source",
     [
-        "import opera.run.campaign",
-        "from opera.cli import options",
-        "from opera import report",
-        "def later():\n    from opera.store import Corpus",
-        "if TYPE_CHECKING:\n    import opera.extract.host as host",
-        "from ..triage import findings",
+        "import opera.extensions.ray.pool",
+        "from opera.extensions import programs",
+        "def later():\n    from opera.extensions.programs.check import check",
+        "import importlib\nimportlib.import_module('opera.extensions.stablehlo.types')",
+        "target = 'opera.extensions.suites.driver:Driver'",
     ],
 )
-def test_an_import_that_goes_up_is_noticed(source: str) -> None:
-    assert upwards(source, "opera.workers.pool")
+def test_an_extension_is_noticed(source: str) -> None:
+    assert any(each.startswith("extensions.") for each in imported(source, "opera.workers.pool"))
+
+
+_WORDS = re.compile(r"\bPROGRAM\b|ILL_TYPED|(?i:opidiff|stablehlo)")
+_COMPILERS_OF_STABLEHLO = {
+    "opera.compilers.iree", "opera.compilers.xla", "opera.compilers.stablehlo_format", "opera.templates.keras_artefacts",
+}  # fmt: skip
+"""Adapters of compilers that take StableHLO, and what makes such a model of a Keras model: as much a format as ONNX."""
+
+
+def test_the_core_names_no_extension() -> None:
+    core = {
+        name: path for name, path in modules().items() if not name.startswith("opera.extensions") and name not in _COMPILERS_OF_STABLEHLO
+    }
+    wrong = {name: sorted({each[0] for each in _WORDS.finditer(code_of(path))}) for name, path in core.items()}
+    assert {name: words for name, words in wrong.items() if words} == {}
+
+
+def code_of(path: Path) -> str:
+    """The code of a module without comments."""
+    return ast.unparse(ast.parse(path.read_text(encoding="utf-8")))

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from test_layers import LAYERS
+from test_layers import EXTENSIONS, GROUPS
 
 from opera.oracles.verdict import Stage, Verdict
 
@@ -20,9 +20,11 @@ def text_of(page: str) -> str:
 
 
 def test_the_picture_of_the_layers_is_that_of_the_imports() -> None:
-    [picture] = re.findall(r"^```text\n(.*?)^```", text_of("docs/explanation/layers.md"), re.MULTILINE | re.DOTALL)
-    drawn = [frozenset(re.split(r"\s{2,}", line, maxsplit=1)[0].split()) for line in picture.splitlines()]
-    assert tuple(reversed(drawn)) == LAYERS
+    page = text_of("docs/explanation/layers.md")
+    [picture] = re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    drawn = dict(re.split(r"\s+", line, maxsplit=1) for line in picture.splitlines())
+    assert list(reversed(drawn.items())) == list(GROUPS.items())
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == EXTENSIONS
 
 
 def glossary() -> dict[str, str]:

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from opera.errors import UserError
 from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, Kind, Tensor, digest
-from opera.prioritize import Adaptive, Candidate, Context, History, Observation, StrategyName, equipped_counts, get_strategy, record
+from opera.prioritize import Adaptive, Candidate, Context, History, Observation, equipped_counts, get_strategy, record, strategy_names
 from opera.prioritize.feature_coverage import Ranker
 from opera.prioritize.ranking import explain
 from opera.prioritize.schemas import schema_of
 
-STRATEGIES = [member.value for member in StrategyName]
+STRATEGIES = strategy_names()
 FEATURE_STRATEGIES = ["opera", "opera-adaptive", "opera-paper", "parameter-only"]
 SEEDS = range(8)
 

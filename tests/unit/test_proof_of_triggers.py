@@ -11,12 +11,12 @@ import pytest
 from instances import tensor
 from reporting import RESHAPE, fill, relu, result
 
+from opera.extensions.programs.generate import ProgramGenerator
+from opera.extensions.programs.instances import instance_of, operators_in_instance
+from opera.extensions.programs.languages import operators_in
+from opera.extensions.programs.policy import Policy
 from opera.instance import Argument, Instance, Kind, Occurrence, encode_instance
 from opera.oracles.verdict import Stage, Verdict
-from opera.programs.generate import ProgramGenerator
-from opera.programs.instances import instance_of, operators_in_instance
-from opera.programs.languages import operators_in
-from opera.programs.policy import Policy
 from opera.report import titles
 from opera.report.conditions import proof_lines, sentences
 from opera.report.details import reduced_lines

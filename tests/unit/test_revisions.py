@@ -46,8 +46,8 @@ def test_only_code_counts(revisions: ModuleType) -> None:
 
 
 def test_helpers_and_base_classes_belong_to_an_adapter(revisions: ModuleType) -> None:
-    reached = revisions.reached("opera.compilers.stablehlo_readable", revisions.OF_ADAPTERS)
-    assert "opera.compilers.stablehlo_reference" in reached
+    reached = revisions.reached("opera.extensions.stablehlo.compilers.readable", revisions.OF_ADAPTERS)
+    assert "opera.extensions.stablehlo.compilers.reference" in reached
     assert "opera.compilers.adapter" in revisions.COMPARISON
     assert revisions.revision_in("opera.templates.onnx_model", "OnnxTemplate") > 1
 

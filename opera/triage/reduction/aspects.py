@@ -9,7 +9,7 @@ from typing import cast
 import numpy as np
 
 from opera.arrays import Array
-from opera.instance import Enum, Kind, Named, Tensor
+from opera.instance import Enum, Named, Tensor
 from opera.instance.values import Value
 from opera.models.forms import InputForm, ModelForm
 from opera.models.opsets import NEWEST_CLAIMED, OLDEST
@@ -59,7 +59,7 @@ def aspects(view: View) -> Iterator[Aspect]:
 def _all(view: View) -> Iterator[Aspect]:
     yield from _form(view)
     yield from _context(view)
-    fixed = view.instance.kind in (Kind.GRAPH, Kind.PROGRAM)
+    fixed = view.instance.kind.behaviour.fixes_inputs
     if not fixed:
         yield from _arguments(view)
     for name, value in view.values.items():

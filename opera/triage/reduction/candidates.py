@@ -11,8 +11,7 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Argument, DType, Instance, Kind, Tensor
 from opera.instance.values import Value, ends_of
-from opera.programs.instances import ILL_TYPED
-from opera.triage.reduction import ordinary, programs, shapes
+from opera.triage.reduction import ordinary, shapes
 from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, with_dtype, without
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
@@ -285,23 +284,9 @@ STEPS: tuple[Candidates, ...] = (
     ordinary.more_ordinary,
 )
 """The steps of a reduction, the coarsest first; at last what a person would rather write, which costs less than it looks."""
-PROGRAM_STEPS: tuple[Candidates, ...] = (
-    programs.fewer_bindings,
-    programs.without_symbols,
-    programs.fewer_results,
-    programs.inlined,
-    programs.bypassed,
-    programs.plainer_blocks,
-    programs.plainer_operators,
-    programs.smaller_sizes,
-    programs.plainer_literals,
-    simpler_values,
-)
-"""The steps of a reduction of a program."""
 
 
-def steps_for(instance: Instance) -> tuple[Candidates, ...]:
-    """The steps that make sense for *instance*: a graph fixes the types and shapes of its inputs; of a program, both change together."""
-    if instance.kind is Kind.PROGRAM:
-        return (programs.faulty_call_alone,) if instance.api == ILL_TYPED else PROGRAM_STEPS
-    return (simpler_values,) if instance.kind is Kind.GRAPH else STEPS
+def steps_for(instance: Instance) -> Sequence[Candidates]:
+    """The steps that make sense for *instance*: a graph fixes the types and shapes of its inputs."""
+    own = instance.kind.behaviour.steps(instance)
+    return own or ((simpler_values,) if instance.kind is Kind.GRAPH else STEPS)

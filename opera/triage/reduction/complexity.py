@@ -7,11 +7,10 @@ import math
 import numpy as np
 
 from opera.arrays import Array
-from opera.instance import Call, DType, Graph, Instance, Kind, Tensor
+from opera.instance import Call, DType, Graph, Instance, Tensor
 from opera.instance.codec import encode_value
 from opera.instance.values import Value, ends_of
 from opera.triage.reduction.places import array_of, places
-from opera.triage.reduction.programs import program_cost
 
 ARGUMENT = 20.0
 """Cost of every given argument that is not at its default."""
@@ -42,7 +41,7 @@ def dtype_cost(name: str) -> float:
 def complexity(instance: Instance) -> float:
     """The complexity of *instance*: the sum over its arguments, outputs and context facts."""
     defaults = {name: encode_value(value) for name, value in instance.defaults}
-    total = program_cost(instance) if instance.kind is Kind.PROGRAM else 0.0
+    total = instance.kind.behaviour.cost(instance)
     for argument in instance.arguments():
         if argument.value is None and argument.name not in defaults:
             total += 1.0

@@ -15,7 +15,6 @@ from opera.instance.codec import encode_value
 from opera.instance.values import Value
 from opera.instrumentation.wire import Json
 from opera.models.forms import form_parts
-from opera.programs.instances import features_of
 from opera.triage.reduction.places import Place, array_of, names, places
 
 _FORMAT = "onnx.TypeProto"
@@ -249,9 +248,13 @@ ANY_OPERATOR = "any operator"
 """Stands for what a failure needs a call of, whatever the operator."""
 
 
+def _features(instance: Instance) -> tuple[str, ...]:
+    return instance.kind.behaviour.features(instance)
+
+
 def calls_of(instance: Instance, general: Collection[str]) -> Property:
     """The property that a program has everything that the program of *instance* is made of; *general* may be any operator."""
-    found = dict.fromkeys(ANY_OPERATOR if each in general else each for each in features_of(instance))
+    found = dict.fromkeys(ANY_OPERATOR if each in general else each for each in instance.kind.behaviour.features(instance))
     return Property("calls", WHOLE, _AND.join(found))
 
 
@@ -271,7 +274,10 @@ _KINDS: Mapping[str, tuple[Predicate, str]] = {
     "opset-at-least": (lambda view, _value, other: (form_parts(view.form)[1] or 0) >= other, "opset≥{value}"),
     "opset-at-most": (lambda view, _value, other: (form_parts(view.form)[1] or _NO_OPSET) <= other, "opset≤{value}"),
     "context": (lambda view, _v, other: [other[0], json_of(view.instance.context_value(other[0]))] == list(other), "{first}={last}"),
-    "calls": (lambda view, _value, other: set(str(other).split(_AND)) <= {*features_of(view.instance), ANY_OPERATOR}, "calls {value}"),
+    "calls": (
+        lambda view, _value, other: set(str(other).split(_AND)) <= {*_features(view.instance), ANY_OPERATOR},
+        "calls {value}",
+    ),
     "output": (lambda view, _value, other: _wanted(view.instance, int(other)), "output {value} is wanted"),
     "given": (lambda _view, value, _other: value is not None, "{name} is given"),
     "absent": (lambda _view, value, _other: value is None, "{name} is not given"),

@@ -12,7 +12,7 @@ from typing import Any, cast
 from opera.arrays import ModelValue, as_array, is_array, to_bytes
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
-from opera.instance import Instance, Kind, Outcome, Tensor, encode_instance
+from opera.instance import Instance, Outcome, Tensor, encode_instance
 from opera.models.forms import ModelForm
 from opera.models.opsets import OLDEST
 from opera.oracles.verdict import Detail, Verdict
@@ -21,7 +21,6 @@ from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.differences import adopted, differ_alone
 from opera.triage.reduction.places import Part, Place, places, put
-from opera.triage.reduction.programs import with_other_operators
 from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
 from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove
 from opera.triage.saturation import direction
@@ -258,8 +257,8 @@ class Reducer:
             if shows is not None:
                 chosen.append(each)
                 passing.append(shows)
-        if smallest.kind is Kind.PROGRAM:
-            others = list(with_other_operators(smallest))
+        if not smallest.kind.behaviour.has_one_operator:
+            others = list(smallest.kind.behaviour.with_other_operators(smallest))
             general = {feature for feature, other in others if self._same(self._probe(View(other, self._form)))}
             chosen.append(calls_of(smallest, general))
         trigger = Trigger(canonical(set(chosen)), smallest.api, tuple(view.tensors))

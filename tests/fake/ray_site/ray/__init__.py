@@ -1,4 +1,4 @@
-"""As much of Ray as `opera.workers.ray_pool` calls: every actor lives in this process, and has a thread of its own."""
+"""As much of Ray as `opera.extensions.ray.pool` calls: every actor lives in this process, and has a thread of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exceptions that `opera.workers.ray_pool` names."""
+"""The exceptions that `opera.extensions.ray.pool` names."""
 
 
 class RayError(Exception):

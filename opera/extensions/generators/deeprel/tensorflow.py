@@ -1,0 +1,39 @@
+"""TensorFlow for generation by relation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from opera.extensions.generators.deeprel.values import Arguments, Values, equal
+from opera.extensions.generators.docter.tensorflow import TensorFlowBench
+
+
+class Relations(TensorFlowBench):
+    """The library's APIs, and its values made from instance documents."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._values = Values("tensorflow_model", self._made)
+
+    def resolve(self, api: str) -> Any:
+        """The function called *api*; raises ImportError or AttributeError."""
+        return self._values.resolve(api)
+
+    def arguments(self, document: dict[str, Any]) -> Arguments:
+        """The arguments of the recorded call *document*; equal for every call of this."""
+        return self._values.arguments(document)
+
+    def built(self, factory: Any, positional: list[Any], keywords: dict[str, Any], context: dict[str, Any]) -> Any:
+        """What *factory* makes; no API of TensorFlow is built before it is called."""
+        return factory(*positional, **keywords)
+
+    def equal(self, one: Any, other: Any) -> bool:
+        """Whether two results have the same structure and nearly the same values; ragged and sparse tensors count by their parts."""
+        flatten = self._tensorflow.nest.flatten
+        return equal(flatten(one, expand_composites=True), flatten(other, expand_composites=True))
+
+    def _made(self, described: Any, array: Any, part: str) -> Any:
+        if described.dtype == "string":
+            texts = [str(item).encode("utf-8", "surrogateescape") for item in array.reshape(-1).tolist()]
+            return self._tensorflow.reshape(self._tensorflow.constant(texts, dtype=self._tensorflow.string), array.shape)
+        return self._tensorflow.constant(array)

@@ -1,0 +1,215 @@
+"""What the commands of `opera fuzz` share: policies from files, and programs that become instances of the workspace."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+
+from opera.config import load_config
+from opera.console import one_line
+from opera.corpus.files import Entry, Problem
+from opera.errors import EnvironmentBroken, UserError
+from opera.extensions.programs.check import NotDefined, check, evaluate
+from opera.extensions.programs.document import BadProgram, decode
+from opera.extensions.programs.generate import Generated
+from opera.extensions.programs.inserted import InsertedBlock
+from opera.extensions.programs.languages import drawn_from, fitting, languages, operators_in, registry
+from opera.extensions.programs.policy import SHIPPED, BadPolicy, Policy, hint, policy_from
+from opera.extensions.programs.program import Program, canonical
+from opera.extensions.programs.recording import read_programs
+from opera.extensions.programs.values import ANY, Bounds, ProgramValue, drawn
+from opera.extract.host import answer
+from opera.store import Corpus
+from opera.store.database import open_workspace
+from opera.untrusted import Malformed, parsed_json, parsed_toml, read_file
+
+ONNX = "onnx"
+_BATCH = 500
+_LARGEST = 2**26
+"""Bytes of a file with a program to insert."""
+
+
+def recorded(file: Path, language: str, workspace: Path) -> int:
+    """Adds the programs of *file* to the workspace.
+
+    Returns:
+        How many were new.
+
+    Raises:
+        UserError: *file* holds something else than programs.
+    """
+    new = 0
+    entries = read_programs(file, language)
+    with open_workspace(workspace, write=True) as space:
+        corpus = Corpus(space)
+        while batch := list(islice(entries, _BATCH)):
+            for problem in (each for each in batch if isinstance(each, Problem)):
+                raise UserError(one_line(problem.text, 400))
+            new += corpus.add((each.instance, each.provenance[0]) for each in batch if isinstance(each, Entry))
+    return new
+
+
+def policy_named(name: str) -> Policy:
+    """The shipped policy *name*, or the policy of a TOML or JSON file.
+
+    Raises:
+        UserError: there is none, or a malformed one.
+    """
+    if name in SHIPPED:
+        return SHIPPED[name]
+    path = Path(name)
+    if path.suffix not in (".toml", ".json"):
+        raise UserError(f"unknown policy {one_line(repr(name))}{hint(name, list(SHIPPED))}; a file of a policy ends in .toml or .json")
+    try:
+        data = read_file(path, 2**20)
+        document = parsed_toml(data) if path.suffix == ".toml" else parsed_json(data, unique=True)
+        if not isinstance(document, Mapping):
+            raise BadPolicy("expected a table")
+        table = cast("Mapping[str, object]", document)
+        language = str(table.get("language", "onnx"))
+        names = [each.name for each in operators_in(language)] if language in languages() else []
+        return _with_block(policy_from(table, names, languages()), path.parent)
+    except (Malformed, BadPolicy) as error:
+        raise UserError(f"{one_line(name)}: {one_line(str(error), 400)}") from error
+    except OSError as error:
+        raise UserError(f"{one_line(name)} cannot be read: {error.strerror}") from error
+
+
+def _with_block(policy: Policy, folder: Path) -> Policy:
+    """*policy* with the program that it inserts, which is named relative to the policy's own folder.
+
+    Raises:
+        BadPolicy: that is no program, or one that cannot be inserted.
+    """
+    drawn_from(policy)
+    if not policy.insert:
+        return policy
+    path = folder / policy.insert
+    place = f"'insert': {policy.insert}"
+    try:
+        documents = _documents_in(path)[0]
+        blocks: list[Program] = []
+        for number, document in enumerate(documents, 1):
+            place = f"'insert': {policy.insert}:{number}"
+            program = decode(document).program
+            check(program, registry())
+            InsertedBlock(program)
+            missing = fitting(program, policy.language)
+            if missing is None:
+                blocks.append(program)
+        if not blocks:
+            raise BadPolicy(f"{policy.language} has no program of these")
+    except OSError as error:
+        raise BadPolicy(f"'insert': {policy.insert} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise BadPolicy(f"{place}: {error}") from error
+    return replace(policy, blocks=tuple(blocks))
+
+
+@dataclass(frozen=True)
+class GivenPrograms:
+    """What a file gives.
+
+    Attributes:
+        programs: With canonical names, on inputs on which they are defined.
+        opaque: The nodes and inputs of a model that no program can hold, each with the reason.
+    """
+
+    programs: list[Generated]
+    opaque: tuple[str, ...] = ()
+
+
+def programs_in(path: Path, language: str) -> GivenPrograms:
+    """The programs of a file.
+
+    Args:
+        path: An ONNX model, a `program/1` document or a module that `tvm.ir.save_json` wrote (`.json`), or one document a line.
+        language: That has to hold them.
+
+    Raises:
+        UserError: a program is malformed, ill-typed, not in the language, or defined on no inputs that were tried.
+    """
+    place = one_line(str(path))
+    found: list[Generated] = []
+    opaque: tuple[str, ...] = ()
+    try:
+        documents, opaque = _documents_in(path)
+        for number, document in enumerate(documents, 1):
+            place = f"{one_line(str(path))}:{number}"
+            generated = decode(document)
+            check(generated.program, registry())
+            missing = fitting(generated.program, language)
+            if missing is not None:
+                raise BadProgram(f"{language} {missing}")
+            found.append(Generated(canonical(generated.program), _inputs(generated)))
+    except OSError as error:
+        raise UserError(f"{place} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise UserError(f"{place}: {one_line(str(error), 400)}") from error
+    return GivenPrograms(found, opaque)
+
+
+def _inputs(generated: Generated) -> tuple[ProgramValue, ...]:
+    """The inputs of a document; drawn ones for a model, which has none."""
+    parameters = generated.program.main.parameters
+    if len(generated.inputs) == len(parameters):
+        evaluate(generated.program, generated.inputs, registry())
+        return generated.inputs
+    for number, bounds in enumerate((ANY, Bounds(0.25, 2.0), Bounds(0.0, 0.0), Bounds(0.0, 1.0))):
+        numbers = np.random.default_rng(number)
+        inputs = tuple(drawn(each.type, bounds, numbers) for each in parameters)
+        try:
+            evaluate(generated.program, inputs, registry())
+            return inputs
+        except NotDefined:
+            continue
+    raise BadProgram("the program is defined on none of the inputs that were tried; give a program/1 document with inputs")
+
+
+def _documents_in(path: Path) -> tuple[list[object], tuple[str, ...]]:
+    """The documents of a file's programs, and what of a model is opaque.
+
+    The library's or the compiler's own interpreter reads ONNX models, and modules that `tvm.ir.save_json` wrote.
+    """
+    if path.suffix == ".onnx":
+        if not path.is_file():
+            raise BadPolicy("there is no such file")
+        return _model(path, "program_from_onnx", load_config().python("library", ONNX))
+    data = read_file(path, _LARGEST)
+    if path.suffix != ".json":
+        return [parsed_json(each) for each in data.splitlines()], ()
+    document = parsed_json(data)
+    if isinstance(document, Mapping) and {"root_index", "nodes"} <= set(cast("Mapping[str, object]", document)):
+        return _model(path, "program_from_relax", load_config().python("compiler", "tvm"))
+    return [document], ()
+
+
+def _model(path: Path, reader: str, python: str) -> tuple[list[object], tuple[str, ...]]:
+    with tempfile.TemporaryDirectory(prefix="opera-") as scratch:
+        found = read_by(reader, [str(path.resolve())], Path(scratch), python)
+    if "error" in found:
+        raise BadPolicy(str(found["error"]))
+    opaque = found.get("opaque")
+    return [found.get("program")], tuple(str(each) for each in cast("list[object]", opaque)) if isinstance(opaque, list) else ()
+
+
+def read_by(module: str, arguments: list[str], scratch: Path, python: str) -> Mapping[str, object]:
+    """What a reader of models prints, in a process of an interpreter that has their library.
+
+    Raises:
+        EnvironmentBroken: it does not run there.
+    """
+    text = answer([python, "-m", f"opera.extensions.programs.templates.{module}", *arguments], scratch)
+    try:
+        found = parsed_json(text.rpartition("\n")[2].encode())
+        if isinstance(found, Mapping):
+            return cast("Mapping[str, object]", found)
+    except Malformed:
+        pass
+    raise EnvironmentBroken(f"{python} cannot read such models ({one_line(text[-200:])}); install OPERA and their library there")

@@ -1,0 +1,51 @@
+"""Statements of a real frontend, measured test by test."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from opera.extensions.research.recording import read_recorded
+
+
+def opera(*arguments: str) -> Any:
+    return subprocess.run([sys.executable, "-m", "opera", *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("coverage") / "ws"
+    assert opera("extract", "--lib", "onnx", "--only", "*split*", "-q", "--workspace", str(folder)).returncode == 0
+    for compiler in ("tvm", "onnxruntime"):
+        run = opera("run", "--compiler", compiler, "--frontend", "onnx", "-j", "2", "-q", "--exit-zero", "--workspace", str(folder))
+        assert run.returncode == 0, run.stderr
+    return folder
+
+
+def campaign(workspace: Path, compiler: str) -> str:
+    listed = json.loads(opera("ls", "--json", "--workspace", str(workspace)).stdout)["campaigns"]
+    return next(each["id"] for each in listed if each["compiler"] == compiler)
+
+
+@pytest.mark.slow
+def test_tests_of_one_operator_run_different_statements_of_tvms_frontend(workspace: Path, tmp_path: Path) -> None:
+    file = tmp_path / "tvm.jsonl.gz"
+    name = campaign(workspace, "tvm")
+    done = opera("evaluate", "--campaign", name, "--record", str(file), "--coverage", "--workspace", str(workspace))
+    assert done.returncode == 0, done.stderr
+    found = [test.coverage for test in read_recorded(file).tests if test.coverage]
+    assert len(found) > 3
+    assert len(set(found)) > 1
+    assert frozenset.intersection(*found), "all of them run the statements that every model runs"
+
+
+def test_a_frontend_in_cpp_is_refused(workspace: Path, tmp_path: Path) -> None:
+    name = campaign(workspace, "onnxruntime")
+    done = opera("evaluate", "--campaign", name, "--record", str(tmp_path / "x.gz"), "--coverage", "--workspace", str(workspace))
+    assert done.returncode == 2
+    assert "the frontend of onnxruntime is not written in Python" in done.stderr
