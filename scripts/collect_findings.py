@@ -21,11 +21,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from labelled import Judgement, judgements
 from recorded_findings import FOLDER, Finding, Status, Table, table_of, tables, write
 
 from opera.triage.reduction.trigger import ALWAYS
 
-CAUSES = Path(__file__).parent.parent / "data" / "labelled" / "causes.jsonl"
 KEYS = ("id", "route", "operators", "verdict", "stage", "converter", "trigger")
 OUTCOMES = ("written", "renewed", "there", "not reproduced", "too long", "no bug", "same cause")
 
@@ -43,7 +43,7 @@ def main() -> None:
     arguments = parser.parse_args()
     scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]
     report = opera("report", *scope, workspace=arguments.workspace)
-    known = labels()
+    known = {key: each for each in judgements() for key in each.keys}
     counts: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
     for finding in report["findings"]:
         shown = opera("show", finding["representative"], workspace=arguments.workspace)
@@ -53,17 +53,11 @@ def main() -> None:
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
-def labels() -> dict[tuple[str, str, str], dict[str, Any]]:
-    """The line of the causes' file by subject, instance and input form of a failing test."""
-    rows = [json.loads(line) for line in CAUSES.read_text(encoding="utf-8").splitlines()]
-    return {(row["subject"], instance, form): row for row in rows for instance, form in row["tests"]}
-
-
-def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, options: argparse.Namespace) -> str:
+def collect(finding: dict[str, Any], shows: str, label: Judgement | None, options: argparse.Namespace) -> str:
     """Writes one finding with the script of *shows*, a finding or a test; says what became of it."""
-    if label is not None and label["label"] != "bug":
+    if label is not None and label.label != "bug":
         return "no bug"
-    there = None if label is None else row_of(label["cause"], options.output)
+    there = None if label is None else row_of(label.cause, options.output)
     if there is not None and not (options.renew and names_no_condition(there[1])):
         return "same cause"
     table = there[0] if there else table_of(finding["compiler"], finding["frontend"], options.output)
@@ -88,7 +82,7 @@ def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, o
     if there is not None:
         row.update(id=there[1].id, operators=there[1].operators)
     if label is not None:
-        row.update(cause=label["cause"], why=label["reason"])
+        row.update(cause=label.cause, why=label.reason)
     written = msgspec.convert(row, Finding)
     table.put(written)
     script = table.script(written, options.output)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from opera.oracles.verdict import Stage, Verdict
@@ -19,15 +19,17 @@ sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 
 import collect_findings
 import recorded_findings
+from labelled import Judgement, judgements
 from recorded_findings import FOLDER, Finding, Status, Table
 
 ROOT = Path(__file__).parents[2]
 TABLES = recorded_findings.tables()
 ROWS = [(table, each) for table in TABLES for each in table.findings]
-PARTS = st.sampled_from(["word", "'", '"', '"""', "\\", "x" * 99])
+PARTS = st.sampled_from(["", "word", "'", '"', '"""', "\\", "x" * 99])
 TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.lists(PARTS).map(" ".join)
 
 
+@settings(max_examples=40)
 @given(st.builds(
     Finding, name=st.just("a-1"), operators=st.lists(TEXT).map(tuple), fails=st.lists(TEXT).map(tuple), passes=st.dictionaries(TEXT, TEXT),
     id=TEXT, verdict=st.sampled_from(Verdict), stage=st.sampled_from(Stage), status=st.sampled_from(Status), route=TEXT, summary=TEXT,
@@ -77,8 +79,7 @@ def test_each_finding_has_a_script_that_compiles_and_each_script_a_finding() -> 
 
 
 def test_a_finding_names_a_cause_that_was_judged_a_bug_and_a_passing_call_for_parts_of_its_trigger() -> None:
-    labels = [json.loads(line) for line in collect_findings.CAUSES.read_text(encoding="utf-8").splitlines()]
-    bugs = {each["cause"] for each in labels if each["label"] == "bug"}
+    bugs = {each.cause for each in judgements() if each.label == "bug"}
     assert {each.cause for _, each in ROWS if each.status is Status.VERIFIED} <= bugs
     assert [each.name for _, each in ROWS if not all(part in (each.trigger or "") for part in each.passes)] == []
 
@@ -109,7 +110,7 @@ def test_a_finding_is_collected_once_and_its_row_is_renewed_while_its_trigger_na
     options = Namespace(output=tmp_path, workspace="w", most_lines=40, renew=False)
     found = {"id": "0123456789abcdef", "compiler": "tvm", "frontend": "onnx", "route": "onnx", "operators": ["ai.onnx.Pow"],
              "verdict": "crash", "stage": "load", "converter": None, "trigger": "any call"}  # fmt: skip
-    label = {"label": "bug", "cause": "tvm-pow", "reason": "wrong"}
+    label = Judgement(subject="tvm/onnx", cause="tvm-pow", label="bug", reason="wrong", checked="run", tests=())
     assert collect_findings.collect(found, found["id"], None, options) == "written"
     assert collect_findings.collect(found, found["id"], None, options) == "there"
     [row] = recorded_findings.table_of("tvm", "onnx", tmp_path).findings
@@ -124,4 +125,4 @@ def test_a_finding_is_collected_once_and_its_row_is_renewed_while_its_trigger_na
     assert collect_findings.collect({**found, "id": "d" * 16, "trigger": "a"}, "x", label, options) == "same cause"
     [_, renewed] = recorded_findings.table_of("tvm", "onnx", tmp_path).findings
     assert (renewed.id, renewed.trigger, renewed.status, renewed.why) == ("f" * 16, "a", Status.VERIFIED, "wrong")
-    assert collect_findings.collect(found, "x", {**label, "label": "false-alarm"}, options) == "no bug"
+    assert collect_findings.collect(found, "x", msgspec.structs.replace(label, label="false-alarm"), options) == "no bug"
