@@ -84,7 +84,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     pages = {page: (ROOT / path).read_text(encoding="utf-8") for path, page in HOME.items() if path.endswith(".md")}
     _SOURCES.update({page: path for path, page in HOME.items() if page in pages})
     _tables.cache_clear()
-    pages["findings/index.md"] += "\n" + findings_table(findings(), "{}.toml")
+    pages["findings/index.md"] += "\n## Tables\n\n" + findings_table(findings(), "{}.toml")
     for table in findings():
         pages[f"findings/{table.subject}.md"] = findings_page(table)
     pages["compilers/index.md"] = compilers_page()
