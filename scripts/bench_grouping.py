@@ -23,6 +23,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from labelled import FOLDER, causes_of_bugs
+
 from opera.console import print_table
 from opera.instance import Occurrence, decode_instance
 from opera.oracles.filters import filters
@@ -31,8 +33,7 @@ from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
 from opera.triage.findings import group, knowledge_of
 
-CAUSES = Path(__file__).parent.parent / "data" / "labelled" / "causes.jsonl"
-LABELLED = Path(__file__).parent.parent / "data" / "labelled" / "failures.jsonl"
+LABELLED = FOLDER / "failures.jsonl"
 BUGS = ("bug", "duplicate")
 _DIGITS = 16
 FALSE = ("false-alarm", "library-bug")
@@ -125,11 +126,7 @@ def _share(pairs: set[tuple[str, str]], right: set[tuple[str, str]]) -> str:
 
 def judge_campaigns(workspaces: list[Path], *, verbose: bool) -> None:
     """Holds the findings of whole campaigns against the causes of their tests."""
-    rows = [json.loads(line) for line in CAUSES.read_text(encoding="utf-8").splitlines()]
-    causes = {
-        (row["subject"], instance, form): {row["cause"], *row.get("also", ())}
-        for row in rows if row["label"] == "bug" for instance, form in row["tests"]
-    }  # fmt: skip
+    causes = causes_of_bugs()
     total = Score()
     for workspace in workspaces:
         with open_workspace(workspace, write=False) as space:

@@ -21,6 +21,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+from labelled import FOLDER, causes_of_bugs
+
 from opera.compilers.registry import known_adapter
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, StoredResult
@@ -33,8 +35,7 @@ from opera.triage.merge import candidates_of, unreduced
 from opera.triage.merge_rules import RULES, Rule, context_of
 
 ROOT = Path(__file__).parents[1]
-LABELLED = ROOT / "data" / "labelled"
-CANDIDATES = LABELLED / "candidates.jsonl.gz"
+CANDIDATES = FOLDER / "candidates.jsonl.gz"
 PAGE = ROOT / "docs" / "reference" / "reduction.md"
 BEGIN, END = "<!-- scripts/bench_merge_rules.py {}: begin -->\n", "<!-- end -->\n"
 FEWEST_CAUSES = 2
@@ -249,11 +250,7 @@ def _candidate(campaign: str, place: int, row: Mapping[str, Any]) -> Candidate:
 
 def collect(workspaces: Sequence[Path]) -> Iterator[dict[str, Any]]:
     """What merging reads of each finding of *workspaces*, with the causes of its tests."""
-    causes: dict[tuple[str, str, str], tuple[str, ...]] = {}
-    for line in (LABELLED / "causes.jsonl").read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if row["label"] == "bug":
-            causes |= {(row["subject"], *test): tuple(sorted({row["cause"], *row.get("also", ())})) for test in row["tests"]}
+    causes = {key: tuple(sorted(each)) for key, each in causes_of_bugs().items()}
     for workspace in workspaces:
         with open_workspace(workspace, write=False) as space:
             known = knowledge_of(space)

@@ -1,11 +1,11 @@
-"""Writes the findings of a workspace into `data/findings/`, one folder each, those whose script reproduces.
+"""Adds the findings of a workspace to `data/findings`: those whose script reproduces.
 
 python scripts/collect_findings.py --workspace W [--compiler tvm] [--frontend onnx] [--output data/findings] [--whole ID] [--renew]
 
-Run `opera triage --workspace W` first, so that the scripts show reduced instances. A folder that is there already is left alone: what a
-person has written into it stays. Where `data/labelled/causes.jsonl` knows the failing test, only bugs are written, one of each cause.
+Run `opera triage --workspace W` first, so that the scripts show reduced instances. A row of this name is left alone: what a person has
+written into it stays. Where `data/labelled/causes.jsonl` knows the failing test, only bugs are added, one of each cause.
 With `--whole` the script of a finding shows the failing test as it ran: for those whose reduced instance turned out to be no valid model.
-With `--renew` the folder of a known cause gets today's trigger, witnesses and script if its own trigger names no condition.
+With `--renew` the row of a known cause gets today's trigger, witnesses and script if its own trigger names no condition.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import msgspec
+from labelled import Judgement, judgements
+from recorded_findings import FOLDER, Finding, Status, Table, table_of, tables, write
+
 from opera.triage.reduction.trigger import ALWAYS
 
-OUTPUT = Path(__file__).parent.parent / "data" / "findings"
-CAUSES = Path(__file__).parent.parent / "data" / "labelled" / "causes.jsonl"
-VERIFIED = "verified by hand"
-KEYS = ("id", "compiler", "frontend", "route", "operators", "verdict", "stage", "converter", "trigger", "summary")
+KEYS = ("id", "route", "operators", "verdict", "stage", "converter", "trigger")
 OUTCOMES = ("written", "renewed", "there", "not reproduced", "too long", "no bug", "same cause")
-STATUS = "reproduced by its script in a fresh process; not yet checked by hand"
 
 
 def main() -> None:
@@ -36,14 +36,14 @@ def main() -> None:
     parser.add_argument("--workspace", required=True)
     parser.add_argument("--compiler")
     parser.add_argument("--frontend")
-    parser.add_argument("--output", type=Path, default=OUTPUT)
+    parser.add_argument("--output", type=Path, default=FOLDER)
     parser.add_argument("--most-lines", type=int, default=40, help="scripts that are longer are left out")
     parser.add_argument("--whole", metavar="ID", action="append", default=[], help="finding whose script is not of the reduced instance")
-    parser.add_argument("--renew", action="store_true", help="renew folders whose trigger names no condition")
+    parser.add_argument("--renew", action="store_true", help="renew rows whose trigger names no condition")
     arguments = parser.parse_args()
     scope = [part for name in ("compiler", "frontend") if (value := getattr(arguments, name)) for part in (f"--{name}", value)]
     report = opera("report", *scope, workspace=arguments.workspace)
-    known = labels()
+    known = {key: each for each in judgements() for key in each.keys}
     counts: dict[str, int] = dict.fromkeys(OUTCOMES, 0)
     for finding in report["findings"]:
         shown = opera("show", finding["representative"], workspace=arguments.workspace)
@@ -53,44 +53,42 @@ def main() -> None:
     print(", ".join(f"{count} {what}" for what, count in counts.items()))
 
 
-def labels() -> dict[tuple[str, str, str], dict[str, Any]]:
-    """The line of the causes' file by subject, instance and input form of a failing test."""
-    rows = [json.loads(line) for line in CAUSES.read_text(encoding="utf-8").splitlines()]
-    return {(row["subject"], instance, form): row for row in rows for instance, form in row["tests"]}
-
-
-def collect(finding: dict[str, Any], shows: str, label: dict[str, Any] | None, options: argparse.Namespace) -> str:
+def collect(finding: dict[str, Any], shows: str, label: Judgement | None, options: argparse.Namespace) -> str:
     """Writes one finding with the script of *shows*, a finding or a test; says what became of it."""
-    if label is not None and label["label"] != "bug":
+    if label is not None and label.label != "bug":
         return "no bug"
-    there = None if label is None else folder_of(label["cause"], options.output)
-    if there is not None and not (options.renew and names_no_condition(there)):
+    there = None if label is None else row_of(label.cause, options.output)
+    if there is not None and not (options.renew and names_no_condition(there[1])):
         return "same cause"
+    table = there[0] if there else table_of(finding["compiler"], finding["frontend"], options.output)
     converter = re.sub(r"[^a-z0-9]+", "-", str(finding["converter"] or finding["operators"][0]).lower()).strip("-")[:40].strip("-")
-    folder = there or options.output / f"{finding['compiler']}-{finding['frontend']}-{converter}-{finding['id'][:8]}"
-    if there is None and folder.exists():
+    name = there[1].name if there else f"{converter}-{finding['id'][:8]}"
+    if there is None and any(each.name == name for each in table.findings):
         return "there"
     with tempfile.TemporaryDirectory() as scratch:
-        script = Path(scratch, "reproducer.py")
+        made = Path(scratch, "reproducer.py")
         try:
-            outcome = opera("reproduce", shows, "--output", str(script), workspace=options.workspace, codes=(0, 1))
+            outcome = opera("reproduce", shows, "--output", str(made), workspace=options.workspace, codes=(0, 1))
         except subprocess.CalledProcessError:
             return "not reproduced"
         if not outcome["reproduced"]:
             return "not reproduced"
-        text = script.read_text(encoding="utf-8")
+        text = made.read_text(encoding="utf-8")
     if len(text.splitlines()) > options.most_lines:
         return "too long"
     seen = text.partition("Seen with ")[2].partition(".\n")[0].replace("\n", " ")
-    document = {"schema": "finding/1", **{name: finding.get(name) for name in KEYS}, **witnesses(finding, options.workspace)}
-    document.update(summary=actual_of(text), seen_with=seen, status=STATUS)
+    row = {"name": name, **{key: finding.get(key) for key in KEYS}, **witnesses(finding, options.workspace)}
+    row.update(summary=actual_of(text), seen_with=seen, status=Status.REPRODUCED if label is None else Status.VERIFIED)
     if there is not None:
-        document.update({name: json.loads((there / "finding.json").read_text())[name] for name in ("id", "operators")})
+        row.update(id=there[1].id, operators=there[1].operators)
     if label is not None:
-        document.update(status=VERIFIED, cause=label["cause"], why=label["reason"])
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "reproducer.py").write_text(text, encoding="utf-8")
-    (folder / "finding.json").write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        row.update(cause=label.cause, why=label.reason)
+    written = msgspec.convert(row, Finding)
+    table.put(written)
+    script = table.script(written, options.output)
+    script.parent.mkdir(parents=True, exist_ok=True)
+    script.write_text(text, encoding="utf-8")
+    write(table, options.output)
     return "written" if there is None else "renewed"
 
 
@@ -100,14 +98,14 @@ def actual_of(script: str) -> str:
     return head.partition("\nActual: ")[2].partition("\n")[0]
 
 
-def folder_of(cause: str, output: Path) -> Path | None:
-    """The folder that shows *cause*."""
-    return next((file.parent for file in sorted(output.glob("*/finding.json")) if json.loads(file.read_text()).get("cause") == cause), None)
+def row_of(cause: str, output: Path) -> tuple[Table, Finding] | None:
+    """The row that shows *cause*, with its table."""
+    return next(((table, each) for table in tables(output) for each in table.findings if each.cause == cause), None)
 
 
-def names_no_condition(folder: Path) -> bool:
-    """Whether the trigger of a folder is missing, or is `any call`."""
-    return json.loads((folder / "finding.json").read_text())["trigger"] in (None, ALWAYS)
+def names_no_condition(finding: Finding) -> bool:
+    """Whether the trigger of a row is missing, or is `any call`."""
+    return finding.trigger in (None, ALWAYS)
 
 
 def witnesses(finding: dict[str, Any], workspace: str) -> dict[str, Any]:

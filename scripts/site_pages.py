@@ -4,7 +4,7 @@
 |---|---|
 | `index.md`, `project/` | README.md, CONTRIBUTING.md, SECURITY.md, CHANGELOG.md |
 | `compilers/` | what each adapter declares, its findings, and the filters that hold for its results |
-| `findings/` | data/findings: one page for each folder |
+| `findings/` | data/findings: one page for each table |
 | `notebooks/` | the notebooks with their stored outputs |
 | `repository/` | every other file that a page links to |
 
@@ -13,11 +13,13 @@ Links lead from file to file in the repository. On the site they lead to the pag
 
 from __future__ import annotations
 
+import functools
 import json
 import posixpath
 import re
 import tomllib
 from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
+from recorded_findings import Finding, Status, Table, tables, title_of
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
@@ -42,7 +45,8 @@ HOME = {
     "notebooks": "notebooks/index.md",
 }
 """Pages of files that have a place of their own on the site."""
-LANGUAGES = {".py": "python", ".json": "json", ".toml": "toml"}
+_OF_FINDINGS = re.compile(rf"{FINDINGS}/(?P<subject>[\w.-]+?)(?:\.toml|/(?P<name>[\w-]+)\.py)")
+"""A table of findings, or one of its scripts."""
 _LINK = re.compile(r"(?P<code>^```.*?^```|`[^`\n]*`)|(?P<text>\[[^\]]*\]\()(?P<link>[^()\s]+)\)", re.MULTILINE | re.DOTALL)
 _REQUEST = re.compile(
     r"<(?:script|img|link|iframe|source|object)\b[^>]*?\b(?:src|href|data)=[\"']?(?:https?:)?//[^\"'\s>]+|url\([\"']?(?:https?:)?//[^)]+"
@@ -51,7 +55,11 @@ _SOURCES: dict[str, str] = {}
 """The file of the repository that a page of the site is made of, by the page."""
 
 
-# The four functions that mkdocs calls.
+_BLOCKS: list[str] = []
+"""HTML that is put into pages as it is."""
+
+
+# The five functions that mkdocs calls.
 
 
 def on_config(config: MkDocsConfig) -> None:
@@ -71,12 +79,14 @@ def on_config(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Adds the pages."""
     _SOURCES.clear()
+    _BLOCKS.clear()
     _SOURCES.update({file.src_uri: DOCS + file.src_uri for file in files.documentation_pages()})
     pages = {page: (ROOT / path).read_text(encoding="utf-8") for path, page in HOME.items() if path.endswith(".md")}
     _SOURCES.update({page: path for path, page in HOME.items() if page in pages})
-    pages["findings/index.md"] += "\n" + findings_table(findings(), "{}/reproducer.py")
-    for finding in findings():
-        pages[f"findings/{finding['folder']}.md"] = finding_page(finding)
+    _tables.cache_clear()
+    pages["findings/index.md"] += "\n## Tables\n\n" + findings_table(findings(), "{}.toml")
+    for table in findings():
+        pages[f"findings/{table.subject}.md"] = findings_page(table)
     pages["compilers/index.md"] = compilers_page()
     for name, plugin in plugins().items():
         pages[f"compilers/{name}.md"] = compiler_page(plugin.load())
@@ -102,6 +112,11 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return with_site_links(page.file.src_uri, markdown)
 
 
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Puts blocks of HTML where their paragraphs are."""
+    return re.sub(r"<p>@block (\d+)@</p>", lambda match: _BLOCKS[int(match[1])], html) if page.file.generated_by else html
+
+
 def on_post_build(config: MkDocsConfig) -> None:
     """Fails if a page would load anything from another site."""
     for path in Path(config.site_dir).rglob("*"):
@@ -125,7 +140,10 @@ def with_site_links(page: str, markdown: str) -> str:
         if link is None or re.match(r"[a-z]+:|#", link):
             return match[0]
         path, hash_, anchor = link.partition("#")
-        there = site_page(_resolved(source, path))
+        file = _resolved(source, path)
+        if (script := _OF_FINDINGS.fullmatch(file)) and script["name"]:
+            hash_, anchor = "#", script["name"]
+        there = site_page(file)
         return f"{match['text']}{posixpath.relpath(there, posixpath.dirname(page) or '.')}{hash_}{anchor})"
 
     return _LINK.sub(lead, markdown)
@@ -147,8 +165,8 @@ def site_page(path: str) -> str:
         return path.removeprefix(DOCS)
     if path in HOME:
         return HOME[path]
-    if path.startswith(f"{FINDINGS}/"):
-        return f"findings/{Path(path).parent.name}.md"
+    if match := _OF_FINDINGS.fullmatch(path):
+        return f"findings/{match['subject']}.md"
     if path.endswith(".ipynb"):
         return str(Path(path).with_suffix(".md"))
     if (ROOT / path / "README.md").is_file():
@@ -174,7 +192,7 @@ def source_page(path: str) -> str:
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".md":
         return text
-    return f"---\nsearch:\n  exclude: true\n---\n\n# {path}\n\n{fenced(text.rstrip(), LANGUAGES.get(file.suffix, 'text'))}\n"
+    return f"---\nsearch:\n  exclude: true\n---\n\n# {path}\n\n{_as_it_is(_plain(text))}\n"
 
 
 def notebooks() -> list[Path]:
@@ -203,49 +221,82 @@ def notebook_page(path: Path) -> tuple[str, dict[str, str]]:
     return "\n\n".join(parts) + "\n", figures
 
 
-def findings(compiler: str | None = None) -> list[dict[str, Any]]:
-    """What `data/findings` says of each finding, of one compiler or of all; `folder` is the name of its folder."""
-    files = sorted((ROOT / FINDINGS).glob("*/finding.json"))
-    read = [{**json.loads(file.read_text(encoding="utf-8")), "folder": file.parent.name} for file in files]
-    return [each for each in read if compiler in (None, each["compiler"])]
+def findings(compiler: str | None = None) -> list[Table]:
+    """The tables of `data/findings`, of one compiler or of all."""
+    return [each for each in _tables() if compiler in (None, each.compiler)]
 
 
-def findings_table(found: Sequence[dict[str, Any]], link: str) -> str:
-    """A table of findings; *link* leads from the page to that of a finding, whose folder takes the place of `{}`."""
+@functools.cache
+def _tables() -> list[Table]:
+    return tables()
+
+
+def findings_table(found: Sequence[Table], link: str) -> str:
+    """The number of findings by verdict; *link* leads from the page to that of a table, whose subject takes the place of `{}`."""
+    verdicts = list(dict.fromkeys(each.verdict.value for table in _tables() for each in table.findings))
     rows = [
-        f"| [{inline(each['converter'] or each['operators'][0])}]({link.format(each['folder'])}) | {each['compiler']} x {each['frontend']}"
-        f" | {each['verdict']} | {_cell(each['trigger'] or each['summary'])} |"
+        f"| [{each.compiler} x {each.frontend}]({link.format(each.subject)}) | {len(each.findings)} | {' | '.join(map(str, counts))} |"
         for each in found
+        for counts in [[sum(finding.verdict.value == verdict for finding in each.findings) for verdict in verdicts]]
     ]
-    return "\n".join(["| converter | subject | verdict | fails with |", "|---|---|---|---|", *rows]) + "\n"
+    return "\n".join([f"| subject | findings | {' | '.join(verdicts)} |", "|---" + "|--:" * (1 + len(verdicts)) + "|", *rows]) + "\n"
 
 
-def finding_page(finding: dict[str, Any]) -> str:
-    """One finding: its facts, and its script."""
-    name = finding["compiler"]
+def findings_page(table: Table) -> str:
+    """All findings of one subject, each with its facts and its script."""
+    name = table.compiler
     compiler = f"[{name}](../compilers/{name}.md)" if name in plugins() else name
+    head = f"# {name} x {table.frontend}\n\n{len(table.findings)} findings of {compiler} on models of the frontend {code(table.frontend)}."
+    return "\n\n".join([head, *(_finding(table, each) for each in table.findings)]) + "\n"
+
+
+def _finding(table: Table, finding: Finding) -> str:
+    """One finding under its title: its facts, and its script."""
     facts = {
-        "subject": f"{compiler} x {finding['frontend']}, route {code(finding['route'])}",
-        "operators": ", ".join(code(each) for each in finding["operators"]),
-        "converter": _cell(finding["converter"]),
-        "verdict": f"{finding['verdict']} at stage {code(finding['stage'])}",
-        "fails with": _cell(finding["trigger"]),
-        "evidence": _cell(finding["summary"]),
-        "cause": _cell(finding["why"]),
-        "seen with": _cell(finding["seen_with"]),
-        "status": inline(finding["status"]),
+        "operators": ", ".join(finding.operators),
+        "failure": f"{finding.verdict.value} at stage {finding.stage.value}, route {finding.route}",
+        "converter": finding.converter,
+        "fails with": finding.trigger,
+        **{f"passes without: {part}": call for part, call in finding.passes.items()},
+        "also fail": "\n".join(finding.fails),
+        "evidence": finding.summary,
+        "cause": finding.why,
+        "seen with": finding.seen_with,
+        "status": "" if finding.status is Status.VERIFIED else finding.status.value,
     }
-    head, *rows = [f"| {label} | {text} |" for label, text in facts.items() if text]
-    script = (ROOT / FINDINGS / finding["folder"] / "reproducer.py").read_text(encoding="utf-8")
-    title = f"{name}: {finding['operators'][0].rpartition('.')[2]}"
-    table = "\n".join([head, "|---|---|", *rows])
-    return f"# {inline(title)}\n\n{table}\n\n## Script\n\n{fenced(script.rstrip(), 'python')}\n"
+    rows = "\n".join(f"<dt>{_html(label)}</dt><dd>{_html(text)}</dd>" for label, text in facts.items() if text)
+    script = table.script(finding).read_text(encoding="utf-8")
+    label = re.sub(r"[^\w.: -]+", " ", (finding.converter or finding.operators[0]).rpartition("::")[2])
+    return f"## {inline(title_of(script), 400)} {{ #{finding.name} data-toc-label='{label}' }}\n\n" + _as_it_is(
+        f"<dl>\n{rows}\n</dl>\n<details><summary>Script</summary>{_plain(script)}</details>"
+    )
+
+
+def _as_it_is(html: str) -> str:
+    """A paragraph of Markdown in whose place *html* comes: thousands of lines that no converter has to read."""
+    _BLOCKS.append(html)
+    return f"@block {len(_BLOCKS) - 1}@"
+
+
+def _html(text: str) -> str:
+    """*text* as HTML, each of its lines on a line."""
+    return escape(text, quote=False).replace("\n", "<br>")
+
+
+def _plain(text: str) -> str:
+    """*text* as a block of code without colours, which the search leaves out. Colours would cost more than all other text of the site."""
+    return f"<pre data-search-exclude><code>{escape(text, quote=False)}</code></pre>"
+
+
+def count_of(compiler: str) -> int:
+    """How many findings `data/findings` has of one compiler."""
+    return sum(len(each.findings) for each in findings(compiler))
 
 
 def compilers_page() -> str:
     """The list of compilers."""
     rows = [
-        f"| [{name}]({name}.md) | {', '.join(dict.fromkeys(route.frontend for route in plugin.load().routes))} | {len(findings(name))} |"
+        f"| [{name}]({name}.md) | {', '.join(dict.fromkeys(route.frontend for route in plugin.load().routes))} | {count_of(name)} |"
         for name, plugin in plugins().items()
     ]
     table = "\n".join(["| compiler | frontends | findings |", "|---|---|---|", *rows])
@@ -279,7 +330,7 @@ def compiler_page(adapter: type[Adapter]) -> str:
     found = findings(name)
     if found:
         parts += [
-            f"{len(found)} folders of `data/findings`, each a bug with a script that shows it.",
+            f"`data/findings` has {count_of(name)} bugs, each with a script that shows it.",
             findings_table(found, "../findings/{}.md"),
         ]
     else:

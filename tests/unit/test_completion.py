@@ -94,11 +94,9 @@ def test_every_option_with_a_name_of_ours_is_completed() -> None:
     for name in command.list_commands(group):
         found = command.get_command(group, name)
         assert found is not None
-        inner = (
-            [each for name in found.list_commands(context) if (each := found.get_command(context, name))]
-            if isinstance(found, click.Group)
-            else [found]
-        )
+        inner = [found]
+        if isinstance(found, click.Group):
+            inner = [each for below in found.list_commands(group) if (each := found.get_command(group, below)) is not None]
         for each in (option for one in inner for option in one.params):
             if {"--compiler", "--frontend", "--lib", "--strategy", "--campaign"} & set(each.opts):
                 assert each.type.name == "name", (name, each.opts)

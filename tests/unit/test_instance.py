@@ -70,7 +70,8 @@ values = st.recursive(
 arguments = st.lists(st.builds(Argument, names, values, st.booleans()), max_size=4).map(tuple)
 pairs = st.lists(st.tuples(names, values), max_size=3).map(tuple)
 instances = st.builds(
-    Instance, names, names, st.sampled_from([Kind.FUNCTION, Kind.MODULE, Kind.NODE, Kind.GRAPH]), arguments, arguments, pairs, pairs, st.sampled_from(Outcome),
+    Instance, names, names, st.sampled_from([Kind.FUNCTION, Kind.MODULE, Kind.NODE, Kind.GRAPH]), arguments, arguments, pairs, pairs,
+    st.sampled_from(Outcome),
     st.none() | names, st.none() | st.lists(values, max_size=2).map(tuple),
 )  # fmt: skip
 

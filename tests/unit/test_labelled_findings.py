@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
 from opera.triage.merge_rules import RULES
 
-ROOT = Path(__file__).parents[2]
+sys.path.append(str(Path(__file__).parents[2] / "scripts"))
 
+import bench_merge_rules as BENCH
 
-def loaded() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bench_merge_rules", ROOT / "scripts" / "bench_merge_rules.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-BENCH = loaded()
 CAMPAIGNS = BENCH.read()
 WORTH = BENCH.ablation(CAMPAIGNS, RULES)
 

@@ -1,8 +1,9 @@
-"""The site has a page for each compiler and each finding, its links lead to its own pages, and it loads nothing from elsewhere."""
+"""The site has a page for each compiler and table of findings, its links lead to its own pages, and it loads nothing from elsewhere."""
 
 from __future__ import annotations
 
-import json
+import re
+from html import escape
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,9 +15,6 @@ from mkdocs.structure.files import get_files
 from opera.compilers.registry import plugins
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = sorted(path.name for path in (ROOT / "data" / "findings").iterdir() if path.is_dir())
-
-
 CONFIG = load_config(str(ROOT / "mkdocs.yml"))
 SITE = CONFIG.hooks["scripts/site_pages.py"]
 
@@ -36,12 +34,16 @@ def test_each_page_of_the_documentation_is_there_as_it_is(pages: dict[str, str])
         assert len(pages[path.relative_to(ROOT / "docs").as_posix()].splitlines()) == len(text.splitlines())
 
 
-@pytest.mark.parametrize("folder", FOLDERS)
-def test_a_finding_has_a_page_with_its_script(pages: dict[str, str], folder: str) -> None:
-    page = pages[f"findings/{folder}.md"]
-    script = (ROOT / "data" / "findings" / folder / "reproducer.py").read_text(encoding="utf-8")
-    assert script.splitlines()[-1] in page
-    assert f"({folder}.md)" in pages["findings/index.md"]
+def test_each_finding_has_an_anchor_facts_and_its_script_on_the_page_of_its_table(pages: dict[str, str]) -> None:
+    for table in SITE.findings():
+        page = pages[f"findings/{table.subject}.md"]
+        generated = SimpleNamespace(file=SimpleNamespace(generated_by="a hook"))
+        html = SITE.on_page_content(re.sub(r"^(@block.*)$", r"<p>\1</p>", page, flags=re.MULTILINE), generated, CONFIG, None)
+        for finding in table.findings:
+            assert f"{{ #{finding.name} " in page
+            assert escape(table.script(finding).read_text(encoding="utf-8"), quote=False) in html
+            assert f"<dd>{escape(finding.trigger, quote=False)}</dd>" in html
+        assert f"({table.subject}.md)" in pages["findings/index.md"]
 
 
 @pytest.mark.parametrize("name", sorted(plugins()))
@@ -50,10 +52,7 @@ def test_a_compiler_has_a_page_with_its_routes_rules_filters_and_findings(pages:
     adapter = plugins()[name].load()
     assert all(f"| `{route.frontend}` | `{route.name}` |" in page for route in adapter.routes)
     assert page.count("\n| `", page.index("## Unsupported"), page.index("## Findings")) == len(adapter.unsupported)
-    of_it = [
-        folder for folder in FOLDERS if json.loads((ROOT / "data" / "findings" / folder / "finding.json").read_text())["compiler"] == name
-    ]
-    assert page.count("](../findings/") == len(of_it)
+    assert page.count("](../findings/") == sum(table.compiler == name for table in SITE.findings())
     assert "(filters.md#precision-policy)" in page
     assert "\n## precision-policy\n" in pages["compilers/filters.md"]
 
@@ -63,7 +62,8 @@ def test_a_compiler_has_a_page_with_its_routes_rules_filters_and_findings(pages:
     [
         ("index.md", "[a](docs/tutorial.md)", "[a](tutorial.md)"),
         ("index.md", "[a](docs/design.md#boundaries)", "[a](design.md#boundaries)"),
-        ("index.md", "[a](data/findings/tvm-onnx-x/reproducer.py)", "[a](findings/tvm-onnx-x.md)"),
+        ("index.md", "[a](data/findings/tvm-onnx/x-1.py)", "[a](findings/tvm-onnx.md#x-1)"),
+        ("index.md", "[a](data/findings/tvm-onnx.toml)", "[a](findings/tvm-onnx.md)"),
         ("design.md", "[`a`](../opera/run/plan.py)", "[`a`](repository/opera/run/plan.py.md)"),
         ("reference/python-api.md", "[a](../../data/campaigns)", "[a](../repository/data/campaigns/README.md)"),
         ("reference/python-api.md", "[a](../../notebooks)", "[a](../notebooks/index.md)"),

@@ -213,7 +213,7 @@ def test(
     PATH is a file of StableHLO text, or a folder of .mlir files. A function passes if all of its checks hold. A known failure that
     passes is a failure: the list stays true.
 
-    Exit codes: 0 if nothing failed, 1 if a function did, 2 if a program is no StableHLO, or the list names a function or a file that is not
+    Exit codes: 0 if nothing failed, 1 if a function did, 2 if a program is no StableHLO or the list of known failures names what is not
     there, 4 if no check was evaluated.
     """
     rows = () if known is None else read_known(known, [each.value for each in State], interpreter)

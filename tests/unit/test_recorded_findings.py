@@ -1,0 +1,128 @@
+"""The tables of `data/findings`: their rows are valid and have scripts, pages quote their number, and what is written is read again."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from opera.oracles.verdict import Stage, Verdict
+
+sys.path.append(str(Path(__file__).parents[2] / "scripts"))
+
+import collect_findings
+import recorded_findings
+from labelled import Judgement, judgements
+from recorded_findings import FOLDER, Finding, Status, Table
+
+ROOT = Path(__file__).parents[2]
+TABLES = recorded_findings.tables()
+ROWS = [(table, each) for table in TABLES for each in table.findings]
+PARTS = st.sampled_from(["", "word", "'", '"', '"""', "\\", "x" * 99])
+TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.lists(PARTS).map(" ".join)
+
+
+@settings(max_examples=40)
+@given(st.builds(
+    Finding, name=st.just("a-1"), operators=st.lists(TEXT).map(tuple), fails=st.lists(TEXT).map(tuple), passes=st.dictionaries(TEXT, TEXT),
+    id=TEXT, verdict=st.sampled_from(Verdict), stage=st.sampled_from(Stage), status=st.sampled_from(Status), route=TEXT, summary=TEXT,
+    seen_with=TEXT, **dict.fromkeys(("converter", "trigger", "cause", "why"), st.none() | TEXT),
+))  # fmt: skip
+def test_a_row_is_read_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, finding: Finding) -> None:
+    folder = tmp_path_factory.mktemp("findings")
+    recorded_findings.write(Table(compiler="a", frontend="b", findings=[finding]), folder)
+    assert recorded_findings.read(folder / "a-b.toml").findings == [finding]
+
+
+def test_the_tables_are_written_as_the_writer_writes_them() -> None:
+    for table in TABLES:
+        assert (FOLDER / f"{table.subject}.toml").read_text(encoding="utf-8") == recorded_findings.text_of(table)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('compiler = "a"\nfrontend = "c"\n', "named by compiler and frontend"),
+        ('compiler = "a"\nfrontend = "b"\n[[finding]]\nname = "x"\n', "required field"),
+        ('compiler = "a"\nfrontend = "b"\nrows = 1\n', "unknown field"),
+        ("compiler = ", "Invalid"),
+    ],
+)
+def test_a_table_that_is_not_valid_is_refused_by_name(tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "a-b.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(ValueError, match=f"a-b.toml: .*{why}"):
+        recorded_findings.tables(tmp_path)
+
+
+def test_rows_are_in_the_order_of_their_names_and_no_two_have_one_name(tmp_path: Path) -> None:
+    table = next(each for each in TABLES if len(each.findings) > 1)
+    for rows in (table.findings[::-1], table.findings[:1] * 2):
+        recorded_findings.write(Table(compiler=table.compiler, frontend=table.frontend, findings=rows), tmp_path)
+        with pytest.raises(ValueError, match="ordered by their names"):
+            recorded_findings.tables(tmp_path)
+
+
+def test_each_finding_has_a_script_that_compiles_and_each_script_a_finding() -> None:
+    scripts = {table.script(each) for table, each in ROWS}
+    assert scripts == {path for path in FOLDER.rglob("*") if path.is_file() and path.parent != FOLDER}
+    for path in scripts:
+        text = path.read_text(encoding="utf-8")
+        compile(text, str(path), "exec")
+        assert recorded_findings.title_of(text)
+
+
+def test_a_finding_names_a_cause_that_was_judged_a_bug_and_a_passing_call_for_parts_of_its_trigger() -> None:
+    bugs = {each.cause for each in judgements() if each.label == "bug"}
+    assert {each.cause for _, each in ROWS if each.status is Status.VERIFIED} <= bugs
+    assert [each.name for _, each in ROWS if not all(part in (each.trigger or "") for part in each.passes)] == []
+
+
+@pytest.mark.parametrize(("page", "words"), [("README.md", r"has (\d+) findings"), ("data/findings/README.md", r"has (\d+) findings")])
+def test_a_page_quotes_the_number_of_findings(page: str, words: str) -> None:
+    [number] = re.findall(words, (ROOT / page).read_text(encoding="utf-8"))
+    assert int(number) == len(ROWS)
+
+
+def replies(script: str) -> Any:
+    """Stands for the commands of OPERA on one finding whose script is *script*."""
+
+    def run(command: str, *arguments: str, **_: object) -> dict[str, Any]:
+        if command == "reproduce":
+            Path(arguments[-1]).write_text(script, encoding="utf-8")
+            return {"reproduced": True}
+        return {"call": "f( x,\n y)", "reduction": {"passes": {"a": "f(1)"}, "fails": ["t1"]}}
+
+    return run
+
+
+def test_a_finding_is_collected_once_and_its_row_is_renewed_while_its_trigger_names_no_condition(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = '"""tvm/onnx: Pow: wrong values\n\nSeen with tvm 1,\nonnx 2.\nActual: TypeError: \\\\w is no "type"\n"""\n\nimport tvm\n'
+    monkeypatch.setattr(collect_findings, "opera", replies(script))
+    options = Namespace(output=tmp_path, workspace="w", most_lines=40, renew=False)
+    found = {"id": "0123456789abcdef", "compiler": "tvm", "frontend": "onnx", "route": "onnx", "operators": ["ai.onnx.Pow"],
+             "verdict": "crash", "stage": "load", "converter": None, "trigger": "any call"}  # fmt: skip
+    label = Judgement(subject="tvm/onnx", cause="tvm-pow", label="bug", reason="wrong", checked="run", tests=())
+    assert collect_findings.collect(found, found["id"], None, options) == "written"
+    assert collect_findings.collect(found, found["id"], None, options) == "there"
+    [row] = recorded_findings.table_of("tvm", "onnx", tmp_path).findings
+    assert (row.name, row.seen_with, row.summary) == ("ai-onnx-pow-01234567", "tvm 1, onnx 2", 'TypeError: \\w is no "type"')
+    assert (row.fails, row.passes, row.status) == (("f( x, y)",), {"a": "f(1)"}, Status.REPRODUCED)
+    assert (tmp_path / "tvm-onnx" / f"{row.name}.py").read_text(encoding="utf-8") == script
+
+    assert collect_findings.collect({**found, "id": "f" * 16}, "x", label, options) == "written"
+    assert collect_findings.collect({**found, "id": "e" * 16}, "x", label, options) == "same cause"
+    options.renew = True
+    assert collect_findings.collect({**found, "id": "e" * 16, "trigger": "a"}, "x", label, options) == "renewed"
+    assert collect_findings.collect({**found, "id": "d" * 16, "trigger": "a"}, "x", label, options) == "same cause"
+    [_, renewed] = recorded_findings.table_of("tvm", "onnx", tmp_path).findings
+    assert (renewed.id, renewed.trigger, renewed.status, renewed.why) == ("f" * 16, "a", Status.VERIFIED, "wrong")
+    assert collect_findings.collect(found, "x", msgspec.structs.replace(label, label="false-alarm"), options) == "no bug"
