@@ -31,7 +31,7 @@ from recorded_findings import Finding, Status, Table, tables, title_of
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
-from opera.report.text import code, fenced, inline
+from opera.report.words import code, fenced, inline
 
 ROOT = Path(__file__).parents[1]
 DOCS = "docs/"

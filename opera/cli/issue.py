@@ -17,14 +17,11 @@ from opera.console import STDOUT, check_outputs, one_line, print_json, say, writ
 from opera.difftest.judge import headline
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
-from opera.report.conditions import sentences, when
+from opera.report.details import campaigns_of, finding_of, finding_with, named, renamed, resolve, result_of, siblings
 from opera.report.issue import IssueFacts, call_of, provenance_of, text_of
-from opera.report.layer import layer_of
-from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.report.scripts import ModelSources
-from opera.report.siblings import named, siblings
-from opera.report.text import inline
+from opera.report.words import inline, layer_of, sentences, when
 from opera.store import StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.triage.findings import findings_in

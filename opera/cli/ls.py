@@ -13,7 +13,7 @@ from opera.cli.options import Count, Pattern, common
 from opera.console import echo, one_line, plural, print_json, print_table
 from opera.corpus.selection import Selection
 from opera.errors import Exit
-from opera.report.census import Census, LibraryCensus, Ran, census
+from opera.report.overview import Census, LibraryCensus, Ran, census
 from opera.run.status import running_campaign
 from opera.store.database import open_workspace
 from opera.store.queries import Occurred

@@ -12,9 +12,8 @@ from opera.cli.options import common
 from opera.cli.report_files import report_files
 from opera.console import print_json
 from opera.errors import Exit
-from opera.report.files import ReportFiles
-from opera.report.novelty import only_new, with_known
-from opera.report.overview import overview
+from opera.report.html import ReportFiles
+from opera.report.overview import only_new, overview, with_known
 from opera.report.terminal import document, print_overview
 from opera.store.database import open_workspace
 from opera.store.queries import Scope

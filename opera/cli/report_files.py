@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from opera.cli.help import heading
 from opera.cli.options import OutputFile
-from opera.report.files import ReportFiles
+from opera.report.html import ReportFiles
 
 _option = heading("Reports")
 F = TypeVar("F", bound=Callable[..., Any])

@@ -18,7 +18,7 @@ from opera.config import Config, load_config
 from opera.console import STDOUT, check_outputs, complain, echo, print_json, print_text, say
 from opera.errors import EnvironmentBroken, Exit, UserError
 from opera.oracles.verdict import Verdict
-from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
+from opera.report.details import campaigns_of, finding_of, finding_with, renamed, resolve, result_of
 from opera.report.reproducer import Attempt, ScriptCase, attempt, original, reduced, render
 from opera.report.scripts import ModelSources
 from opera.store import Campaigns, Workspace

@@ -18,9 +18,8 @@ from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.pipeline import Pipeline
-from opera.report.files import ReportFiles
-from opera.report.novelty import with_known
-from opera.report.overview import overview
+from opera.report.html import ReportFiles
+from opera.report.overview import overview, with_known
 from opera.report.terminal import accepted_line, print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress

@@ -12,8 +12,8 @@ from opera.cli.options import common
 from opera.console import echo, print_json
 from opera.errors import Exit
 from opera.report import views
-from opera.report.lookup import resolve
-from opera.report.text import scrub
+from opera.report.details import resolve
+from opera.report.words import scrub
 from opera.store.database import open_workspace
 
 

@@ -17,8 +17,7 @@ from opera.cli.trusting import trusting, with_trust
 from opera.config import load_config
 from opera.console import echo, one_line, option, plural, print_json, say
 from opera.errors import Exit, NothingSelected, UserError
-from opera.report.details import cost_of
-from opera.report.lookup import finding_of, renamed, resolve
+from opera.report.details import cost_of, finding_of, renamed, resolve
 from opera.store import Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import BY_HAND, Merge, Reductions, StoredReduction

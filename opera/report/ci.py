@@ -11,7 +11,7 @@ from opera.console import one_line, option, plural
 from opera.oracles.verdict import Verdict
 from opera.report.overview import Finding, Overview
 from opera.report.terminal import id_digits
-from opera.report.text import code, inline
+from opera.report.words import code, inline
 from opera.untrusted import JsonObject
 
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"

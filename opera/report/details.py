@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -11,12 +13,14 @@ from opera.compilers.registry import noise_of
 from opera.console import block, one_line, option, plural
 from opera.corpus.stored_call import CallText, full_text, stored_call
 from opera.difftest.judge import headline
-from opera.oracles.fingerprint import symptom_of
-from opera.report.conditions import proof_lines
-from opera.report.layer import layer_of
-from opera.report.overview import UNKNOWN_API
-from opera.report.text import form_text, tail
-from opera.store import Campaign, Corpus, StoredResult, Workspace
+from opera.errors import UserError
+from opera.instance.kinds import noun_of
+from opera.oracles.fingerprint import NEWER_OPSET, summary, symptom_of
+from opera.oracles.verdict import Detail, Verdict
+from opera.report.overview import UNKNOWN_API, findings_among
+from opera.report.reproducer import reduced
+from opera.report.words import SEVERITY, form_text, layer_of, proof_lines, symptom_words, tail, when, without_signatures
+from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
 from opera.store.reductions import StoredReduction
 from opera.triage.findings import Finding
@@ -290,3 +294,173 @@ def version_rows(campaign: Campaign | None) -> tuple[NamedText, ...]:
     sides = [campaign.versions.get(side) for side in ("library", "compiler")]
     named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
     return tuple(dict.fromkeys(NamedText(one_line(name), one_line(str(value))) for side in named for name, value in side.items()))
+
+
+_LISTED = 8
+_ID = 8
+
+
+@dataclass(frozen=True)
+class Target:
+    """The object that an identity names; exactly one field is set."""
+
+    finding: str | None = None
+    test: str | None = None
+    instance: str | None = None
+
+    @property
+    def text(self) -> str:
+        """`finding 0123456789abcdef`."""
+        if self.finding is not None:
+            return f"finding {self.finding}"
+        return f"test {(self.test or '')[:16]}" if self.test is not None else f"instance {(self.instance or '')[:16]}"
+
+
+def resolve(workspace: Workspace, prefix: str) -> Target:
+    """The object that *prefix* names.
+
+    Raises:
+        UserError: nothing, or more than one thing.
+    """
+    wanted = prefix.strip().lower()
+    if re.fullmatch(r"[0-9a-f]{1,64}", wanted) is None:
+        raise UserError(f"{prefix!r} is not an id; give hexadecimal digits, as `opera report` prints them")
+    found = queries.matching(workspace, wanted)
+    targets = [
+        *(Target(finding=each) for each in found.findings),
+        *(Target(test=each) for each in found.tests),
+        *(Target(instance=each) for each in found.instances),
+    ]
+    if not targets:  # `opera report` gives an id to what a triage that still runs has split off, before the id is stored
+        named = [each.id for each in findings_among(workspace, queries.apis(workspace)) if each.id.startswith(wanted)]
+        targets = [Target(finding=each) for each in named]
+    if not targets:
+        raise UserError(
+            f"no finding, test or instance begins with {prefix!r}; `opera report` lists findings, and `opera ls` campaigns and operators"
+        )
+    if len(targets) > 1:
+        listed = ", ".join(each.text for each in targets[:_LISTED]) + (", …" if len(targets) > _LISTED else "")
+        raise UserError(f"{prefix!r} is a prefix of several ids: {listed}; give more digits")
+    return targets[0]
+
+
+def finding_of(workspace: Workspace, identity: str) -> Finding:
+    """The finding that the whole id *identity* names, now or formerly.
+
+    Raises:
+        UserError: no failing test belongs to it any more.
+    """
+    found = findings_among(workspace, queries.apis(workspace))
+    named = [each for each in found if identity in (each.id, *each.former_ids)] or [each for each in found if identity in each.members]
+    if not named:
+        raise UserError(f"no failing test belongs to the finding {identity} now; `opera report` lists the findings")
+    return named[0]
+
+
+def finding_with(workspace: Workspace, test: str) -> Finding | None:
+    """The finding that has *test*; None for a test that is in no finding."""
+    found = findings_among(workspace, queries.apis(workspace))
+    return next((each for each in found if any(own.test == test for own in each.tests)), None)
+
+
+def renamed(finding: Finding, identity: str) -> str | None:
+    """The sentence that names the finding to a reader who asked for it by a former id; None for its id of today."""
+    return None if identity == finding.id else f"{identity[:_ID]} is now part of {finding.id[:_ID]}: same cause"
+
+
+def result_of(workspace: Workspace, test: str) -> StoredResult:
+    """The result of a test that has one, by its whole identity."""
+    return Campaigns(workspace).result(test)[0]
+
+
+def campaigns_of(workspace: Workspace, test: str) -> list[Campaign]:
+    """The campaigns that contain *test*, the oldest first."""
+    stored = Campaigns(workspace)
+    return [campaign for key in queries.campaigns_of(workspace, test) if (campaign := stored.get(key)) is not None]
+
+
+_ORDER = list(SEVERITY)
+_MOST_NAMES = 4
+"""Operators that a title names."""
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]?\d+)?\Z")
+
+
+def severity(finding: Finding) -> tuple[int, int, str, str]:
+    """The key that sorts findings: the worst first, then the most frequent."""
+    return _ORDER.index(finding.verdict), -len(finding.tests), operator_of(finding), finding.id
+
+
+def counted(findings: Iterable[Finding]) -> str:
+    """`57 silent wrong results, 1 abort, 66 crashes`."""
+    counts = Counter(each.verdict for each in findings)
+    return ", ".join(f"{counts[verdict]:,} {words[counts[verdict] != 1]}" for verdict, words in SEVERITY.items() if counts[verdict])
+
+
+def operator_of(finding: Finding) -> str:
+    """The operator of the representative without `ai.onnx.`; with how many others, if there are any."""
+    reduction = finding.reduced
+    api = next(iter(finding.operators)) if reduction is None else reduction.api
+    noun = noun_of(api)
+    if noun is not None:
+        names = () if reduction is None else reduction.kind.behaviour.operators(reduction)
+        shown = " + ".join((*names[:_MOST_NAMES], *([f"{len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else [])))
+        return one_line(f"{noun}{' of ' if shown else ''}{shown}", 80)
+    others = len(finding.operators) - 1
+    return one_line(api.removeprefix("ai.onnx."), 80) + (f" and {others:,} more" if others > 0 else "")
+
+
+def title(finding: Finding) -> str:
+    """`MaxPool: wrong shape when ceil_mode>0 and strides has an entry >1`."""
+    if finding.converter == NEWER_OPSET:
+        return f"{operator_of(finding)}: wrong result of a newer opset, which it loads without a word"
+    stage = "" if finding.stage is None or finding.verdict is Verdict.INCONSISTENT else f" at {finding.stage.value}"
+    what = f"{operator_of(finding)}: {symptom_words(finding.verdict, detail_of(finding))}{stage}"
+    return what + when(finding)
+
+
+def detail_of(finding: Finding) -> Detail:
+    """What the reduced instance left behind; the representative without a reduction."""
+    case = reduced(finding)
+    return finding.representative.detail if case is None else case.result.detail
+
+
+def seen(finding: Finding) -> str:
+    """One line: expected and actual values with four digits, or the message without C++ signatures."""
+    detail = detail_of(finding)
+    if "difference" in detail:
+        difference = detail["difference"]
+        text = f"expected {number(difference['expected'])}, got {number(difference['actual'])}"
+        share = difference.get("share")
+        return one_line(f"{text} ({share:.0%} of the elements)" if isinstance(share, float) and share < 1 else text)
+    if "failure" in detail:
+        failure = detail["failure"]
+        message = summary(without_signatures(str(failure["message"])), noise_of(finding.representative.compiler))
+        return one_line(f"{str(failure['type']).rsplit('.', 1)[-1]}: {message}")
+    return finding.summary
+
+
+def number(value: object) -> str:
+    """A number with four digits; any other text as it is."""
+    text = str(value)
+    return f"{float(text):.4g}" if _NUMBER.match(text) else one_line(text, 400)
+
+
+def siblings(finding: Finding, among: Iterable[Finding]) -> list[Finding]:
+    """The findings *among* others that are like *finding*: same subject, symptom and condition, tensors by place and not by name."""
+    mark = _mark(finding)
+    return [] if mark is None else [each for each in among if each.id != finding.id and _mark(each) == mark]
+
+
+def named(finding: Finding) -> str:
+    """A sibling in a list: its id and its title."""
+    return f"{finding.id}: {title(finding)}"
+
+
+def _mark(finding: Finding) -> tuple[str, ...] | None:
+    """What siblings share; None where the condition is unknown, or only that the result is seen."""
+    condition = finding.condition
+    if condition is None or not condition.core():
+        return None
+    detail = detail_of(finding)
+    failure = detail.get("failure", {})
+    return finding.subject, symptom_words(finding.verdict, detail), str(finding.stage), str(failure.get("type")), condition.anonymous()

@@ -8,6 +8,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, cast
@@ -16,17 +17,18 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup, escape
 
 from opera import __version__
-from opera.console import block, one_line, option, plural, write
+from opera.config import load_config
+from opera.console import block, check_outputs, doing, one_line, option, plural, say, write
 from opera.corpus.stored_call import full_text
 from opera.oracles.verdict import Verdict
-from opera.report import titles
+from opera.report import ci, details
 from opera.report.charts import bars, trend
 from opera.report.details import COMPILER, LIBRARY, Detailer, Details, evidence, version_rows
 from opera.report.matrix import Matrix, matrices
 from opera.report.overview import Curve, Filtered, Finding, Overview
-from opera.report.scripts import WrittenScript
-from opera.report.symptoms import SEVERITY
+from opera.report.scripts import ModelSources, WrittenScript, write_script
 from opera.report.terminal import id_digits
+from opera.report.words import SEVERITY
 from opera.store import Campaign, Campaigns, Workspace
 
 _TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
@@ -150,7 +152,7 @@ def render(workspace: Workspace, name: str, view: Overview, script_of: ScriptOf 
     filters = cast("dict[str, Callable[..., str]]", environment.filters)
     filters |= {"count": _count, "plural": plural}
     script = (_TEMPLATES / "report.js.j2").read_text(encoding="utf-8")
-    findings = sorted(view.findings, key=titles.severity)
+    findings = sorted(view.findings, key=details.severity)
     entries = list(_Entries(environment, workspace, name, view, findings, script_of))
     return environment.get_template("report.html.j2").render(
         style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
@@ -185,7 +187,7 @@ def _printable(value: Any) -> Any:
 
 
 def _head(workspace: Workspace, view: Overview) -> PageHead:
-    counts = titles.counted(view.findings)
+    counts = details.counted(view.findings)
     sentence = f"{plural(len(view.subjects), 'subject')}, {plural(len(view.findings), 'finding')}"
     days = sorted({curve.campaign.started[:10] for curve in view.curves})
     dates = f"{days[0]} to {days[-1]}" if len(days) > 1 else days[0]
@@ -299,12 +301,12 @@ class _Entries:
 
 def _detail(finding: Finding, details: Details) -> dict[str, object]:
     """The call that fails, and what it left behind: of the reduced instance where there is one."""
-    detail, instance = titles.detail_of(finding), finding.reduced
+    detail, instance = details.detail_of(finding), finding.reduced
     difference, seen = detail.get("difference"), evidence(detail)
     return {
         "call": details.call.text if instance is None else full_text(instance),
         "seen": seen,
-        "sides": None if difference is None else (titles.number(difference["expected"]), titles.number(difference["actual"])),
+        "sides": None if difference is None else (details.number(difference["expected"]), details.number(difference["actual"])),
         "facts": [row for row in seen.difference if row.name not in (LIBRARY, COMPILER)],
     }
 
@@ -312,8 +314,8 @@ def _detail(finding: Finding, details: Details) -> dict[str, object]:
 def _row(finding: Finding) -> dict[str, object]:
     return {
         "finding": finding,
-        "title": titles.title(finding),
-        "seen": titles.seen(finding),
+        "title": details.title(finding),
+        "seen": details.seen(finding),
         "operators": _json([api for api in finding.operators if len(api) <= _NAME][:_SHOWN_OPERATORS]),
         "subjects": _json(finding.met_by),
     }
@@ -354,3 +356,43 @@ def _part(curve: Curve) -> CampaignSummary:
 
 def _setting(value: Any) -> str:
     return "+".join(str(item) for item in cast("list[Any]", value)) if isinstance(value, list) else str(value)
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """Where each form of a report goes: a file, `-` for standard output, or None."""
+
+    html: Path | None = None
+    junit: Path | None = None
+    sarif: Path | None = None
+    markdown: Path | None = None
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All that are given."""
+        return tuple(path for path in (self.html, self.junit, self.sarif, self.markdown) if path is not None)
+
+    def check(self, *, as_json: bool) -> None:
+        """Raises UserError where more than one document would go to standard output."""
+        check_outputs(as_json, *self.paths)
+
+    def write(self, workspace: Workspace, name: str, view: Overview, *, scripts: bool) -> None:
+        """Writes *view* in each form.
+
+        Args:
+            workspace: Open; only read.
+            name: How the user calls the workspace.
+            view: The report.
+            scripts: Whether the page gets the scripts that the workspace does not have yet; a worker of each library writes them.
+        """
+        if self.html is not None and scripts:
+            doing(f"writing the scripts of {plural(len(view.findings), 'finding')}; --no-scripts leaves them out")
+            with ModelSources(workspace, load_config()) as sources:
+                write_html(self.html, workspace, name, view, partial(write_script, workspace, sources))
+        elif self.html is not None:
+            write_html(self.html, workspace, name, view)
+        for path, form in ((self.junit, ci.junit), (self.sarif, ci.sarif), (self.markdown, ci.markdown)):
+            if path is not None:
+                write(path, form(view, name))
+        for path in self.paths:
+            say(f"wrote {path}: {plural(len(view.findings), 'finding')} from {plural(view.tests, 'test')}")

@@ -22,9 +22,7 @@ from opera.oracles.verdict import ACCEPTED, Stage, Verdict
 from opera.report import details
 from opera.report.details import NamedText
 from opera.report.reproducer import Attempt, ScriptCase
-from opera.report.specification import page_of
-from opera.report.symptoms import symptom_of
-from opera.report.text import code, fenced, inline
+from opera.report.words import code, fenced, inline, page_of, symptom_words
 from opera.store import Campaign, Corpus, StoredResult, Workspace
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.arbitration import COMPILER, LIBRARY, Opinion
@@ -234,7 +232,7 @@ def _operator(facts: IssueFacts) -> str:
 
 def _short(facts: IssueFacts) -> str:
     result = facts.result
-    return inline(symptom_of(result.verdict, result.detail) if result.verdict is Verdict.INCONSISTENT else facts.summary, 100)
+    return inline(symptom_words(result.verdict, result.detail) if result.verdict is Verdict.INCONSISTENT else facts.summary, 100)
 
 
 def _warning(facts: IssueFacts) -> str:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from opera.console import one_line
+from opera.corpus.selection import Selection, check, selector
 from opera.errors import NothingSelected
 from opera.oracles.verdict import Verdict
-from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
+from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.queries import Scope, campaigns_in
+from opera.triage.baseline import Baseline
 from opera.triage.findings import Finding, findings_in
+from opera.triage.known_failures import earlier, failures_of, match
 
 UNKNOWN_API = "(instance gone)"
 
@@ -232,3 +235,155 @@ class _Tally:
             self.apis,
             self._campaign_of,
         )
+
+
+def with_known(view: Overview, baseline: Baseline | None, workspace: Workspace) -> Overview:
+    """*view* with the reason of each known finding. A finding is known if all its failing tests are.
+
+    Args:
+        view: The findings of a scope.
+        baseline: The known failures; None for those of the workspace when the campaigns of *view* began.
+        workspace: Has the findings.
+    """
+    if baseline is None:
+        begun = ((curve.campaign.known, f"found before campaign {curve.campaign.id} began") for curve in view.curves)
+        known = [failure for each, note in begun for failure in earlier(each, note)]
+    else:
+        known = [replace(each, note=each.note or f"in {baseline.path.name}") for each in baseline.failures]
+    found = match(known, failures_of((test for each in view.findings for test in each.tests), workspace))
+    reasons = {case.test: one_line(old.note) for old, new in (*found.same, *found.changed) for case in new.cases}
+    return replace(
+        view,
+        known={
+            each.id: "; ".join(dict.fromkeys(reasons[test.test] for test in each.tests))
+            for each in view.findings
+            if all(test.test in reasons for test in each.tests)
+        },
+    )
+
+
+def only_new(view: Overview) -> Overview:
+    """*view* without its known findings."""
+    return replace(view, findings=view.new_findings, left_out=len(view.known), known={})
+
+
+_TOPS = (1, 5, 10)
+
+
+@dataclass(frozen=True)
+class SourceCensus:
+    """The counts of one source: *calls* seen by its newest extraction, None for an import; *dropped* of them.
+
+    *shapes* counts instances that differ in more than dtypes and tensor values.
+    """
+
+    library: str
+    name: str
+    instances: int
+    shapes: int
+    operators: int
+    calls: int | None
+    dropped: int
+
+
+@dataclass(frozen=True)
+class TopShare:
+    """The share of a library's instances, 0 to 1, that its *top* most frequent operators have."""
+
+    top: int
+    share: float
+
+
+@dataclass(frozen=True)
+class OperatorCount:
+    """Distinct instances of an API, and those of them that differ in more than dtypes and tensor values."""
+
+    api: str
+    instances: int
+    shapes: int
+
+
+@dataclass(frozen=True)
+class LibraryCensus:
+    """The instances of a library. *operators* are all of them, the most frequent first."""
+
+    name: str
+    instances: int
+    shapes: int
+    operators: tuple[OperatorCount, ...]
+    skew: tuple[TopShare, ...]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """A campaign and the verdicts of its tests."""
+
+    campaign: Campaign
+    verdicts: Mapping[str, int]
+
+    @property
+    def tests(self) -> int:
+        """Number of tests with a result."""
+        return sum(self.verdicts.values())
+
+
+@dataclass(frozen=True)
+class Census:
+    """The content of a workspace. *seen* is filled only if the command selects tests."""
+
+    libraries: tuple[LibraryCensus, ...]
+    sources: tuple[SourceCensus, ...]
+    seen: tuple[queries.Occurred, ...]
+    campaigns: tuple[Ran, ...]
+
+
+def census(workspace: Workspace, selection: Selection) -> Census:
+    """Counts what *workspace* holds of what is selected by library, source, keyword and test.
+
+    Raises:
+        UserError: there is no such library or source.
+        NothingSelected: the workspace is empty, or nothing of it is selected.
+    """
+    check(workspace, selection.library, selection.source)
+    stored = Campaigns(workspace)
+    ran = tuple(Ran(each, stored.verdicts(each.id)) for each in stored.all() if selection.library in (None, each.library))
+    if not Corpus(workspace).libraries() and not ran:
+        raise NothingSelected("the workspace is empty; run e.g. `opera extract --lib onnx`")
+    libraries = tuple(_libraries(workspace, selection))
+    if not libraries and set(selection.document()) - {"library"}:
+        raise NothingSelected(
+            "no instance is selected; `opera ls --operators` lists the operators, and `opera show ID` the tests of an instance"
+        )
+    seen = () if selection.test is None else _seen(workspace, selection)
+    return Census(libraries, tuple(_sources(workspace, selection)), seen, ran)
+
+
+def _libraries(workspace: Workspace, selection: Selection) -> Iterable[LibraryCensus]:
+    wanted = selector(selection.keyword)
+    counts: dict[str, list[OperatorCount]] = {}
+    for each in queries.counts(workspace, selection.wanted(), by_source=False):
+        if wanted(each.api):
+            counts.setdefault(each.library, []).append(OperatorCount(each.api, each.instances, each.shapes))
+    for name, operators in sorted(counts.items()):
+        operators.sort(key=lambda each: (-each.instances, each.api))
+        total = sum(each.instances for each in operators)
+        skew = tuple(TopShare(top, sum(each.instances for each in operators[:top]) / total) for top in _TOPS)
+        yield LibraryCensus(name, total, sum(each.shapes for each in operators), tuple(operators), skew)
+
+
+def _sources(workspace: Workspace, selection: Selection) -> Iterable[SourceCensus]:
+    newest = {(each.library, each.source): each for each in queries.extractions(workspace)}
+    wanted = selector(selection.keyword)
+    counts: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for each in queries.counts(workspace, selection.wanted(), by_source=True):
+        if wanted(each.api):
+            counts.setdefault((each.library, each.source), []).append((each.instances, each.shapes))
+    for (library, source), rows in sorted(counts.items()):
+        extraction = newest.get((library, source))
+        calls, dropped = (None, 0) if extraction is None else (extraction.calls, sum(extraction.dropped.values()))
+        yield SourceCensus(library, source, sum(row[0] for row in rows), sum(row[1] for row in rows), len(rows), calls, dropped)
+
+
+def _seen(workspace: Workspace, selection: Selection) -> tuple[queries.Occurred, ...]:
+    wanted = selector(selection.keyword)
+    return tuple(each for each in queries.occurrences(workspace, selection.wanted()) if wanted(each.api))

@@ -13,11 +13,21 @@ from opera.difftest.judge import headline
 from opera.instance import Occurrence
 from opera.models.forms import form_parts
 from opera.oracles.verdict import Verdict
-from opera.report.details import Detailer, NamedText, evidence, lines, version_rows
-from opera.report.lookup import campaigns_of, finding_of, finding_with, renamed, result_of
+from opera.report.details import (
+    Detailer,
+    NamedText,
+    campaigns_of,
+    evidence,
+    finding_of,
+    finding_with,
+    lines,
+    renamed,
+    result_of,
+    version_rows,
+)
 from opera.report.overview import findings_among
 from opera.report.terminal import finding_document
-from opera.report.text import form_text
+from opera.report.words import form_text
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
 from opera.triage.findings import Finding

@@ -18,7 +18,7 @@ from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, 
 from opera.models.template import PythonSource
 from opera.oracles.verdict import Verdict
 from opera.report import reproducer
-from opera.report.script import objection
+from opera.report.reproducer import objection
 from opera.store import StoredResult
 from opera.templates import keras_source, pytorch_source, tensorflow_source
 from opera.templates.onnx_model import OnnxTemplate

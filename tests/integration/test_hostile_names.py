@@ -21,12 +21,12 @@ from fake.harness import SITE, Lab, Outcome, instance
 from shown import ATTACKS, is_safe
 
 from opera.cli import command
+from opera.cli.extract import show
 from opera.cli.matrix import _inert
 from opera.cli.options import guarded
 from opera.extensions.research.cli import equipped
 from opera.extract import SourceSummary
 from opera.instance import Occurrence
-from opera.report.extraction import show
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 

@@ -19,7 +19,7 @@ from opera.cli.options import guarded
 from opera.console import quoted
 from opera.instance import Occurrence
 from opera.oracles.verdict import Stage, Verdict
-from opera.report.text import code, fenced, inline
+from opera.report.words import code, fenced, inline
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 

@@ -20,13 +20,13 @@ from opera.difftest.messages import ModelSource, to_json
 from opera.errors import EnvironmentBroken
 from opera.instance import Argument, Instance, Kind, Occurrence, Tensor, encode_instance
 from opera.oracles.verdict import Stage, Verdict
+from opera.report import details, scripts
 from opera.report import html as page_of
-from opera.report import scripts, titles
 from opera.report.html import render
 from opera.report.overview import Finding, overview
 from opera.report.reproducer import ScriptCase
 from opera.report.scripts import ModelSources, WrittenScript, write_script
-from opera.report.text import without_signatures
+from opera.report.words import without_signatures
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
@@ -109,32 +109,32 @@ def test_findings_come_by_severity(space: Workspace) -> None:
 
 
 def test_a_title_has_the_operator_and_the_condition(space: Workspace) -> None:
-    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
-    assert titles.title(findings(space)["Relu"]) == "Relu: crash at load"
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
+    assert details.title(findings(space)["Relu"]) == "Relu: crash at load"
     seeing = ["several", "data", None]
     reduce(space, findings(space)["Reshape"], ["positive", "allowzero", None], seeing, ["rank", "data", 2])
-    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape when allowzero>0 and rank(data)=2"
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape when allowzero>0 and rank(data)=2"
     reduce(space, findings(space)["Reshape"], seeing)
-    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape when data has several elements"
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape when data has several elements"
     reduce(space, findings(space)["Reshape"])
-    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
     reduce(space, findings(space)["Reshape"], proof={"fails": ["c" * 64], "against": 1})
-    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape"
     reduce(space, findings(space)["Reshape"], proof={"fails": ["c" * 64], "against": 0})
-    assert titles.title(findings(space)["Reshape"]) == "Reshape: wrong shape on any call"
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape on any call"
     reduce(space, findings(space)["Reshape"], *(["positive", letter * 40, None] for letter in "abc"))
-    assert titles.title(findings(space)["Reshape"]) == f"Reshape: wrong shape when {'a' * 40}>0, {'b' * 40}>0, …"
+    assert details.title(findings(space)["Reshape"]) == f"Reshape: wrong shape when {'a' * 40}>0, {'b' * 40}>0, …"
 
 
 def test_a_title_counts_further_operators(space: Workspace) -> None:
     finding = replace(findings(space)["Relu"], operators=("ai.onnx.Relu", "ai.onnx.Selu", "ai.onnx.Tanh"))
-    assert titles.title(finding) == "Relu and 2 more: crash at load"
+    assert details.title(finding) == "Relu and 2 more: crash at load"
 
 
 def test_the_second_line_has_four_digits_and_no_signature(space: Workspace) -> None:
     def seen(detail: dict[str, Any], verdict: Verdict) -> str:
         finding = findings(space)["Relu"]
-        return titles.seen(replace(finding, representative=replace(finding.representative, verdict=verdict, detail=detail)))
+        return details.seen(replace(finding, representative=replace(finding.representative, verdict=verdict, detail=detail)))
 
     values = {"kind": "values", "output": 0, "expected": "0.349518358707428", "actual": "-3.4028234663852886e+38", "share": 0.25}
     assert seen({"difference": values}, Verdict.INCONSISTENT) == "expected 0.3495, got -3.403e+38 (25% of the elements)"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from opera.oracles.verdict import Detail, Stage, Verdict
-from opera.report.layer import layer_of
+from opera.report.words import layer_of
 from opera.store import StoredResult
 from opera.triage.findings import Finding
 

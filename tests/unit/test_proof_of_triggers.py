@@ -17,11 +17,9 @@ from opera.extensions.programs.languages import operators_in
 from opera.extensions.programs.policy import Policy
 from opera.instance import Argument, Instance, Kind, Occurrence, encode_instance
 from opera.oracles.verdict import Stage, Verdict
-from opera.report import titles
-from opera.report.conditions import proof_lines, sentences
-from opera.report.details import reduced_lines
-from opera.report.siblings import siblings
-from opera.report.specification import page_of
+from opera.report import details
+from opera.report.details import reduced_lines, siblings
+from opera.report.words import page_of, proof_lines, sentences
 from opera.store import Campaigns, Corpus, Workspace, queries
 from opera.store.database import open_workspace
 from opera.store.reductions import StoredReduction
@@ -111,7 +109,7 @@ def test_siblings_fail_alike_under_the_same_condition_of_tensors_by_place(space:
     unknown = replace(finding_with(reshape(space), squeeze), id="3" * 16)
     assert siblings(one, [one, other, unlike, crashing, unknown]) == [other]
     assert siblings(unknown, [one, other, unknown]) == []
-    assert titles.title(other).startswith("Squeeze: wrong shape when rank(data)=0")
+    assert details.title(other).startswith("Squeeze: wrong shape when rank(data)=0")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +136,7 @@ def test_a_finding_of_programs_is_named_by_its_operators_and_prints_its_program(
     found = finding_with(reshape(space), program)
     operators = operators_in_instance(program)
     assert operators
-    assert titles.title(found).startswith(f"program of {' + '.join(operators[:4])}")
+    assert details.title(found).startswith(f"program of {' + '.join(operators[:4])}")
     lines = reduced_lines(found)
     assert lines[0].startswith("opera.program(")
     shown = "\n".join(lines)
@@ -148,4 +146,4 @@ def test_a_finding_of_programs_is_named_by_its_operators_and_prints_its_program(
 def test_a_finding_of_programs_that_was_not_reduced_says_that_it_is_one(space: Workspace) -> None:
     found = reshape(space)
     for api, name in (("opera.program", "program"), ("opera.ill_typed", "ill-typed program")):
-        assert titles.title(replace(found, operators=(api,), reduction=None)).startswith(f"{name}: ")
+        assert details.title(replace(found, operators=(api,), reduction=None)).startswith(f"{name}: ")

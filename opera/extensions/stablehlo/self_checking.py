@@ -25,7 +25,7 @@ from opera.extensions.suites.cases import Candidate
 from opera.models.forms import InputForm
 from opera.oracles.tolerance import tolerance_of
 from opera.oracles.verdict import Verdict
-from opera.report.lookup import resolve
+from opera.report.details import resolve
 from opera.report.reproducer import ScriptCase
 from opera.report.scripts import ModelSources
 from opera.store import Corpus, StoredResult, Workspace, queries

@@ -12,7 +12,7 @@ from opera.corpus.selection import Chosen, Selection, check_keyword, most_varied
 from opera.difftest.judge import headline
 from opera.errors import NothingSelected, UserError
 from opera.oracles.verdict import Verdict
-from opera.report.lookup import finding_of, finding_with, resolve, result_of
+from opera.report.details import finding_of, finding_with, resolve, result_of
 from opera.report.reproducer import ScriptCase, original, reduced
 from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
 from opera.store.queries import Scope, campaigns_in

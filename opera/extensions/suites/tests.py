@@ -25,8 +25,7 @@ from opera.extensions.suites.shorter import TENSORS, apart, in_place, tidied, wi
 from opera.extensions.suites.statements import Store, assignment, folded, literal, longest_literal, parsed, without_literal
 from opera.models.template import Reference
 from opera.oracles.tolerance import tolerance_of
-from opera.report.reproducer import ScriptCase
-from opera.report.script import foreign_names, said
+from opera.report.reproducer import ScriptCase, foreign_names, said
 from opera.report.scripts import ModelSources
 
 MOST_LINES = 15
