@@ -75,8 +75,8 @@ test-slow: setup
 	$(BIN)/python -m pytest tests -m slow --timeout 3600
 
 bench: setup
-	$(BIN)/python scripts/bench.py
-	$(BIN)/python scripts/bench_prioritise.py
+	$(BIN)/python benchmarks/bench.py
+	$(BIN)/python benchmarks/bench_prioritise.py
 
 clean:
 	rm -rf .opera .opera-demo .site build *.egg-info

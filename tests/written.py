@@ -87,7 +87,7 @@ def _inputs_differ(model: Model, inputs: Any) -> str | None:
 
 def _plain(value: Any) -> Any:
     if hasattr(value, "detach"):
-        from opera.templates.pytorch_model import to_numpy
+        from opera.templates.pytorch.model import to_numpy
 
         return to_numpy(value)
     return value.numpy() if hasattr(value, "numpy") else value

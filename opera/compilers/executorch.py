@@ -73,7 +73,7 @@ class ExecuTorchAdapter(Adapter):
         return program, method, [kind == "USER_OUTPUT" for kind in kinds if kind != "BUFFER_MUTATION"]
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
-        from opera.templates.pytorch_model import from_numpy, to_numpy
+        from opera.templates.pytorch.model import from_numpy, to_numpy
 
         try:
             tensors = [from_numpy(value, str(value.dtype)) for value in subject.inputs.values()]

@@ -72,7 +72,7 @@ class InductorAdapter(Adapter):
         return loaded
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
-        from opera.templates.pytorch_model import to_numpy
+        from opera.templates.pytorch.model import to_numpy
 
         self._torch.manual_seed(1)
         with self._torch.no_grad():
@@ -127,7 +127,7 @@ class InductorCudaAdapter(InductorAdapter):
         return {**super().start(), "gpu": named.stdout.splitlines()[0], "cuda": str(torch.version.cuda)}
 
     def load(self, subject: Subject, stage: Stage) -> Any:
-        from opera.templates.pytorch_model import to_numpy
+        from opera.templates.pytorch.model import to_numpy
 
         expected = [to_numpy(item) for item in subject.module.run_once()]
         try:

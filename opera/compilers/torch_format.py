@@ -50,7 +50,7 @@ def _keeps_everything(node: Any) -> bool:
 
 def graph_module(subject: Subject) -> Any:
     """The live module as a `torch.fx.GraphModule`; raises CannotCapture where the operator is no node of such a graph."""
-    template: Any = importlib.import_module("opera.templates.pytorch_graph")
+    template: Any = importlib.import_module("opera.templates.pytorch.graph")
     try:
         return template.graph_module(subject.module)
     except Exception as error:

@@ -69,7 +69,7 @@ class XlaAdapter(Adapter):
         self._jax: Any = importlib.import_module("jax") if os.environ.get("KERAS_BACKEND") == "jax" else None
         if self._jax is not None:
             return {"jax": str(self._jax.__version__), "optimization": level}
-        importlib.import_module("opera.templates.tensorflow_artefacts")
+        importlib.import_module("opera.templates.tensorflow.artefacts")
         self._tf: Any = importlib.import_module("tensorflow")
         return {"tensorflow": str(self._tf.__version__), "optimization": level}
 

@@ -21,7 +21,8 @@ from opera.config import load_config
 from opera.console import block, check_outputs, doing, one_line, option, plural, say, write
 from opera.corpus.stored_call import full_text
 from opera.oracles.verdict import Verdict
-from opera.report import ci, details
+from opera.report import ci
+from opera.report import details as worded
 from opera.report.charts import bars, trend
 from opera.report.details import COMPILER, LIBRARY, Detailer, Details, evidence, version_rows
 from opera.report.matrix import Matrix, matrices
@@ -31,7 +32,7 @@ from opera.report.terminal import id_digits
 from opera.report.words import SEVERITY
 from opera.store import Campaign, Campaigns, Workspace
 
-_TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "page"
 _ROWS = 5_000
 _ROW_BYTES = 2_500_000
 _DETAIL_BYTES = 3_500_000
@@ -152,7 +153,7 @@ def render(workspace: Workspace, name: str, view: Overview, script_of: ScriptOf 
     filters = cast("dict[str, Callable[..., str]]", environment.filters)
     filters |= {"count": _count, "plural": plural}
     script = (_TEMPLATES / "report.js.j2").read_text(encoding="utf-8")
-    findings = sorted(view.findings, key=details.severity)
+    findings = sorted(view.findings, key=worded.severity)
     entries = list(_Entries(environment, workspace, name, view, findings, script_of))
     return environment.get_template("report.html.j2").render(
         style=Markup((_TEMPLATES / "report.css").read_text(encoding="utf-8")),
@@ -187,7 +188,7 @@ def _printable(value: Any) -> Any:
 
 
 def _head(workspace: Workspace, view: Overview) -> PageHead:
-    counts = details.counted(view.findings)
+    counts = worded.counted(view.findings)
     sentence = f"{plural(len(view.subjects), 'subject')}, {plural(len(view.findings), 'finding')}"
     days = sorted({curve.campaign.started[:10] for curve in view.curves})
     dates = f"{days[0]} to {days[-1]}" if len(days) > 1 else days[0]
@@ -301,12 +302,12 @@ class _Entries:
 
 def _detail(finding: Finding, details: Details) -> dict[str, object]:
     """The call that fails, and what it left behind: of the reduced instance where there is one."""
-    detail, instance = details.detail_of(finding), finding.reduced
+    detail, instance = worded.detail_of(finding), finding.reduced
     difference, seen = detail.get("difference"), evidence(detail)
     return {
         "call": details.call.text if instance is None else full_text(instance),
         "seen": seen,
-        "sides": None if difference is None else (details.number(difference["expected"]), details.number(difference["actual"])),
+        "sides": None if difference is None else (worded.number(difference["expected"]), worded.number(difference["actual"])),
         "facts": [row for row in seen.difference if row.name not in (LIBRARY, COMPILER)],
     }
 
@@ -314,8 +315,8 @@ def _detail(finding: Finding, details: Details) -> dict[str, object]:
 def _row(finding: Finding) -> dict[str, object]:
     return {
         "finding": finding,
-        "title": details.title(finding),
-        "seen": details.seen(finding),
+        "title": worded.title(finding),
+        "seen": worded.seen(finding),
         "operators": _json([api for api in finding.operators if len(api) <= _NAME][:_SHOWN_OPERATORS]),
         "subjects": _json(finding.met_by),
     }

@@ -10,7 +10,7 @@ from itertools import groupby
 from opera.console import echo, one_line, option, plural, print_table
 from opera.difftest.judge import HARNESS_ERROR
 from opera.difftest.messages import NOTHING_COMPARED, REJECTED
-from opera.report import details
+from opera.report import details as worded
 from opera.report.overview import Finding, Overview
 from opera.report.words import layer_of
 from opera.untrusted import JsonObject
@@ -130,8 +130,8 @@ def _print_findings(title: str, found: list[Finding], digits: int, limit: int | 
 
 def print_finding(finding: Finding, digits: int = _ID) -> None:
     """Prints a finding in two lines: what fails and when, and what was seen."""
-    facts = [details.title(finding), *([] if len(finding.tests) == 1 else [plural(len(finding.tests), "test")]), *_script(finding)]
-    _print_lines(finding.id[:digits], ", ".join(facts), details.seen(finding))
+    facts = [worded.title(finding), *([] if len(finding.tests) == 1 else [plural(len(finding.tests), "test")]), *_script(finding)]
+    _print_lines(finding.id[:digits], ", ".join(facts), worded.seen(finding))
 
 
 def _print_known(view: Overview, digits: int, limit: int | None) -> None:
@@ -143,7 +143,7 @@ def _print_known(view: Overview, digits: int, limit: int | None) -> None:
     shown = view.known_findings[:limit]
     echo(f"known findings: {len(view.known)}")
     for each in shown:
-        _print_lines(each.id[:digits], f"{each.heading}: {details.title(each)}", f"known: {view.known[each.id]}")
+        _print_lines(each.id[:digits], f"{each.heading}: {worded.title(each)}", f"known: {view.known[each.id]}")
     if len(shown) < len(view.known):
         echo(f"… {len(view.known) - len(shown):,} more; --all lists them")
     echo()

@@ -19,7 +19,7 @@ from opera.arrays import to_bytes
 from opera.compilers.exporters import declined_by_exporter
 from opera.instance import Argument, Call, DType, Instance, Kind, Named, Opaque, Tensor
 from opera.models.template import ExportFailed, Invalid, template_of
-from opera.templates.keras_model import KerasTemplate, keras
+from opera.templates.keras.model import KerasTemplate, keras
 from opera.workers.failure import describe
 
 X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
@@ -45,7 +45,7 @@ def model(instance: Instance, seed: int = 0) -> Any:
 
 
 def test_the_template_is_registered_and_says_what_it_runs_on() -> None:
-    assert template_of("keras") == "opera.templates.keras_model:KerasTemplate"
+    assert template_of("keras") == "opera.templates.keras.model:KerasTemplate"
     assert set(KerasTemplate().versions()) == {"keras", keras.config.backend()}
 
 

@@ -18,7 +18,7 @@ from opera.difftest.messages import Made, Materialise, Review, Reviewed, from_js
 from opera.instance import Argument, Instance, Kind, Tensor, encode_instance
 from opera.models.archive import unpack_folder
 from opera.models.template import template_of
-from opera.templates.tensorflow_artefacts import tf
+from opera.templates.tensorflow.artefacts import tf
 from opera.workers.process import Done, Limits, Ready, WorkerSpec
 from opera.workers.session import WorkerSession, session
 

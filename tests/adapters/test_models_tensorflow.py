@@ -18,8 +18,8 @@ from opera.compilers.exporters import declined_by_exporter
 from opera.instance import Argument, DType, Instance, Kind, Named, Opaque, Tensor
 from opera.models.archive import unpack_folder
 from opera.models.template import ExportFailed, Invalid, template_of
-from opera.templates.tensorflow_artefacts import tf
-from opera.templates.tensorflow_model import TensorFlowTemplate
+from opera.templates.tensorflow.artefacts import tf
+from opera.templates.tensorflow.model import TensorFlowTemplate
 from opera.workers.failure import describe
 
 X = np.array([[-1.0, 2.0], [0.5, -3.0]], "float32")
@@ -41,7 +41,7 @@ def model(instance: Instance, seed: int = 0) -> Any:
 
 
 def test_the_template_is_registered_and_says_its_version() -> None:
-    assert template_of("tensorflow") == "opera.templates.tensorflow_model:TensorFlowTemplate"
+    assert template_of("tensorflow") == "opera.templates.tensorflow.model:TensorFlowTemplate"
     assert TensorFlowTemplate().versions() == {"tensorflow": importlib.import_module("tensorflow").__version__}
 
 

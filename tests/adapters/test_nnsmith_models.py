@@ -20,7 +20,7 @@ from opera.store import StoredResult
 @pytest.fixture
 def models(monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of the script."""
-    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "scripts"))
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks"))
     import nnsmith_models
 
     yield nnsmith_models

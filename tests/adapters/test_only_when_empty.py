@@ -10,7 +10,7 @@ from opera.arrays import to_bytes
 from opera.instance import Argument, Instance, Kind, Tensor
 from opera.instance.values import Value
 from opera.models.variants import refused_with_elements
-from opera.templates.pytorch_model import PyTorchTemplate
+from opera.templates.pytorch.model import PyTorchTemplate
 
 
 def floats(*shape: int) -> Tensor:

@@ -11,7 +11,7 @@ import torch
 from onnx import helper
 
 from opera.oracles.blame import Undefined
-from opera.templates.onnx_agreement import computed, is_sound
+from opera.templates.onnx.agreement import computed, is_sound
 
 FLOAT = onnx.TensorProto.FLOAT
 

@@ -7,7 +7,7 @@ from instances import counting, node, tensor
 
 from opera.instance import Instance
 from opera.models.template import Invalid
-from opera.templates.onnx_model import OnnxTemplate
+from opera.templates.onnx.model import OnnxTemplate
 
 IMAGE = counting(1, 1, 3, 3)
 KERNEL = counting(1, 1, 1, 1)

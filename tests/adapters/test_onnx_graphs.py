@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from opera.instance import Argument, Graph, Instance, Kind, Tensor
 from opera.oracles.review import Case, review
-from opera.templates.onnx_model import OnnxModel, OnnxTemplate
+from opera.templates.onnx.model import OnnxModel, OnnxTemplate
 
 
 def instance(nodes: list[onnx.NodeProto], value: np.ndarray, output: int, constants: dict[str, np.ndarray] | None = None) -> Instance:

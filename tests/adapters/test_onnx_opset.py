@@ -20,8 +20,8 @@ from opera.models.template import Invalid
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import Verdict
 from opera.store.database import open_workspace
-from opera.templates.onnx_model import OnnxModel, OnnxTemplate
-from opera.templates.onnx_opset import NOT_AT_OPSET
+from opera.templates.onnx.model import OnnxModel, OnnxTemplate
+from opera.templates.onnx.opset import NOT_AT_OPSET
 from opera.triage.findings import findings_in
 
 X = tensor([[1.5, -2.0], [0.25, 3.0]])

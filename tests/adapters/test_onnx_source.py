@@ -9,7 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 from opera.arrays import Array
-from opera.templates.onnx_source import model_source
+from opera.templates.onnx.source import model_source
 from opera.templates.python_text import WIDTH, imports_of
 
 VALUE = helper.make_tensor_value_info

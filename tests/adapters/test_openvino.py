@@ -25,7 +25,7 @@ from opera.oracles.verdict import Verdict
 from opera.report import reproducer
 from opera.store import Corpus, StoredResult
 from opera.store.database import open_workspace
-from opera.templates.onnx_model import OnnxTemplate
+from opera.templates.onnx.model import OnnxTemplate
 
 INSTANCES = (
     torch_call("torch.addr", counting(2, 3), counting(2), counting(3), beta=0),

@@ -14,10 +14,10 @@ from onnx import TensorProto, helper, numpy_helper
 from opera.instance import Argument, Call, Device, DType, Enum, Graph, Instance, Kind, Named, Tensor
 from opera.models.operators import FOLDER, Operators, operators_of
 from opera.models.template import Invalid
-from opera.templates.keras_model import KerasTemplate
-from opera.templates.onnx_model import OnnxTemplate
-from opera.templates.pytorch_model import PyTorchTemplate
-from opera.templates.tensorflow_model import TensorFlowTemplate
+from opera.templates.keras.model import KerasTemplate
+from opera.templates.onnx.model import OnnxTemplate
+from opera.templates.pytorch.model import PyTorchTemplate
+from opera.templates.tensorflow.model import TensorFlowTemplate
 
 X = Tensor((2,), "float32", np.array([1, 2], "float32").tobytes())
 WORDS = Tensor((2,), "string", b'["a", "b"]')

@@ -14,7 +14,7 @@ from opera.arrays import as_array
 from opera.instance import Instance
 from opera.models.variants import with_single_parameters
 from opera.oracles.review import Case, review
-from opera.templates.pytorch_model import PyTorchTemplate
+from opera.templates.pytorch.model import PyTorchTemplate
 
 ONES = tensor([1, 1, 1])
 

@@ -20,10 +20,12 @@ from opera.oracles.verdict import Verdict
 from opera.report import reproducer
 from opera.report.reproducer import objection
 from opera.store import StoredResult
-from opera.templates import keras_source, pytorch_source, tensorflow_source
-from opera.templates.onnx_model import OnnxTemplate
-from opera.templates.onnx_source import model_source
-from opera.templates.pytorch_model import PyTorchTemplate
+from opera.templates.keras import source as keras_source
+from opera.templates.onnx.model import OnnxTemplate
+from opera.templates.onnx.source import model_source
+from opera.templates.pytorch import source as pytorch_source
+from opera.templates.pytorch.model import PyTorchTemplate
+from opera.templates.tensorflow import source as tensorflow_source
 
 NAMES = [
     'a"b', "a'b", "a\\b", "a\\", "a\nb", 'a"""b', "a'''b", '"', "\\", "a\rb", "a\x0cb", "a{b}", "a%sb", "ü", "\U0001f600", "a b", "#", "",

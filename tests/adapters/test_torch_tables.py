@@ -22,7 +22,7 @@ from opera.instance import Instance
 from opera.models import torch_tables
 from opera.store import Corpus
 from opera.store.database import open_workspace
-from opera.templates.pytorch_model import PyTorchModel
+from opera.templates.pytorch.model import PyTorchModel
 
 torch: Any = importlib.import_module("torch")
 EXPORTED: Any = importlib.import_module("torch.export.exported_program")

@@ -12,7 +12,7 @@ import pytest
 from fake.harness import Lab, instance
 
 ROOT = Path(__file__).parents[2]
-sys.path.append(str(ROOT / "scripts"))
+sys.path.append(str(ROOT / "benchmarks"))
 from simulate import Recording, predict  # noqa: E402
 
 
@@ -37,7 +37,7 @@ def test_the_script_predicts_from_a_recorded_campaign(lab: Lab) -> None:
     lab.run()
     command = [
         sys.executable,
-        str(ROOT / "scripts" / "simulate.py"),
+        str(ROOT / "benchmarks" / "simulate.py"),
         str(lab.workspace),
         "--json",
         "--tests",

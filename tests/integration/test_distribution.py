@@ -28,8 +28,8 @@ NEEDED = {
     "opera/py.typed",
     "opera/store/schema.sql",
     "opera/templates/issues/tvm.md.j2",
-    "opera/templates/report.css",
-    "opera/templates/report.html.j2",
+    "opera/templates/page/report.css",
+    "opera/templates/page/report.html.j2",
     "opera/templates/reproducers/tvm_onnx.py.j2",
 }
 """One file of each kind of data, under the name that the code reads."""

@@ -78,7 +78,7 @@ def test_the_process_of_a_compiler_needs_what_a_separate_environment_has() -> No
 
 
 def test_this_check_would_notice() -> None:
-    assert "torch" in imported_by("import opera.templates.pytorch_model") & HEAVY
+    assert "torch" in imported_by("import opera.templates.pytorch.model") & HEAVY
 
 
 def test_prioritisation_imports_no_library_and_no_compiler() -> None:

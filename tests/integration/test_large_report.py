@@ -1,4 +1,4 @@
-"""A report of very many results is small enough to open; `scripts/bench_findings.py` measures how soon it is there."""
+"""A report of very many results is small enough to open; `benchmarks/bench_findings.py` measures how soon it is there."""
 
 from __future__ import annotations
 

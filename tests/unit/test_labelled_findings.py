@@ -11,7 +11,7 @@ import pytest
 
 from opera.triage.merge_rules import RULES
 
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
 
 import bench_merge_rules as BENCH
 
@@ -31,7 +31,7 @@ def test_a_rule_is_needed_by_two_causes_and_joins_more_than_it_spoils(name: str)
 
 
 def test_the_page_has_the_rules_and_their_figures() -> None:
-    """`python scripts/bench_merge_rules.py --write` brings it up to date."""
+    """`python benchmarks/bench_merge_rules.py --write` brings it up to date."""
     page = BENCH.PAGE.read_text(encoding="utf-8")
     assert BENCH.with_tables(page, CAMPAIGNS, RULES) == page
 

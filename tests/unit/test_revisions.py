@@ -49,7 +49,7 @@ def test_helpers_and_base_classes_belong_to_an_adapter(revisions: ModuleType) ->
     reached = revisions.reached("opera.extensions.stablehlo.compilers.readable", revisions.OF_ADAPTERS)
     assert "opera.extensions.stablehlo.compilers.reference" in reached
     assert "opera.compilers.adapter" in revisions.COMPARISON
-    assert revisions.revision_in("opera.templates.onnx_model", "OnnxTemplate") > 1
+    assert revisions.revision_in("opera.templates.onnx.model", "OnnxTemplate") > 1
 
 
 def test_every_filter_and_condition_belongs_to_the_review(revisions: ModuleType) -> None:

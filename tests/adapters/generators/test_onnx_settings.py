@@ -17,7 +17,7 @@ from opera.extensions.generators.onnx_settings import Call, Pool, Setting, call_
 from opera.extensions.generators.settings.kinds import variations
 from opera.extract.description import INSTRUMENTATION, describe
 from opera.instance import Instance, decode_instance
-from opera.templates.onnx_model import OnnxTemplate
+from opera.templates.onnx.model import OnnxTemplate
 
 X = np.arange(24, dtype="float32").reshape(2, 3, 4)
 

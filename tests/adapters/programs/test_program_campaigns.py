@@ -21,7 +21,7 @@ from opera.extensions.programs.templates.onnx_model import OnnxProgramModel
 from opera.extensions.programs.templates.relax_model import RelaxTemplate
 from opera.instance import Graph, Tensor
 from opera.models.template import Invalid
-from opera.templates.onnx_model import OnnxTemplate
+from opera.templates.onnx.model import OnnxTemplate
 
 _BLOCK = """<ir_version: 10, opset_import: ["" : 21]>
 g (float[2, 3] x, float[2, 3] y) => (float[2, 3] z) { a = Sqrt(x)  z = Div(a, y) }"""

@@ -22,7 +22,7 @@ from opera.extensions.programs.types import Attributes, TensorType, Type
 from opera.instance import Instance
 from opera.models.template import Invalid
 from opera.oracles.verdict import Verdict
-from opera.templates.onnx_model import OnnxTemplate
+from opera.templates.onnx.model import OnnxTemplate
 
 
 def ill_typed(language: str, operator: str, shapes: list[tuple[int, ...]], attributes: Attributes, result: Type) -> Instance:

@@ -19,7 +19,7 @@ class Relations(KerasBench):
 
     def __init__(self) -> None:
         super().__init__()
-        self._values = Values("keras_model", self._made)
+        self._values = Values("keras.model", self._made)
 
     def resolve(self, api: str) -> Any:
         """The function or class called *api*; raises ImportError or AttributeError."""

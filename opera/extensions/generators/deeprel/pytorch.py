@@ -18,7 +18,7 @@ class Relations(PyTorchBench):
 
     def __init__(self) -> None:
         super().__init__()
-        self._values = Values("pytorch_model", self._made)
+        self._values = Values("pytorch.model", self._made)
         self._template = self._values.template
 
     def resolve(self, api: str) -> Any:

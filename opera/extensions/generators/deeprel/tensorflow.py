@@ -13,7 +13,7 @@ class Relations(TensorFlowBench):
 
     def __init__(self) -> None:
         super().__init__()
-        self._values = Values("tensorflow_model", self._made)
+        self._values = Values("tensorflow.model", self._made)
 
     def resolve(self, api: str) -> Any:
         """The function called *api*; raises ImportError or AttributeError."""

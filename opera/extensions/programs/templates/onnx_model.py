@@ -14,8 +14,8 @@ from opera.extensions.programs.templates.onnx import model_of
 from opera.instance import Instance
 from opera.models.forms import ModelForm
 from opera.models.template import Artefact, Invalid, PythonSource
-from opera.templates.onnx_opset import restated
-from opera.templates.onnx_source import python_source
+from opera.templates.onnx.opset import restated
+from opera.templates.onnx.source import python_source
 
 onnx: Any = importlib.import_module("onnx")
 KIND = "onnx"

@@ -17,7 +17,7 @@ from opera.extensions.programs.templates.from_onnx import onnx, program_from
 from opera.instance import Instance, decode_instance
 from opera.models.forms import InputForm
 from opera.models.template import Invalid
-from opera.templates.onnx_model import OnnxModel, OnnxTemplate
+from opera.templates.onnx.model import OnnxModel, OnnxTemplate
 
 
 def program_of(instance: Instance) -> Program | None:

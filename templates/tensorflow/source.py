@@ -1,0 +1,34 @@
+"""A TensorFlow instance as the source of a module that a person would write."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from opera.arrays import Array
+from opera.instance import Instance
+from opera.templates.keras.source import KerasCallText
+from opera.templates.python_text import array_text, dotted
+
+
+def module_source(instance: Instance, arrays: Sequence[Array], constants: Sequence[Array], *, texts: bool) -> tuple[str, str]:
+    """Source that defines `model` (a `tf.Module`) and `inputs` (a list of tensors), and source that defines `expected`.
+
+    The tensors that are no inputs are *constants*. With *texts*, an output holds strings, which TensorFlow gives without an array if it
+    is one string.
+    """
+    writer = KerasCallText(lambda name: f"tf.{dotted(name)}", constants)
+    call = ", ".join(writer.argument(argument, inputs=True) for argument in instance.call)
+    names = "".join(f", x{place}" for place in range(len(arrays)))
+    lines = [
+        "class Model(tf.Module):",
+        f"    def __call__(self{names}):",
+        f"        return {dotted(instance.api)}({call})",
+        "",
+        "",
+        "model = Model()",
+        "inputs = [",
+        *(f"    tf.constant({array_text(array)})," for array in arrays),
+        "]",
+    ]
+    array = "np.array(leaf.numpy(), object)" if texts else "leaf.numpy()"
+    return "\n".join(lines), f"expected = [{array} for leaf in tf.nest.flatten(model(*inputs))]"
