@@ -194,7 +194,15 @@ runpy.run_path(sys.argv[0], run_name="__main__")
         self._instances = instances
 
     def command(self, request: Request) -> list[str]:
-        rest = ["settings", "--recording", str(request.recording), "--after", str(request.after), "--instances", str(self._instances)]
+        rest = [
+            "opera.extensions.generators.hosts.settings",
+            "--recording",
+            str(request.recording),
+            "--after",
+            str(request.after),
+            "--instances",
+            str(self._instances),
+        ]
         return [request.python, "-c", self.SCRIPT, str(INSTRUMENTATION / "__main__.py"), *rest, "--pairs", "60"]
 
 

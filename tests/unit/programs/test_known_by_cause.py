@@ -13,7 +13,6 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from reporting import relu
-from test_finding_ids import FIRST, OTHER, SECOND, crash, size, write
 
 from opera.cli import command
 from opera.cli.options import guarded
@@ -31,6 +30,7 @@ from opera.store.rows import ReductionFacts
 from opera.triage.known_failures import earlier, failures_of, match
 from opera.triage.reduction.properties import calls_of
 from opera.triage.reduction.trigger import Trigger
+from tests.unit.test_finding_ids import FIRST, OTHER, SECOND, crash, size, write
 
 INSTANCES = {1: relu(1), 2: relu(2), 3: relu(3), 7: relu(7), 8: relu(8)}
 

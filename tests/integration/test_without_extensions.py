@@ -1,0 +1,30 @@
+"""The core works with any extension removed: its unit tests pass without that folder, and every command says its help."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXTENSIONS = sorted(path.name for path in (ROOT / "opera" / "extensions").iterdir() if (path / "__init__.py").is_file())
+WHOLE = ("test_command_line_page.py", "test_pages.py", "test_layers.py", "test_revisions.py", "test_door.py", "test_absurd_arguments.py")
+"""Tests of the repository as a whole: its pages and its table of options say what the extensions have."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_the_cores_tests_pass_without(extension: str, tmp_path: Path) -> None:
+    tree = tmp_path / "tree"
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in listed.rstrip("\0").split("\0"):
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
+    shutil.rmtree(tree / "opera" / "extensions" / extension)
+    ignored = [f"--ignore=tests/unit/{name}" for name in (*EXTENSIONS, "several", *WHOLE)]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", "not slow", "tests/unit", *ignored]
+    done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:]
