@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from third_party import install
 
 ROOT = Path(__file__).parents[2]
 EXTENSIONS = sorted(path.name for path in (ROOT / "opera" / "extensions").iterdir() if (path / "__init__.py").is_file())
@@ -28,3 +30,13 @@ def test_the_cores_tests_pass_without(extension: str, tmp_path: Path) -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-m", "not slow", "tests/unit", *ignored]
     done = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_doctor_names_what_is_wrong_with_extensions(tmp_path: Path) -> None:
+    install(tmp_path)
+    command = [sys.executable, "-m", "opera", "doctor", "--quick", "--compiler", "onnxruntime"]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert "absent (no_such_module:COMMANDS), of opera.commands, cannot be imported" in done.stdout
+    assert "extension twin has a command 'run', as opera has" in done.stdout

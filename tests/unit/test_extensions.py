@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
+from third_party import install
 
 from opera.cli import SECTIONS, command
 from opera.cli.lazy import twice
@@ -15,33 +16,11 @@ from opera.errors import EnvironmentBroken
 from opera.instance.kinds import GROUP, Kind
 from opera.plugins import broken, load, loaded
 
-TWIN = """
-from opera.plugins import Commands
-
-COMMANDS = Commands("Twins", {"run": ("twin_command", "Take a name of OPERA."), "fuzz": ("twin_command", "Take a name of an extension."),
-                              "mine": ("twin_command", "Say hello."), "export mine": ("twin_command", "Say hello below export.")})
-"""
-COMMAND = """
-import click
-
-
-@click.command("mine")
-def command():
-    click.echo("hello")
-"""
-
 
 @pytest.fixture
 def third_party(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A distribution with one extension that has three commands, and one that cannot be imported."""
-    (tmp_path / "twin_extension.py").write_text(TWIN)
-    (tmp_path / "twin_command.py").write_text(COMMAND)
-    info = tmp_path / "twin-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: twin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[opera.commands]\ntwin = twin_extension:COMMANDS\nabsent = no_such_module:COMMANDS\n[opera.kinds]\nabsent = no_such_module:Kind\n"
-    )
+    install(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     yield tmp_path
     Kind._known.pop("absent", None)  # pyright: ignore[reportPrivateUsage]
@@ -54,13 +33,6 @@ def test_a_broken_extension_is_named_and_breaks_no_command() -> None:
     assert "no_such_module" in str(broken("opera.commands")["absent"])
     assert CliRunner().invoke(command, ["--help"]).exit_code == 0
     assert CliRunner().invoke(command, ["ls", "--help"]).exit_code == 0
-
-
-@pytest.mark.usefixtures("third_party")
-def test_doctor_names_what_is_wrong_with_extensions() -> None:
-    said = CliRunner().invoke(command, ["doctor", "--quick", "--compiler", "onnxruntime"]).output
-    assert "absent (no_such_module:COMMANDS), of opera.commands, cannot be imported" in said
-    assert "extension twin has a command 'run', as opera has" in said
 
 
 @pytest.mark.usefixtures("third_party")
