@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -14,6 +14,7 @@ from opera.errors import EnvironmentBroken
 from opera.suites import plain
 from opera.suites.cases import Failure
 from opera.suites.plain import Style, files_of
+from opera.suites.project import Project
 from opera.suites.tests import SuiteTest
 from opera.suites.trial import Tried, try_out
 from tests.integration.test_suites_alone import RAISES, SQUARE, WRONG, FakeAdapter, made
@@ -24,9 +25,11 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Trie
     """Writes a suite, and runs it."""
     monkeypatch.setattr(plain, "plugin", lambda _: SimpleNamespace(load=lambda: FakeAdapter))
 
-    def run(*tests: SuiteTest, with_targets: bool = False, config: Config | None = None) -> Tried:
-        files = files_of("fake", tests, {}, Style(with_targets=with_targets), "suite")
-        return try_out(files, tests, "fake", config or Config({}), tmp_path / "scratch")
+    def run(*tests: SuiteTest, with_targets: bool = False, config: Config | None = None, project: Project | None = None) -> Tried:
+        def write(chosen: Sequence[SuiteTest]) -> Mapping[str, bytes]:
+            return files_of("fake", chosen, {}, Style(with_targets=with_targets), "suite")
+
+        return try_out(tests, write, "fake", config or Config({}), tmp_path / "scratch", project)
 
     return run
 
