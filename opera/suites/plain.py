@@ -268,6 +268,7 @@ def _readme(
             linked=any(each.link for each in rows),
             left_out={ascii_text(reason).replace("|", "/"): count for reason, count in left_out.items()},
             ran=ran,
+            own=any(each.tolerance is not None for each in tests),
         )
     )
 

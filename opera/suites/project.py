@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
+from opera.config import is_trusted
+from opera.console import say
 from opera.untrusted import Malformed, read_file
 
 _MOST_BYTES = 2**20
@@ -73,7 +75,17 @@ def project_of(folder: Path) -> Project | None:
     for root in folder.parents:
         name = next((name for name, section in _SECTIONS.items() if _configures(root / name, section)), "")
         if name or (root / ".git").exists():
-            return Project(root, folder.relative_to(root), name)
+            return _own(Project(root, folder.relative_to(root), name))
+    return None
+
+
+def _own(project: Project) -> Project | None:
+    """*project*, if no other user could have written what pytest runs and reads of it; else None, with a message."""
+    files = [project.root / project.configuration, *(project.root / each / "conftest.py" for each in project.place.parents)]
+    foreign = next((each for each in files if each.is_file() and not is_trusted(each)), None)
+    if foreign is None:
+        return project
+    say(f"{foreign} is not used: another user could have written it")
     return None
 
 

@@ -22,8 +22,8 @@ from opera.templates.python_text import value_text
 _MOST_BYTES = 2**28
 _OF_TORCH = {bool: "bool", int: "int64", float: "float32"}
 """Dtypes that `torch.tensor` gives Python's numbers."""
-_BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|(?<=\S)(  )(?=\S)|(,) ')
-"""A string; or outside of strings, what stands between two nodes, or a comma."""
+_BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|(?<=\S)(  )(?=\S)|(,) |(,)(?=[-\d])')
+"""A string; or outside of strings, what stands between two nodes, a comma, or a comma between numbers."""
 PLAIN = "?bhilqBHILQefdFD"
 """numpy's own type codes: arrays of other dtypes are kept as their bytes."""
 
@@ -97,10 +97,11 @@ def folded(statement: ast.stmt, limit: int) -> ast.stmt:
 
 def _folded_line(line: str, limit: int) -> Iterator[str]:
     while len(line) > limit:
-        found = [match for match in _BREAK.finditer(line) if match.lastindex and 8 < match.end(match.lastindex) < limit]
+        breaks = [match for match in _BREAK.finditer(line) if match.lastindex]
+        found = [match for match in breaks if 8 < len(line[: match.end(match.lastindex or 0)].rstrip()) <= limit]
         if not found:
             break
-        last = max(found, key=lambda match: (match.lastindex == 1, match.end()))  # rather between nodes than within one
+        last = max(found, key=lambda match: (-(match.lastindex or 0), match.end()))  # rather between nodes than within one
         place = last.end(last.lastindex or 0)
         yield line[:place].rstrip()
         line = f"      {line[place:].lstrip()}"

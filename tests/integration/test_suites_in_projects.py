@@ -139,6 +139,17 @@ def test_a_project_is_where_pytest_finds_its_configuration(tmp_path: Path, name:
     assert (found.line_length if found is not None else "none") == length
 
 
+@pytest.mark.parametrize("name", ["pytest.ini", "tests/conftest.py"])
+def test_what_another_user_could_have_written_is_not_run(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "tests").mkdir()
+    for each in ("pytest.ini", "tests/conftest.py"):
+        (tmp_path / each).touch(0o644)
+    assert project_of(tmp_path / "tests" / "opera") is not None
+    (tmp_path / name).chmod(0o666)
+    assert project_of(tmp_path / "tests" / "opera") is None
+    assert "another user could have written it" in capsys.readouterr().err
+
+
 def test_a_likeness_has_all_but_the_suite(tmp_path: Path) -> None:
     root = tmp_path / "project"
     (root / "tests" / "opera").mkdir(parents=True)

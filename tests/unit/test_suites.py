@@ -142,6 +142,19 @@ def test_text_of_an_onnx_model_is_broken_at_commas_outside_of_strings() -> None:
     assert '"x, y" z' in text
 
 
+def test_a_model_of_onnx_breaks_between_nodes_and_numbers() -> None:
+    numbers, long = ",".join(f"-0.{place}" for place in range(40)), "b" * 40
+    head = f"g (float x) => (float y) <float[40] w = {{{numbers}}}> {{"
+    text = f"<ir_version: 10>\n{head}\n  a = Add (x, w)  {long} = Mul (a, a)  y = Sub ({long}, x)\n}}"
+    statement = ast.parse(f"model = onnx.parser.parse_model({text!r})").body[0]
+    folded(statement, 60)
+    (call,) = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+    again = ast.literal_eval(call.args[0])
+    assert max(map(len, again.split("\n"))) <= 60
+    assert "".join(again.split()) == "".join(text.split())
+    assert f"\n      {long} = Mul (a, a)\n" in again
+
+
 @pytest.mark.parametrize("target", ["", "llvm"])
 @pytest.mark.parametrize("limit", [70, 88, 140])
 def test_a_known_failure_has_its_whole_reason(limit: int, target: str) -> None:
