@@ -141,7 +141,9 @@ def _module(
         texts.append("\n".join(lines))
         if data:
             arrays[each.name] = data
-    body = "\n\n\n".join(texts)
+    own = "\n".join(texts)
+    helpers = _used({ast.unparse(each): each for test in tests for each in test.helpers}, own)
+    body = "\n\n\n".join([*("\n".join(lines_of([each], style.line_length)) for each in helpers), *texts])
     frontend, fails = tests[0].frontend, tests[0].failure is not None
     what = "known failures" if fails else "tests that pass"
     head = [f'"""{adapter.name}/{frontend}, {family}: {what}; README.md explains them."""', ""]
@@ -154,7 +156,7 @@ def _module(
     head += [f'{name} = pytest.importorskip("{module}")' for name, module in bound.items()]
     head += [f'pytest.importorskip("{module}")' for module in dict.fromkeys(skips) if module not in ("numpy", "ml_dtypes")]
     head += _inner_names([line for each in tests for line in each.imports], body, list(bound))
-    head += [f"{short} = {_full_name(name)}" for name, short in SHORT_NAMES.items() if re.search(rf"(?<![\w.\"]){short}[(.]", body)]
+    head += [f"{short} = {_full_name(name)}" for name, short in SHORT_NAMES.items() if re.search(rf"(?<![\w.\"]){short}[(.]", own)]
     if style.with_targets and tests[0].failure is not None:
         head += ['testing = pytest.importorskip("opera_testing")', "known_failing = testing.known_failing_targets"]
     raised = {
@@ -166,10 +168,21 @@ def _module(
     head += [binding_of(dotted) for _, dotted in sorted(raised.items())]
     if style.marks:
         head += [f"pytestmark = [{', '.join(f'pytest.mark.{mark}' for mark in style.marks)}]"]
-    helpers = {ast.unparse(each): each for test in tests for each in test.helpers}
-    functions_text = ["\n".join(lines_of([each], style.line_length)) for _, each in sorted(helpers.items())]
     top = formatted("\n".join(head), style.line_length)
-    return _written("\n\n\n".join([top, *functions_text, body]), style), arrays
+    return _written(f"{top}\n\n\n{body}", style), arrays
+
+
+def _used(helpers: Mapping[str, ast.stmt], text: str) -> list[ast.stmt]:
+    """The functions among *helpers*, by their text, that *text* calls, or another of them that it calls; sorted."""
+    kept: dict[str, ast.stmt] = {}
+    names = {source: each.name for source, each in helpers.items() if isinstance(each, ast.FunctionDef)}
+    while more := [source for source in helpers.keys() - kept.keys() if _calls("\n".join([text, *kept]), names.get(source, ""))]:
+        kept.update({source: helpers[source] for source in more})
+    return [kept[source] for source in sorted(kept)]
+
+
+def _calls(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w.]){name}\b", text) is not None
 
 
 def _full_name(name: str) -> str:

@@ -61,11 +61,22 @@ ONNX_TEXT = "\n".join(
     ]
 )
 TORCH = """
+typed(1)
 class Model(torch.nn.Module):
     def forward(self, x0):
         return x0 * x0
 
 model = Model()
+"""
+HELPERS = """
+def kinds(name):
+    return ml_dtypes.bfloat16, np.dtype(name)
+
+def typed(tensor):
+    return tensor.shape, kinds
+
+def unused(tensor):
+    return no_such_name
 """
 CONFTEST = """
 import pytest
@@ -88,13 +99,14 @@ def suite_of(compiler: str, style: Style) -> Mapping[str, bytes]:
     for route in adapter.routes:
         if adapter.script_template(route.frontend) is not None:
             name = f"{route.frontend}_{route.name.replace('-', '_')}"
-            text = f"model = onnx.parser.parse_model({ONNX_TEXT!r})" if route.frontend == "onnx" else TORCH
+            text = "typed(1)\n" + f"model = onnx.parser.parse_model({ONNX_TEXT!r})" if route.frontend == "onnx" else TORCH
             imports = ("import onnx",) if route.frontend == "onnx" else ("import torch",)
             failure = Failure(
                 "tvm.error.InternalError", f"a long reason {'with many words ' * 20}", also=("AssertionError", "json.JSONDecodeError")
             )
             both = made(f"{name}_passes", text), replace(made(f"{name}_fails", text), failure=failure, more="1 more call fails")
-            tests += [replace(each, frontend=route.frontend, route=route.name, imports=imports) for each in both]
+            helpers = tuple(ast.parse(HELPERS).body)
+            tests += [replace(each, frontend=route.frontend, route=route.name, imports=imports, helpers=helpers) for each in both]
     assert tests
     return files_of(compiler, tests, {}, style, "suite")
 
