@@ -1,4 +1,4 @@
-"""Measures exported suites on a workspace with campaigns: the time of an export, of collection, and the round trip.
+"""Measures exported suites on a workspace with campaigns: time and CPU of an export, time of collection, and the round trip.
 
 The round trip exports every failing test of a compiler as the campaign ran it, and passing ones, runs the suites alone, and compares the
 outcome of each test with the verdict of the campaign.
@@ -9,6 +9,7 @@ outcome of each test with the verdict of the campaign.
 from __future__ import annotations
 
 import argparse
+import resource
 import subprocess
 import sys
 import time
@@ -36,7 +37,7 @@ def main() -> None:
     with open_workspace(arguments.workspace, write=False) as space:
         subjects = sorted({each.compiler for each in Campaigns(space).all()})
         for compiler in arguments.compiler or subjects:
-            measure(space, compiler, arguments.output / compiler, arguments.passing)
+            measure(space, compiler, arguments.output.resolve() / compiler, arguments.passing)
 
 
 def measure(space: Workspace, compiler: str, folder: Path, passing: int) -> None:
@@ -52,11 +53,11 @@ def measure(space: Workspace, compiler: str, folder: Path, passing: int) -> None
     chosen = most_varied(space, rows, Selection(limit=passing), 0)
     tests = [failing_test(space, each) for each in failing] + [passing_test(space, by_instance[each.id]) for each in chosen]
     campaigns = [each for each in Campaigns(space).all() if each.compiler == compiler]
-    began = time.monotonic()
+    began, before = time.monotonic(), cpu()
     found = Candidates(compiler, tuple(tests), 0, versions_of(campaigns))
     exported = export(space, load_config(), folder, found, Form.PLAIN, Style())
-    seconds = time.monotonic() - began
-    print(f"{compiler}: {len(failing)} failing, {len(chosen)} passing; exported {exported.failing} and {exported.green} in {seconds:.1f} s")
+    spent = f"{time.monotonic() - began:.1f} s, {cpu() - before:.1f} s of CPU"
+    print(f"{compiler}: {len(failing)} failing, {len(chosen)} passing; exported {exported.failing} and {exported.green} in {spent}")
     for reason, count in exported.left_out.items():
         print(f"  left out: {count}: {reason}")
     began = time.monotonic()
@@ -68,10 +69,16 @@ def measure(space: Workspace, compiler: str, folder: Path, passing: int) -> None
     outcomes = outcomes_of(junit)
     other = sorted(name for name, outcome in outcomes.items() if outcome not in ("passed", "xfailed"))
     agree = len(outcomes) - len(other)
-    print(f"  round trip: {agree} of {len(outcomes)} tests give the verdict of the campaign ({agree / max(len(outcomes), 1):.2%})")
+    print(f"  round trip: {agree} of {len(tests)} tests give the verdict of the campaign ({agree / max(len(tests), 1):.2%})")
     print(f"  in {time.monotonic() - began:.0f} s")
     for name in other:
         print(f"  {name}: {outcomes[name][:150]}")
+
+
+def cpu() -> float:
+    """Seconds of CPU of this process and of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def run(folder: Path, *options: str) -> str:

@@ -134,13 +134,13 @@ def nearest(name: str, start: Path | None = None) -> Path | None:
     for each in (folder, *folder.parents):
         path = each / name
         if path.is_file():
-            if _is_trusted(path):
+            if is_trusted(path):
                 return path
             say(f"{path} is not used: another user could have written it; take it over with `cp` into a folder of your own")
     return None
 
 
-def _is_trusted(path: Path) -> bool:
+def is_trusted(path: Path) -> bool:
     """Whether only this user or root could have written *path*: a group may, if the user is alone in it."""
     found = path.stat()
     if found.st_uid not in (os.geteuid(), 0) or found.st_mode & stat.S_IWOTH:

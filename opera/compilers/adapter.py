@@ -187,6 +187,8 @@ class Adapter:
     """Form of an issue for its project: the name of one of OPERA's, or else the text of a Jinja template, which has several lines."""
     target: ClassVar[str] = "cpu"
     """What scripts and exported suites compile for, by the compiler's own name."""
+    test_tolerances: ClassVar[Mapping[str, tuple[float, float]]] = {}
+    """By frontend, absolute and relative tolerance of float32 in the project's own tests: exported suites keep to it where they can."""
     remarks: ClassVar[tuple[str, ...]] = ()
     """What a user may look for in vain, one line each: `opera doctor` prints them."""
     newest_opset: ClassVar[int] = NEWEST_CLAIMED

@@ -49,6 +49,7 @@ class OnnxRuntimeAdapter(Adapter):
     project = ("onnxruntime.", "onnxruntime/")
     issue_form = "onnxruntime"
     target = "CPUExecutionProvider"
+    test_tolerances = {"onnx": (1e-5, 1e-3)}  # onnxruntime/test/testdata/onnx_backend_test_series_overrides.jsonc
     message_prefixes = (
         r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ",
         r"Exception during initialization: ",

@@ -60,6 +60,7 @@ class OpenVinoAdapter(Adapter):
     project = ("openvino.frontend.", "openvino._ov_api")  # the importers; `openvino.tools` calls them
     issue_form = "openvino"
     target = "CPU"
+    test_tolerances = dict.fromkeys(("onnx", "pytorch", "tensorflow"), (1e-4, 1e-4))  # tests/layer_tests
     housekeeping = {"TF_BUILD": "opera"}  # sends no telemetry: OpenVINO takes this for a build of a CI service, where it sends none
     message_noise = (
         r"Check 'false' failed at .*:",

@@ -109,6 +109,7 @@ class TvmAdapter(Adapter):
     project = ("tvm.", "tvm/")
     issue_form = "tvm"
     target = "llvm"
+    test_tolerances = {"onnx": (1e-5, 1e-7), "pytorch": (1e-5, 1e-5)}  # tests/python/relax/test_frontend_*.py
     python_frontend = (FRONTEND,)
     housekeeping = {"TVM_NUM_THREADS": "1"}
     unsupported = (

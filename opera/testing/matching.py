@@ -5,6 +5,7 @@ This module needs numpy only: a suite may copy the file.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,23 +36,31 @@ def assert_matches(
     expected: Any,
     *,
     own_error: float = 0.0,
+    tolerances: Mapping[str, tuple[float, float, float]] = TOLERANCES,
 ) -> None:
     """Raises AssertionError unless *actual* is *expected*, up to rounding.
 
     Count, structure, shapes and dtypes have to be equal, and so do the places
     of NaN and of each infinity. Integers, bools and strings have to be equal.
-    Other elements may differ by a tolerance of their dtype, see TOLERANCES.
+    Other elements may differ by a tolerance of their dtype.
 
     Args:
         actual: An array, or a list of outputs: arrays, lists, or None.
         expected: The same, as a trusted library computes it.
         own_error: The largest rounding error of the expected values, if known.
+        tolerances: By dtype, see TOLERANCES.
     """
     __tracebackhide__ = True
-    _compare("output", actual, expected, own_error)
+    _compare("output", actual, expected, own_error, tolerances)
 
 
-def _compare(name: str, actual: Any, expected: Any, own_error: float) -> None:
+def _compare(
+    name: str,
+    actual: Any,
+    expected: Any,
+    own_error: float,
+    tolerances: Mapping[str, tuple[float, float, float]],
+) -> None:
     __tracebackhide__ = True
     if isinstance(expected, (list, tuple)):
         is_list = isinstance(actual, (list, tuple))
@@ -60,7 +69,7 @@ def _compare(name: str, actual: Any, expected: Any, own_error: float) -> None:
         sizes = f"expected {len(wanted)} values, got {len(given)}"
         _check(len(wanted) == len(given), f"{name}: {sizes}")
         for place, (one, other) in enumerate(zip(given, wanted, strict=True)):
-            _compare(f"{name}[{place}]", one, other, own_error)
+            _compare(f"{name}[{place}]", one, other, own_error, tolerances)
     elif expected is None or not _is_array(actual):
         kinds = f"expected {_kind(expected)}, got {_kind(actual)}"
         _check(actual is None and expected is None, f"{name}: {kinds}")
@@ -70,7 +79,7 @@ def _compare(name: str, actual: Any, expected: Any, own_error: float) -> None:
         _check(one.shape == other.shape, f"{name}: {shapes}")
         dtypes = f"expected dtype {other.dtype}, got {one.dtype}"
         _check(_dtype(one) == _dtype(other), f"{name}: {dtypes}")
-        _compare_arrays(name, one, other, own_error)
+        _compare_arrays(name, one, other, own_error, tolerances)
 
 
 def _check(holds: bool, message: str) -> None:
@@ -102,10 +111,11 @@ def _compare_arrays(
     actual: Any,
     expected: Any,
     own_error: float,
+    tolerances: Mapping[str, tuple[float, float, float]],
 ) -> None:
     __tracebackhide__ = True
     kind = _dtype(expected)
-    tolerance = TOLERANCES.get(PARTS.get(kind, kind))
+    tolerance = tolerances.get(PARTS.get(kind, kind))
     if expected.size == 0:
         return
     if tolerance is None:

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opera.compilers.registry import did_you_mean
 from opera.corpus.selection import Chosen, Selection, check_keyword, most_varied, selector
 from opera.difftest.judge import headline
 from opera.errors import NothingSelected, UserError
+from opera.extensions.opidiff.reader import suite_ids
 from opera.oracles.verdict import Verdict
 from opera.report.details import finding_of, finding_with, resolve, result_of
 from opera.report.reproducer import ScriptCase, original, reduced
-from opera.store import Campaign, Campaigns, StoredResult, Workspace, queries
+from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.queries import Scope, campaigns_in
 from opera.triage.baseline import Baseline
-from opera.triage.findings import Finding, findings_in
+from opera.triage.findings import Finding, group, knowledge_of, smallest_first
+from opera.triage.merge import candidates_of, merges
 
 _DEAD = {Verdict.ABORT: "ChildProcessError", Verdict.HANG: "TimeoutError", Verdict.OOM: "MemoryError"}
 """What a test in a child process raises, by the verdict of the finding."""
 _SMALL = 2**15
 """Bytes of an instance's document up to which its test is small."""
+_CASES = 3
+"""Failing tests of a finding that are tried until one can be shown."""
+_NAMED = 5
 _LINK = re.compile(r"https?://[^\s<>\"'`|\\]{1,300}")
 
 
@@ -34,11 +39,18 @@ class Failure:
         raises: Dotted name of the exception; without a dot, a builtin.
         summary: What goes wrong, in one line.
         in_child: Whether the test needs a process of its own: it dies, hangs, or takes too much memory.
+        also: What the failure raises in addition below the project's own conftest, in place of *raises*.
     """
 
     raises: str
     summary: str
     in_child: bool = False
+    also: tuple[str, ...] = ()
+
+    @property
+    def exceptions(self) -> tuple[str, ...]:
+        """Dotted names of all exceptions."""
+        return tuple(dict.fromkeys((self.raises, *self.also)))
 
 
 @dataclass(frozen=True)
@@ -52,6 +64,8 @@ class Candidate:
         trigger: When it fails; empty if that is not known, or if it passes.
         link: Of an issue; empty without one.
         former: Other ids under which the finding was reported.
+        more: How many more calls fail for the same cause, and of which operators; empty without others.
+        ids: Of the instance in the suites that it came from.
     """
 
     identity: str
@@ -60,6 +74,8 @@ class Candidate:
     trigger: str = ""
     link: str = ""
     former: tuple[str, ...] = ()
+    more: str = ""
+    ids: tuple[str, ...] = ()
 
     @property
     def compiler(self) -> str:
@@ -120,11 +136,11 @@ def candidates(workspace: Workspace, request: Request, seed: int = 0) -> Candida
     found: list[Candidate] = []
     elsewhere = 0
     if request.findings:
-        found = [_named(workspace, name, request.baseline) for name in dict.fromkeys(request.findings)]
-        found = [each for each in found if wanted(each.api)]
+        named = [_named(workspace, name, request.baseline) for name in dict.fromkeys(request.findings)]
+        found = [each for each in {each.identity: each for each in named}.values() if wanted(each.api)]
     elif request.with_findings:
         failing = [each for each in results.values() if each.fingerprint is not None]
-        of_scope = findings_in(workspace, lambda key: apis.get(key, ""), failing)
+        of_scope = by_cause(workspace, lambda key: apis.get(key, ""), {each.test for each in failing})
         chosen = [each for each in of_scope if any(map(wanted, each.operators))]
         elsewhere = sum(each.is_elsewhere for each in chosen)
         found = [candidate_of(workspace, each, request.baseline) for each in chosen if not each.is_elsewhere]
@@ -171,23 +187,56 @@ def _named(workspace: Workspace, name: str, baseline: Baseline | None) -> Candid
     return failing_test(workspace, result) if finding is None else candidate_of(workspace, finding, baseline)
 
 
+def by_cause(workspace: Workspace, api_of: Callable[[str], str], within: Collection[str]) -> list[Finding]:
+    """The findings that have a test *within*. Those that triage has not met are joined by its merge rules, as triage would join them."""
+    known = knowledge_of(workspace, api_of)
+    failures = list(Campaigns(workspace).results(failures=True))
+    joined = merges(candidates_of(known.causes.split(failures, known.instance_of), known.causes))
+    causes = replace(known.causes, merges=(*known.causes.merges, *joined))
+    return group(failures, replace(known, causes=causes), within)
+
+
 def candidate_of(workspace: Workspace, finding: Finding, baseline: Baseline | None = None) -> Candidate:
-    """The test for *finding*: its reduced instance, else the smallest failing one."""
+    """The one test for *finding*: its reduced instance, else the smallest failing one that can be shown."""
     smaller = reduced(finding)
-    whole = original(workspace, finding.representative)
-    cases = (whole,) if smaller is None else (smaller, whole)
-    api = queries.api_of(workspace, finding.representative.instance) or finding.operators[0]
-    return Candidate(finding.id, api, cases, finding.trigger or "", _link(finding, baseline), finding.former_ids)
+    smallest = smallest_first(finding.tests, Corpus(workspace).sizes)
+    results = {each.test: each for each in (smallest if smaller is None else [finding.representative, *smallest])}
+    wholes = [original(workspace, each) for each in list(results.values())[:_CASES]]
+    cases = tuple(wholes) if smaller is None else (smaller, *wholes)
+    first = cases[0].result.instance
+    return Candidate(
+        finding.id,
+        queries.api_of(workspace, first) or finding.operators[0],
+        cases,
+        finding.trigger or "",
+        _link(finding, baseline),
+        finding.former_ids,
+        _more(finding),
+        tuple(suite_ids(Corpus(workspace), first)),
+    )
+
+
+def _more(finding: Finding) -> str:
+    """How many calls fail in addition to the one that is shown, and of which operators."""
+    count = len({each.instance for each in finding.tests}) - 1
+    if count == 0:
+        return ""
+    names = list(dict.fromkeys(each.rpartition(".")[2] for each in finding.operators))
+    others = ", …" if len(names) > _NAMED else ""
+    calls = "1 more call fails" if count == 1 else f"{count:,} more calls fail"
+    return f"{calls} for the same cause: {', '.join(names[:_NAMED])}{others}"
 
 
 def failing_test(workspace: Workspace, result: StoredResult) -> Candidate:
     """The test for one failing test of a campaign, as the campaign ran it."""
-    return Candidate(result.test, queries.api_of(workspace, result.instance), (original(workspace, result),))
+    ids = tuple(suite_ids(Corpus(workspace), result.instance))
+    return Candidate(result.test, queries.api_of(workspace, result.instance), (original(workspace, result),), ids=ids)
 
 
 def passing_test(workspace: Workspace, result: StoredResult) -> Candidate:
     """The test for one passing test of a campaign."""
-    return Candidate(result.instance, queries.api_of(workspace, result.instance), (original(workspace, result),))
+    ids = tuple(suite_ids(Corpus(workspace), result.instance))
+    return Candidate(result.instance, queries.api_of(workspace, result.instance), (original(workspace, result),), ids=ids)
 
 
 def failure_of(result: StoredResult) -> Failure | None:

@@ -16,7 +16,8 @@ from opera.console import plural, print_json, say
 from opera.errors import Exit, UserError
 from opera.extensions.suites.cases import Request, candidates
 from opera.extensions.suites.export import Exported, Form, export
-from opera.extensions.suites.plain import Style, header_of
+from opera.extensions.suites.plain import LINE_LENGTH, Style, header_of
+from opera.extensions.suites.project import project_of
 from opera.extensions.suites.refresh import refresh as refresh_marks
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
@@ -66,9 +67,7 @@ _HEADER_BYTES = 64 * 2**10
     "--line-length",
     type=Count(80, 320),
     metavar="N",
-    default=88,
-    show_default=True,
-    help="Write lines of at most N characters, where possible.",
+    help="Write lines of at most N characters, where possible; by default as ruff or Black of the project around DIR, else 88.",
 )
 @trusting
 @common
@@ -91,7 +90,7 @@ def command(
     baseline: Path | None,
     header: Path | None,
     marks: str,
-    line_length: int,
+    line_length: int | None,
     workspace: Path,
     seed: int,
     as_json: bool,
@@ -108,6 +107,8 @@ def command(
         return Exit.CLEAN
     if no_failures and findings:
         raise UserError("--no-failures and --finding exclude each other; leave one of them out")
+    project = project_of(folder)
+    line_length = line_length or (project.line_length if project is not None else None) or LINE_LENGTH
     style = Style(_header(header), tuple(name.strip() for name in marks.split(",") if name.strip()), line_length)
     notes = None if baseline is None else Baseline.existing(baseline)
     request = Request(findings, Scope(campaign, compiler, frontend), keyword, passing, not no_failures, notes)
@@ -154,6 +155,7 @@ def _report(exported: Exported, folder: Path, as_json: bool) -> None:
                 "elsewhere": exported.elsewhere,
                 "lost": dict(exported.lost),
                 "ran": exported.ran,
+                "notes": list(exported.notes),
             }
         )
         return
@@ -164,5 +166,7 @@ def _report(exported: Exported, folder: Path, as_json: bool) -> None:
         say(f"left out: {plural(count, 'test')}: {reason}")
     for reason, count in exported.lost.items():
         say(f"LOST: {plural(count, 'test')}: {reason}")
+    for note in exported.notes:
+        say(note)
     if exported.elsewhere:
         say(f"left out: {plural(exported.elsewhere, 'finding')} of exporters and libraries; --finding ID exports one")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from opera import templates
 from opera.compilers.adapter import Adapter
 from opera.compilers.registry import choose_route
 from opera.errors import UserError
-from opera.extensions.suites.layout import laid_out
+from opera.extensions.suites.layout import indented, source_of
 from opera.report.reproducer import driving_code
 from opera.testing import matching
 
@@ -119,7 +120,7 @@ def general_facts(versions: Mapping[str, str]) -> dict[str, object]:
     }
 
 
-def route_function(adapter: type[Adapter], frontend: str, route: str, versions: Mapping[str, str], limit: int) -> RouteFunction:
+def route_function(adapter: type[Adapter], frontend: str, route: str, versions: Mapping[str, str]) -> RouteFunction:
     """The function that drives the compiler of *adapter* by *route*.
 
     Args:
@@ -127,7 +128,6 @@ def route_function(adapter: type[Adapter], frontend: str, route: str, versions: 
         frontend: Model format.
         route: Name of the route.
         versions: As the campaign recorded them.
-        limit: Characters of a line.
 
     Raises:
         UserError: the adapter has no template for the frontend, or one that cannot be filled in.
@@ -139,26 +139,61 @@ def route_function(adapter: type[Adapter], frontend: str, route: str, versions: 
     facts = {**general_facts(versions), "route": route}
     code = driving_code(adapter, frontend, facts)
     body = ast.parse(code.text).body
-    used = {node.id for node in ast.walk(ast.Module(body, [])) if isinstance(node, ast.Name)}
-    bound = {line.split()[-1] for line in code.imports}
+    nodes = list(ast.walk(ast.Module(body, [])))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    imported = [
+        line for line in code.imports if not line.startswith("from ") or used & set(re.findall(r"\w+", line.partition(" import ")[2]))
+    ]
+    bound = {line.split()[-1] for line in imported}
     needed = [name for name in sorted(_LIBRARIES) if name in used and name not in bound]
-    libraries = [f'{name} = importlib.import_module("{_LIBRARIES[name]}")' for name in needed]
+    imports, others = _imports(imported, adapter.name)
+    libraries = [*(f'{name} = importlib.import_module("{_LIBRARIES[name]}")' for name in needed), *others]
     is_default = route == default_route(adapter, frontend)
     function = f"run_{frontend}" if is_default else re.sub(r"\W", "_", f"run_{frontend}_{route}")
-    imports = [line for line in sorted(code.imports, key=lambda line: (line.startswith("from"), line.lower())) if line != "import tempfile"]
     lines = [
         f"def {function}(model, inputs, expected, target):",
         f'    """Runs a model of {frontend} by the route {route}, and gives the outputs."""',
-        *(f"    {line}" for line in imports),
-        *([""] if imports else []),
-        *(f"    {line}" for line in libraries),
-        *([""] if libraries and isinstance(body[0], ast.FunctionDef) else []),
-        *laid_out(body, limit, 1),
-        "    return actual",
+        *(f"    {line}".rstrip() for line in (*imports, *([""] if imports else []), *libraries)),
+        indented(source_of(body)),
+        *([] if any(isinstance(node, ast.Yield) for node in nodes) else ['    yield "run"']),
+        f"    return {'actual' if 'actual' in used else 'expected'}",
     ]
     modules = [line.split()[1] for line in code.imports if line.startswith("import ")]
     own = [module for module in modules if module != "tempfile"]
     return RouteFunction(frontend, route, function, "\n".join(lines), (*own, *(_LIBRARIES[name] for name in needed)))
+
+
+def _imports(lines: Iterable[str], own: str) -> tuple[list[str], list[str]]:
+    """The import lines of a function in the order of any linter, and assignments in place of others.
+
+    A project's linter has the project's *own* package apart, and others have not: imports of both in one block are right for one of them.
+    """
+    by_kind: dict[bool | None, list[str]] = {True: [], False: [], None: []}
+    for line in sorted(lines, key=lambda line: (line.startswith("from"), line.lower())):
+        root = line.split()[1].partition(".")[0]
+        if line != "import tempfile":
+            by_kind[None if root in sys.stdlib_module_names else root == own].append(line)
+    standard, mine, others = by_kind[None], by_kind[True], by_kind[False]
+    assigned = [each for line in others for each in _assigned(line)] if mine else []
+    others = [] if mine else others
+    rest = [*mine, *others]
+    return [*standard, *([""] if standard and rest else []), *rest], assigned
+
+
+def _assigned(line: str) -> Iterator[str]:
+    """The statements that do what the import *line* does."""
+    match ast.parse(line).body[0]:
+        case ast.ImportFrom(module=str() as module, names=names):
+            for each in names:
+                yield f'{each.asname or each.name} = importlib.import_module("{module}").{each.name}'
+        case ast.Import(names=names):
+            for each in names:
+                name = each.asname or each.name.partition(".")[0]
+                yield f'{name} = importlib.import_module("{each.name if each.asname else name}")'
+                if name != each.name and not each.asname:
+                    yield f'importlib.import_module("{each.name}")'
+        case _:
+            raise ValueError(f"no import: {line}")
 
 
 def helper(adapter: type[Adapter], functions: Iterable[RouteFunction], *, with_targets: bool) -> str:
@@ -182,6 +217,7 @@ def helper(adapter: type[Adapter], functions: Iterable[RouteFunction], *, with_t
             functions="\n\n\n".join(texts),
             routes=functions,
             defaults=defaults,
+            tolerances={each: adapter.test_tolerances[each] for each in defaults if each in adapter.test_tolerances},
             matching=without_head(inspect.getsource(matching)),
         )
     )

@@ -17,6 +17,7 @@ from opera.extensions.suites.folder import check_folder, manifest_of, write_fold
 from opera.extensions.suites.iree_import import imported
 from opera.extensions.suites.native import NativeSuite, iree, onnx_backend
 from opera.extensions.suites.plain import Style, files_of
+from opera.extensions.suites.project import project_of
 from opera.extensions.suites.tests import SuiteTest, build
 from opera.extensions.suites.trial import try_out
 from opera.report.scripts import ModelSources, WorkerLost
@@ -43,6 +44,7 @@ class Exported:
         elsewhere: Number of findings of exporters and libraries, which a compiler's suite does not have.
         lost: Why tests were lost, of which nothing is known, and how many for each reason.
         ran: Whether each test ran, as it was written, and did what it promises.
+        notes: What could not be tried, in words.
     """
 
     green: int
@@ -51,10 +53,11 @@ class Exported:
     elsewhere: int = 0
     lost: Mapping[str, int] = field(default_factory=dict[str, int])
     ran: bool = True
+    notes: tuple[str, ...] = ()
 
 
 def built(
-    workspace: Workspace, config: Config, found: Iterable[Candidate], names: Mapping[str, str], *, recompute: bool
+    workspace: Workspace, config: Config, found: Iterable[Candidate], names: Mapping[str, str], taken: set[str], *, recompute: bool
 ) -> tuple[list[SuiteTest], Counter[str], Counter[str]]:
     """The tests for *found*, why others cannot be written, and why others were lost.
 
@@ -65,12 +68,12 @@ def built(
         config: Says which interpreter has which library.
         found: What to test.
         names: Names that earlier exports gave, by identity.
+        taken: Names of other tests of the suite; those of the new tests are added.
         recompute: Whether tests compute the expected outputs with the library.
     """
     tests: list[SuiteTest] = []
     left_out: Counter[str] = Counter()
     lost: Counter[str] = Counter()
-    taken: set[str] = set()
     with ModelSources(workspace, config) as sources:
         for number, each in enumerate(found, 1):
             doing(f"writing test {number:,}")
@@ -133,18 +136,33 @@ def export(
         )
     manifest = manifest_of(folder)
     names: Mapping[str, str] = manifest.names if manifest is not None else {}
-    tests, left_out, lost = built(workspace, config, found.tests, names, recompute=recompute)
-    check_any(tests, left_out, lost)
     name = folder.resolve().name
-    if run:
-        files = files_of(found.compiler, tests, found.versions, replace(style, with_targets=form is Form.OPERA), name)
-        tried = try_out(files, tests, found.compiler, config, workspace.scratch)
-        tests = list(tried.kept)
-        left_out.update(tried.left_out.values())
-        check_any(tests, left_out, lost)
+    look = replace(style, with_targets=form is Form.OPERA)
+    project = project_of(folder) if form in (Form.PLAIN, Form.OPERA) else None
+
+    def write(tests: Sequence[SuiteTest]) -> Mapping[str, bytes]:
+        return files_of(found.compiler, tests, found.versions, look, name)
+
+    tests: list[SuiteTest] = []
+    left_out, lost = Counter[str](), Counter[str]()
+    notes: list[str] = []
+    pending = list(found.tests)
+    while pending:
+        taken = {each.name for each in tests}
+        made, refused, gone = built(workspace, config, pending, names, taken, recompute=recompute)
+        left_out.update(refused)
+        lost.update(gone)
+        if not run or not made:
+            tests += made
+            break
+        tried = try_out(made, write, found.compiler, config, workspace.scratch, project)
+        tests += tried.kept
+        notes += tried.notes
+        pending, given_up = _further(pending, made, tried.left_out)
+        left_out.update(given_up)
+    check_any(tests, left_out, lost)
     files: Mapping[str, bytes]
     if form in (Form.PLAIN, Form.OPERA):
-        look = replace(style, with_targets=form is Form.OPERA)
         files = files_of(found.compiler, tests, found.versions, look, name, {**left_out, **lost}, ran=run)
     else:
         suite = _native(workspace, config, form, tests, found, name)
@@ -154,7 +172,24 @@ def export(
         files = suite.files
     settings = {"style": form.value, "compiler": found.compiler, "line_length": style.line_length}
     write_folder(folder, files, {each.identity: each.name for each in tests}, settings)
-    return outcome(tests, left_out, found, lost, ran=run)
+    return replace(outcome(tests, left_out, found, lost, ran=run), notes=tuple(dict.fromkeys(notes)))
+
+
+def _further(pending: Iterable[Candidate], made: Iterable[SuiteTest], refused: Mapping[str, str]) -> tuple[list[Candidate], list[str]]:
+    """What else can show the causes of tests that do something else than they promise, and the reasons of those without a further case."""
+    cases = {each.identity: each for each in pending}
+    further: list[Candidate] = []
+    given_up: list[str] = []
+    for test in made:
+        if test.name not in refused:
+            continue
+        candidate = cases[test.identity]
+        rest = candidate.cases[candidate.cases.index(test.case) + 1 :]
+        if rest:
+            further.append(replace(candidate, cases=rest))
+        else:
+            given_up.append(refused[test.name])
+    return further, given_up
 
 
 def _native(workspace: Workspace, config: Config, form: Form, tests: Sequence[SuiteTest], found: Candidates, name: str) -> NativeSuite:

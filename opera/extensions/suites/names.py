@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 _DIGITS = 8
+_OF_AN_ID = 80
+"""Characters of a suite's id that a name keeps."""
 _FAMILIES = (
     ("conv", r"conv"),
     ("pool", r"pool"),
@@ -44,9 +47,10 @@ def family_of(api: str) -> str:
     return next((family for family, pattern in _FAMILIES if re.search(pattern, prefix + operator)), "other")
 
 
-def name_of_test(api: str, identity: str) -> str:
-    """`test_maxpool_7265e8c0`."""
-    return f"test_{operator_of(api)}_{identity[:_DIGITS]}"
+def name_of_test(api: str, identity: str, ids: Sequence[str] = ()) -> str:
+    """`test_maxpool_7265e8c0`; with the first of *ids*, of the suites that a test came from, in place of the operator."""
+    words = (re.sub(r"\W+", "_", each, flags=re.ASCII).strip("_")[:_OF_AN_ID] for each in ids)
+    return f"test_{next(filter(None, words), operator_of(api))}_{identity[:_DIGITS]}"
 
 
 def module_name(compiler: str, frontend: str, family: str, *, fails: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import io
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,11 +17,13 @@ from opera.compilers.adapter import Adapter
 from opera.compilers.registry import plugin
 from opera.errors import UserError
 from opera.extensions.suites.driver import RouteFunction, default_route, environment, helper, route_function
-from opera.extensions.suites.layout import laid_out, wrapped
+from opera.extensions.suites.layout import formatted, lines_of
 from opera.extensions.suites.names import module_name
 from opera.extensions.suites.statements import SHORT_NAMES
-from opera.extensions.suites.tests import SuiteTest, ascii_text, exception_name, is_builtin, text_of
+from opera.extensions.suites.tests import SuiteTest, ascii_text, is_builtin, text_of
 
+LINE_LENGTH = 88
+"""Characters of a line, as ruff and Black have it by default."""
 GREEN, BURN_DOWN, DATA = "green", "burn_down", "data"
 
 
@@ -38,7 +40,7 @@ class Style:
 
     header: str = ""
     marks: tuple[str, ...] = ()
-    line_length: int = 88
+    line_length: int = LINE_LENGTH
     with_targets: bool = False
 
     def __post_init__(self) -> None:
@@ -78,7 +80,7 @@ def files_of(
     """
     adapter = plugin(compiler).load()
     routes = sorted({(each.frontend, each.route) for each in tests})
-    functions = [route_function(adapter, frontend, route, versions, style.line_length) for frontend, route in routes]
+    functions = [route_function(adapter, frontend, route, versions) for frontend, route in routes]
     files: dict[str, bytes] = {}
     modules: dict[tuple[bool, str, str], list[SuiteTest]] = {}
     for each in sorted(tests, key=lambda test: test.name):
@@ -120,9 +122,12 @@ def packed(arrays: Mapping[str, Array]) -> bytes:
 
 
 def _python(text: str, style: Style) -> bytes:
+    return _written(formatted(text, style.line_length), style)
+
+
+def _written(text: str, style: Style) -> bytes:
     head = f"{style.header}\n" if style.header else ""
-    text = re.sub(r"\n{4,}", "\n\n\n", text)
-    return f"{head}{text.rstrip()}\n".encode()
+    return f"{head}{text}\n".encode()
 
 
 def _module(
@@ -136,7 +141,9 @@ def _module(
         texts.append("\n".join(lines))
         if data:
             arrays[each.name] = data
-    body = "\n\n\n".join(texts)
+    own = "\n".join(texts)
+    helpers = _used({ast.unparse(each): each for test in tests for each in test.helpers}, own)
+    body = "\n\n\n".join([*("\n".join(lines_of([each], style.line_length)) for each in helpers), *texts])
     frontend, fails = tests[0].frontend, tests[0].failure is not None
     what = "known failures" if fails else "tests that pass"
     head = [f'"""{adapter.name}/{frontend}, {family}: {what}; README.md explains them."""', ""]
@@ -149,25 +156,33 @@ def _module(
     head += [f'{name} = pytest.importorskip("{module}")' for name, module in bound.items()]
     head += [f'pytest.importorskip("{module}")' for module in dict.fromkeys(skips) if module not in ("numpy", "ml_dtypes")]
     head += _inner_names([line for each in tests for line in each.imports], body, list(bound))
-    head += [f"{short} = {_full_name(name)}" for name, short in SHORT_NAMES.items() if re.search(rf"(?<![\w.\"]){short}[(.]", body)]
+    head += [f"{short} = {_full_name(name)}" for name, short in SHORT_NAMES.items() if re.search(rf"(?<![\w.\"]){short}[(.]", own)]
     if style.with_targets and tests[0].failure is not None:
         head += ['testing = pytest.importorskip("opera_testing")', "known_failing = testing.known_failing_targets"]
     raised = {
-        exception_name(each): each.failure.raises for each in tests if each.failure is not None and not is_builtin(each.failure.raises)
+        name.rpartition(".")[2]: name
+        for each in tests
+        for name in (each.failure.exceptions if each.failure is not None else ())
+        if not is_builtin(name)
     }
     head += [binding_of(dotted) for _, dotted in sorted(raised.items())]
     if style.marks:
         head += [f"pytestmark = [{', '.join(f'pytest.mark.{mark}' for mark in style.marks)}]"]
-    helpers = {ast.unparse(each): each for test in tests for each in test.helpers}
-    functions_text = ["\n".join(laid_out([each], style.line_length)) for _, each in sorted(helpers.items())]
-    top = "\n".join(part for line in head for part in _fitting(line, style.line_length))
-    return _python("\n\n\n".join([top, *functions_text, body]), style), arrays
+    top = formatted("\n".join(head), style.line_length)
+    return _written(f"{top}\n\n\n{body}", style), arrays
 
 
-def _fitting(lines: str, limit: int) -> Iterator[str]:
-    """The lines of a module's head, each within *limit*."""
-    for line in lines.split("\n"):
-        yield from wrapped(line, limit)
+def _used(helpers: Mapping[str, ast.stmt], text: str) -> list[ast.stmt]:
+    """The functions among *helpers*, by their text, that *text* calls, or another of them that it calls; sorted."""
+    kept: dict[str, ast.stmt] = {}
+    names = {source: each.name for source, each in helpers.items() if isinstance(each, ast.FunctionDef)}
+    while more := [source for source in helpers.keys() - kept.keys() if _calls("\n".join([text, *kept]), names.get(source, ""))]:
+        kept.update({source: helpers[source] for source in more})
+    return [kept[source] for source in sorted(kept)]
+
+
+def _calls(text: str, name: str) -> bool:
+    return re.search(rf"(?<![\w.]){name}\b", text) is not None
 
 
 def _full_name(name: str) -> str:
@@ -247,7 +262,7 @@ def _readme(
 ) -> str:
     failing = [each for each in sorted(tests, key=lambda test: test.name) if each.failure is not None]
     rows = [
-        _Row(each.name, each.identity[:8], ascii_text(each.failure.summary).replace("|", "/").replace("`", "'"), each.link)
+        _Row(each.name, each.identity[:8], _in_a_table(each.failure.summary, each.more), each.link)
         for each in failing
         if each.failure is not None
     ]
@@ -266,8 +281,13 @@ def _readme(
             linked=any(each.link for each in rows),
             left_out={ascii_text(reason).replace("|", "/"): count for reason, count in left_out.items()},
             ran=ran,
+            own=any(each.tolerance is not None for each in tests),
         )
     )
+
+
+def _in_a_table(summary: str, more: str) -> str:
+    return ascii_text(f"{summary} ({more})" if more else summary).replace("|", "/").replace("`", "'")
 
 
 def _counted(count: int) -> str:

@@ -13,7 +13,7 @@ from opera.atomic import replacing
 from opera.console import one_line
 from opera.errors import UserError
 from opera.extensions.suites.folder import Manifest, check_own, manifest_of, with_files, write_manifest
-from opera.extensions.suites.layout import wrapped
+from opera.extensions.suites.layout import formatted
 from opera.extensions.suites.plain import binding_of
 from opera.extensions.suites.tests import is_builtin, xfail
 from opera.untrusted import Malformed, read_file
@@ -180,7 +180,7 @@ def _with_bindings(text: str, raised: Iterable[str], limit: int) -> str:
         name = dotted.rpartition(".")[2]
         if "." in dotted and not is_builtin(dotted) and f"\n{name} = " not in text:
             place = [match.end() for match in re.finditer(r"(?m)^.*pytest\.importorskip\((?:[^()]|\n)*\).*$", text)]
-            bound = "\n".join(part for line in binding_of(dotted).split("\n") for part in wrapped(line, limit))
+            bound = formatted(binding_of(dotted), limit)
             text = f"{text[: place[-1]]}\n{bound}{text[place[-1] :]}" if place else text
     for match in re.finditer(r"(?m)^(\w+) = (\w+)\.\1\n", text):
         if len(re.findall(rf"\b{match[1]}\b", text)) == 2:

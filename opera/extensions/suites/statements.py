@@ -22,8 +22,8 @@ from opera.templates.python_text import value_text
 _MOST_BYTES = 2**28
 _OF_TORCH = {bool: "bool", int: "int64", float: "float32"}
 """Dtypes that `torch.tensor` gives Python's numbers."""
-_BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|(,) ')
-"""A string, or a comma outside of strings."""
+_BREAK = re.compile(r'"(?:[^"\\]|\\.)*"|(?<=\S)(  )(?=\S)|(,) |(,)(?=[-\d])')
+"""A string; or outside of strings, what stands between two nodes, a comma, or a comma between numbers."""
 PLAIN = "?bhilqBHILQefdFD"
 """numpy's own type codes: arrays of other dtypes are kept as their bytes."""
 
@@ -85,7 +85,7 @@ def assignment(name: str, value: ast.expr) -> ast.stmt:
 
 
 def folded(statement: ast.stmt, limit: int) -> ast.stmt:
-    """*statement* with ONNX's own syntax in lines of at most *limit* characters, where it has commas to break at."""
+    """*statement* with ONNX's own syntax in lines of at most *limit* characters, broken between nodes, else at commas."""
     for node in ast.walk(statement):
         match node:
             case ast.Call(func=ast.Attribute(attr="parse_model"), args=[ast.Constant(value=str() as text) as constant]):
@@ -97,11 +97,14 @@ def folded(statement: ast.stmt, limit: int) -> ast.stmt:
 
 def _folded_line(line: str, limit: int) -> Iterator[str]:
     while len(line) > limit:
-        places = [match.end(1) for match in _BREAK.finditer(line) if match.group(1) and 8 < match.end(1) < limit]
-        if not places:
+        breaks = [match for match in _BREAK.finditer(line) if match.lastindex]
+        found = [match for match in breaks if 8 < len(line[: match.end(match.lastindex or 0)].rstrip()) <= limit]
+        if not found:
             break
-        yield line[: places[-1]].rstrip()
-        line = f"      {line[places[-1] :].lstrip()}"
+        last = max(found, key=lambda match: (-(match.lastindex or 0), match.end()))  # rather between nodes than within one
+        place = last.end(last.lastindex or 0)
+        yield line[:place].rstrip()
+        line = f"      {line[place:].lstrip()}"
     yield line
 
 

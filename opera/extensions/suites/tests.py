@@ -19,7 +19,7 @@ from opera.console import one_line
 from opera.difftest.messages import ModelSource
 from opera.errors import EnvironmentBroken, UserError
 from opera.extensions.suites.cases import Candidate, Failure, failure_of
-from opera.extensions.suites.layout import INDENT, laid_out, wrapped
+from opera.extensions.suites.layout import INDENT, formatted, formatted_decorator, indented, least_lines, lines_of, source_of
 from opera.extensions.suites.names import family_of, name_of_test
 from opera.extensions.suites.shorter import TENSORS, apart, in_place, tidied, without_lists
 from opera.extensions.suites.statements import Store, assignment, folded, literal, longest_literal, parsed, without_literal
@@ -80,6 +80,9 @@ class SuiteTest:
         own_error: The largest rounding error of the expected outputs, if it decides anything.
         environment: Variables that have to be set before the library is imported, as pairs.
         strict: Whether a known failure always fails; not if it depends on memory that nothing has written.
+        more: As the candidate has it.
+        tolerance: Of the compiler's own tests, absolute and relative, where that is another than OPERA's; None where it decides nothing.
+        is_loose: Whether the test has OPERA's tolerance in place of *tolerance*.
     """
 
     name: str
@@ -104,6 +107,9 @@ class SuiteTest:
     own_error: float = 0.0
     environment: tuple[tuple[str, str], ...] = ()
     strict: bool = True
+    more: str = ""
+    tolerance: tuple[float, float] | None = None
+    is_loose: bool = False
 
     @property
     def input_names(self) -> tuple[str, ...]:
@@ -157,7 +163,7 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
         if has_expected:
             body += _recomputed(source, route.library) if recompute else [assignment("expected", literal(reference.outputs))]
         test = SuiteTest(
-            name=name or name_of_test(candidate.api, candidate.identity),
+            name=name or name_of_test(candidate.api, candidate.identity, candidate.ids),
             identity=candidate.identity,
             api=candidate.api,
             family=family_of(candidate.api),
@@ -178,6 +184,8 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
             proto=made.artefact,
             inputs=made.inputs,
             own_error=own_error,
+            more=candidate.more,
+            tolerance=plugin(result.compiler).load().test_tolerances.get(result.frontend) if _has_float32(reference.outputs) else None,
         )
         return _unpacked_expected(test, store)
     assert why is not None
@@ -229,10 +237,16 @@ def _own_error(reference: Reference, *, fails: bool) -> float:
     return math.ceil(largest / unit) * unit
 
 
-def exception_name(test: SuiteTest) -> str:
-    """How a module calls the exception of a known failure: `ValueError`, `InternalError`."""
-    assert test.failure is not None
-    return test.failure.raises.rpartition(".")[2]
+def _has_float32(value: ModelValue | Sequence[ModelValue]) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(_has_float32(each) for each in value)
+    return is_array(value) and dtype_name(as_array(value).dtype) in ("float32", "complex64")
+
+
+def exception_name(failure: Failure) -> str:
+    """How a module calls the exceptions of a known failure: `ValueError`, `(InternalError, AssertionError)`."""
+    names = [each.rpartition(".")[2] for each in failure.exceptions]
+    return names[0] if len(names) == 1 else f"({', '.join(names)})"
 
 
 def is_builtin(exception: str) -> bool:
@@ -254,19 +268,23 @@ def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -
     """
     store = Store(dict(test.arrays))
     body = [folded(each, limit) for each in copy.deepcopy(test.body)]  # what follows changes statements in place
+    remarks = _remarks(test, limit)
+    models: list[ast.stmt] = []
     while True:
-        lines = _lines(test, body, limit, default_route, target, needs_data=bool(store.arrays))
+        text = _function(test, body, remarks, default_route, needs_data=bool(store.arrays))
+        if least_lines(text, limit) - len(remarks) <= MOST_LINES and len(formatted(text, limit).split("\n")) - len(remarks) <= MOST_LINES:
+            break
         call = longest_literal(body)
-        if len(lines) - len(_marks(test, limit, target)) - len(_remarks(test, limit)) <= MOST_LINES:
-            return lines, store.arrays
         if call is not None:
             body = without_literal(body, call, store)
         elif (shorter := _shorter(test, body, store, limit)) != [ast.unparse(each) for each in body]:
             body = ast.parse("\n".join(shorter)).body
         else:
-            models, rest = apart(body, test.name)
-            lines = _lines(test, rest, limit, default_route, target, needs_data=bool(store.arrays))
-            return [*laid_out(models, limit), *([""] * 2 if models else []), *lines], store.arrays
+            models, body = apart(body, test.name)
+            text = _function(test, body, remarks, default_route, needs_data=bool(store.arrays))
+            break
+    before = [*lines_of(models, limit), "", ""] if models else []
+    return [*before, *_marks(test, limit, target), *formatted(text, limit).split("\n")], store.arrays
 
 
 def _shorter(test: SuiteTest, body: Sequence[ast.stmt], store: Store, limit: int) -> list[str]:
@@ -281,26 +299,28 @@ def _shorter(test: SuiteTest, body: Sequence[ast.stmt], store: Store, limit: int
 def _with_packed_model(body: Sequence[ast.stmt], proto: bytes, store: Store, limit: int) -> list[ast.stmt]:
     """*body* with the ONNX model read from a file, in place of what builds it, if nobody would read so long a text."""
     names = [each.targets[0].id if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name) else "" for each in body]
-    if "inputs" not in names or len(laid_out(body[: names.index("inputs")], limit, 1)) <= MOST_LINES_OF_A_MODEL:
+    if "inputs" not in names or len(lines_of(body[: names.index("inputs")], limit - len(INDENT))) <= MOST_LINES_OF_A_MODEL:
         return list(body)
     kept = ast.unparse(store.put(np.frombuffer(proto, np.uint8), "model"))
     return [*ast.parse(f"model = onnx.load_model_from_string({kept}.tobytes())").body, *body[names.index("inputs") :]]
 
 
-def _lines(test: SuiteTest, body: Sequence[ast.stmt], limit: int, default_route: str, target: str, *, needs_data: bool) -> list[str]:
+def _function(test: SuiteTest, body: Sequence[ast.stmt], remarks: Sequence[str], default_route: str, *, needs_data: bool) -> str:
+    """The function of *test*, before it is formatted."""
     check = f"check_{test.frontend}{'_in_child' if test.failure is not None and test.failure.in_child else ''}"
     route = () if test.route == default_route else (f'route="{test.route}"',)
     body, model = in_place(body)
-    given = (model, "inputs", *(("expected",) if test.has_expected else ()), *route, *test.arguments)
-    last = ast.parse(f"{check}({', '.join(given)})").body
-    head = [f"def {test.name}({check}{', data' if needs_data else ''}):", *_remarks(test, limit)]
-    code = laid_out([*body, *last], limit, 1)
-    blank = [""] if code[0].lstrip().startswith("class ") and len(head) > 1 else []
-    return [*_marks(test, limit, target), *head, *blank, *code]
+    arguments = test.arguments if test.tolerance is None else ('tolerance="opera"', *test.arguments) if test.is_loose else ()
+    given = (model, "inputs", *(("expected",) if test.has_expected else ()), *route, *arguments)
+    code = source_of([*body, *ast.parse(f"{check}({', '.join(given)})").body])
+    blank = [""] if code.startswith("class ") and remarks else []
+    return "\n".join([f"def {test.name}({check}{', data' if needs_data else ''}):", *remarks, *blank, indented(code)])
 
 
 def _marks(test: SuiteTest, limit: int, target: str) -> list[str]:
-    return [] if test.failure is None else xfail(exception_name(test), test.identity, _reason(test), limit, target, strict=test.strict)
+    if test.failure is None:
+        return []
+    return xfail(exception_name(test.failure), test.identity, _reason(test), limit, target, strict=test.strict)
 
 
 def _reason(test: SuiteTest) -> str:
@@ -312,23 +332,23 @@ def _reason(test: SuiteTest) -> str:
 def xfail(exception: str, identity: str, summary: str, limit: int, target: str = "", *, strict: bool = True) -> list[str]:
     """The lines that mark a known failure, with the whole reason; of *target* only, where that is given."""
     mark = f'known_failing("{target}", ' if target else "pytest.mark.xfail("
-    reason = ascii_text(f"{identity[:8]}: {summary}").replace('"', "'")
-    text = f'@{mark}strict={strict}, raises={exception}, reason="{reason}")'
-    if len(reason) <= limit - len(f'{INDENT}reason="",'):
-        return wrapped(text, limit)
-    parts = textwrap.wrap(reason, limit - len(f'{INDENT}reason=" ",'), break_on_hyphens=False, break_long_words=False)
-    written = [f'{INDENT}"{part} "' for part in parts[:-1]] + [f'{INDENT}"{parts[-1]}",']
-    written[0] = f"{INDENT}reason={written[0].lstrip()}"
-    target_line = [f'{INDENT}"{target}",'] if target else []
-    return [f"@{mark.partition('(')[0]}(", *target_line, f"{INDENT}strict={strict},", f"{INDENT}raises={exception},", *written, ")"]
+    said = ascii_text(f"{identity[:8]}: {summary}").replace('"', "'")
+    parts = textwrap.wrap(said, limit - len(f'{INDENT}reason=" ",'), break_on_hyphens=False, break_long_words=False)
+    if len(said) <= limit - len(f'{INDENT}reason="",'):
+        parts = [said]
+    reason = " ".join(f'"{part}{"" if part is parts[-1] else " "}"' for part in parts)
+    return formatted_decorator(f"@{mark}strict={strict}, raises={exception}, reason={reason})", limit)
 
 
 def _remarks(test: SuiteTest, limit: int) -> list[str]:
-    """The comments that say what is known of a failure."""
-    if test.failure is None:
-        return []
-    remarks = [f"finding {test.identity}", test.failure.summary]
+    """The comments that say what is known of a failure, and why a test has OPERA's tolerance."""
+    remarks = [] if test.failure is None else [f"finding {test.identity}", test.failure.summary]
     remarks += [f"fails with: {test.trigger}"] if test.trigger else []
+    remarks += [test.more] if test.more else []
+    if test.is_loose and test.tolerance is not None:
+        why = "the result differs by more than" if test.failure is None else "other elements differ by"
+        absolute, relative = test.tolerance
+        remarks.append(f"OPERA's tolerance: {why} {absolute:g} + {relative:g} of the size, as the project's own tests allow")
     lines = [line for each in remarks for line in textwrap.wrap(ascii_text(each), limit - len(_COMMENT), break_on_hyphens=False)]
     lines = [f"{_COMMENT}{line}" for line in lines]
     return [*lines, *([f"{INDENT}# {test.link}"] if test.link else [])]

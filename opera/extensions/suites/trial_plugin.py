@@ -1,10 +1,15 @@
-"""A plug-in for pytest that notes the outcome of each test in the file that `OPERA_TRIAL` names. Standard library only."""
+"""A plug-in for pytest that notes the outcome of each test in the file that `OPERA_TRIAL` names."""
 
 from __future__ import annotations
 
 import json
 import os
 from typing import Any, cast
+
+import pytest
+
+_RAISED: dict[str, str] = {}
+"""What tests raised, by their ids."""
 
 
 def _note(**row: str) -> None:
@@ -17,11 +22,20 @@ def pytest_runtest_logstart(nodeid: str) -> None:
     _note(test=nodeid, outcome="begun")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_makereport(item: Any, call: Any) -> None:
+    """Keeps the type of what a test itself raises."""
+    if call.when == "call" and call.excinfo is not None:
+        kind = call.excinfo.type
+        _RAISED[item.nodeid] = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def pytest_runtest_logreport(report: Any) -> None:
     """Notes a call, and a set-up or an end that does not go well."""
     if report.when == "call" or report.outcome != "passed":
         outcome = {"skipped": "xfailed", "passed": "xpassed"}.get(report.outcome) if hasattr(report, "wasxfail") else None
-        _note(test=report.nodeid, outcome=outcome or report.outcome, message=_message(report))
+        raised = _RAISED.get(report.nodeid, "") if report.when == "call" else ""
+        _note(test=report.nodeid, outcome=outcome or report.outcome, message=_message(report), raised=raised)
 
 
 def pytest_collectreport(report: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +15,7 @@ from opera.errors import EnvironmentBroken
 from opera.extensions.suites import plain
 from opera.extensions.suites.cases import Failure
 from opera.extensions.suites.plain import Style, files_of
+from opera.extensions.suites.project import Project
 from opera.extensions.suites.tests import SuiteTest
 from opera.extensions.suites.trial import Tried, try_out
 
@@ -24,9 +25,11 @@ def trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Trie
     """Writes a suite, and runs it."""
     monkeypatch.setattr(plain, "plugin", lambda _: SimpleNamespace(load=lambda: FakeAdapter))
 
-    def run(*tests: SuiteTest, with_targets: bool = False, config: Config | None = None) -> Tried:
-        files = files_of("fake", tests, {}, Style(with_targets=with_targets), "suite")
-        return try_out(files, tests, "fake", config or Config({}), tmp_path / "scratch")
+    def run(*tests: SuiteTest, with_targets: bool = False, config: Config | None = None, project: Project | None = None) -> Tried:
+        def write(chosen: Sequence[SuiteTest]) -> Mapping[str, bytes]:
+            return files_of("fake", chosen, {}, Style(with_targets=with_targets), "suite")
+
+        return try_out(tests, write, "fake", config or Config({}), tmp_path / "scratch", project)
 
     return run
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from opera.arrays import numpy_dtype
 from opera.errors import UserError
 from opera.extensions.suites.folder import MANIFEST, manifest_of, write_folder
-from opera.extensions.suites.layout import laid_out, wrapped
+from opera.extensions.suites.layout import lines_of
 from opera.extensions.suites.names import family_of, module_name, name_of_test, operator_of
 from opera.extensions.suites.plain import Style, header_of, packed
 from opera.extensions.suites.refresh import outcomes_of, refresh
@@ -51,21 +51,6 @@ def test_no_two_modules_share_a_name() -> None:
     assert module_name("tvm", "onnx", "conv", fails=True) != module_name("tvm", "onnx", "conv", fails=False)
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "lines"),
-    [
-        ("x = f(1, 2)", 20, ["x = f(1, 2)"]),
-        ("x = function(1, 2, 3)", 20, ["x = function(", "    1, 2, 3", ")"]),
-        ("x = [100, 200, 300, 4]", 20, ["x = [", "    100,", "    200,", "    300,", "    4,", "]"]),
-        ("x = f('a, b', [1, 2], c)", 18, ["x = f(", "    'a, b',", "    [1, 2],", "    c,", ")"]),
-        ("x = tuple(e for a, b in c if d)", 20, ["x = tuple(", "    e", "    for a, b in c", "    if d", ")"]),
-        ("x = 'one string that is too long'", 20, ["x = 'one string that is too long'"]),
-    ],
-)
-def test_long_lines_are_broken_at_brackets(text: str, limit: int, lines: list[str]) -> None:
-    assert wrapped(text, limit) == lines
-
-
 SOURCE = '''
 class Model(torch.nn.Module):
     def __init__(self):
@@ -78,18 +63,23 @@ class Model(torch.nn.Module):
 try:
     y = 'it"s'
 except ValueError:
-    y = tuple((a for a in b))
+    y = tuple((a for a in f((c for c in "\u00e9"))))
 finally:
     z = """first
   second"""
+    t = f"""a
+{z} b"""
+    q = "it\\n\\"\\"\\" s", "\\n\\\\", 'ends\\n"'
 '''
 
 
 @pytest.mark.parametrize("limit", [20, 40, 88])
 def test_the_layout_changes_no_statement(limit: int) -> None:
     tree = ast.parse(SOURCE)
-    again = ast.parse("\n".join(laid_out(tree.body, limit)))
-    assert ast.dump(again) == ast.dump(ast.parse(SOURCE))
+    text = "\n".join(lines_of(tree.body, limit))
+    assert ast.dump(ast.parse(text)) == ast.dump(tree) == ast.dump(ast.parse(SOURCE))
+    assert '"""first\n  second"""' in text
+    assert "((" not in text
 
 
 def test_packed_and_long_arrays_move_into_the_file() -> None:
@@ -150,6 +140,19 @@ def test_text_of_an_onnx_model_is_broken_at_commas_outside_of_strings() -> None:
     text = ast.unparse(folded(statement, 20))
     assert "first,\\n" in text
     assert '"x, y" z' in text
+
+
+def test_a_model_of_onnx_breaks_between_nodes_and_numbers() -> None:
+    numbers, long = ",".join(f"-0.{place}" for place in range(40)), "b" * 40
+    head = f"g (float x) => (float y) <float[40] w = {{{numbers}}}> {{"
+    text = f"<ir_version: 10>\n{head}\n  a = Add (x, w)  {long} = Mul (a, a)  y = Sub ({long}, x)\n}}"
+    statement = ast.parse(f"model = onnx.parser.parse_model({text!r})").body[0]
+    folded(statement, 60)
+    (call,) = [each for each in ast.walk(statement) if isinstance(each, ast.Call)]
+    again = ast.literal_eval(call.args[0])
+    assert max(map(len, again.split("\n"))) <= 60
+    assert "".join(again.split()) == "".join(text.split())
+    assert f"\n      {long} = Mul (a, a)\n" in again
 
 
 @pytest.mark.parametrize("target", ["", "llvm"])
