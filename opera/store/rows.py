@@ -30,9 +30,9 @@ Columns = tuple[Any, ...]
 
 
 class TriggerFacts(TypedDict):
-    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it: kind, name and value of each property."""
+    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it: accessor, name, comparison and value of each property."""
 
-    properties: Sequence[tuple[str, str, object]]
+    properties: Sequence[tuple[str, str, str, object]]
     api: str
     tensors: Sequence[str]
 

@@ -82,6 +82,7 @@ class Candidate:
         representative: One of these tests.
         reduction: The result of reducing it.
         project: Prefixes of modules and parts of paths that belong to the compiler.
+        recorded: For each failing test with a wrong result, the names of the library's tests that called its instance.
     """
 
     finding: str
@@ -89,6 +90,7 @@ class Candidate:
     representative: StoredResult
     reduction: StoredReduction | None
     project: Sequence[str] = ()
+    recorded: Sequence[frozenset[str]] = ()
 
     @cached_property
     def operators(self) -> tuple[str, ...]:
@@ -128,7 +130,9 @@ class Candidate:
     def limit(self) -> Limit | None:
         """What happened at the end of a dtype's range; None for other failures."""
         properties = () if self.trigger is None else self.trigger.properties
-        return limit_of(self.wrong_element, (str(each.value) for each in properties if each.kind in ("dtype", "type")))
+        return limit_of(
+            self.wrong_element, (str(each.value) for each in properties if each.kind in ("dtype", "type") and each.comparison == "=")
+        )
 
     @cached_property
     def origin(self) -> Origin | None:

@@ -27,7 +27,7 @@ from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduc
 from opera.triage.arbitration import Arbitration, Guards, Question, question_of, scope_of
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
-from opera.triage.merge import by_a_node, candidates_of, merges
+from opera.triage.merge import candidates_of, merges
 from opera.triage.reduction.properties import View
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.triage.reduction.trigger import Neighbours, trigger_of
@@ -390,8 +390,7 @@ class Triage:
         def tests_of(key: str) -> list[str]:
             return [each.test for each in corpus.provenance(key)]
 
-        inner = by_a_node(leaves, tests_of)
-        self._store.replace_merges([*merges(candidates_of(leaves, known.causes)), *inner])
+        self._store.replace_merges(merges(candidates_of(leaves, known.causes, tests_of)))
         found = findings_in(self._workspace)
         FindingIds(self._workspace).keep(ReportedId(each.id, each.representative.test) for each in found)
 

@@ -14,6 +14,7 @@ from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
 from opera.instance import Instance, Kind, Outcome, Tensor, encode_instance
 from opera.models.forms import ModelForm
+from opera.models.onnx_types import with_open_outputs
 from opera.models.opsets import OLDEST
 from opera.oracles.verdict import Detail, Verdict
 from opera.triage.reduction.aspects import Aspect, aspects
@@ -22,8 +23,8 @@ from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.differences import adopted, differ_alone
 from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.programs import with_other_operators
-from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
-from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove
+from opera.triage.reduction.properties import Property, View, absent, calls_of, canonical
+from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, covering, prove
 from opera.triage.saturation import direction
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
@@ -32,8 +33,8 @@ _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
 _ADOPTED = 8
 """Variations of a failing call that are made for a property that only recorded tests tell."""
-_UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
-"""Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
+_UNORDERED = frozenset({("dtype", "="), ("dtype", "is"), ("type", "="), ("type", "is")})
+"""Properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
 
 
 @dataclass(frozen=True)
@@ -251,7 +252,7 @@ class Reducer:
         shown = [each for each in dict.fromkeys(ladder) if is_shown(each)]
         chosen = covering(shown, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
-        unordered = [each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED]
+        unordered = [each for aspect in found for each in reversed(aspect.properties) if (each.accessor, each.comparison) in _UNORDERED]
         chosen += covering([each for each in unordered if is_shown(each)], untold)
         for each in self._told_by_neighbours(ladder, chosen):
             shows = self._shown_by_neighbours(each, (view, original), deadline)
@@ -272,8 +273,8 @@ class Reducer:
             [view for view in those if all(each.holds(view) for each in chosen)]
             for those in (self._neighbours.passing, self._neighbours.alike.values())
         )
-        absent = [Property("absent", each.name) for view in passing for each in view.instance.arguments()]
-        return covering([each for each in (*ladder, *absent) if all(each.holds(view) for view in (*self._failing, *alike))], passing)
+        left_out = [absent(each.name) for view in passing for each in view.instance.arguments()]
+        return covering([each for each in (*ladder, *left_out) if all(each.holds(view) for view in (*self._failing, *alike))], passing)
 
     def _shown_by_neighbours(self, told: Property, failing: Sequence[View], deadline: float) -> View | None:
         """A test that passes, lacks *told*, and is else like one of *failing*: a recorded one, or one of *failing* with this part of it."""
