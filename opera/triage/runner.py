@@ -423,7 +423,6 @@ def _detail(found: Reduction) -> ReductionFacts:
         "form": found.form,
         "probes": found.probes,
         "seconds": round(found.seconds, 3),
-        "complexity": list(found.complexity),
         "complete": found.complete,
         "confirmed": found.confirmed,
         "evidence": found.evidence,

@@ -53,7 +53,7 @@ TRIGGER = {
     "api": "ai.onnx.MaxPool", "tensors": ["X"],
 }  # fmt: skip
 FACTS = {
-    "form": "runtime", "probes": 3, "seconds": 0.5, "complexity": [9.0, 4.0], "complete": True, "confirmed": 2,
+    "form": "runtime", "probes": 3, "seconds": 0.5, "complete": True, "confirmed": 2,
     "evidence": {"failure": FAILURE}, "passes": {"rank(x0)=1": "MaxPool(X)"}, "fails": ["a" * 64], "against": 0, "untried": 1,
     "arbiters": [["openvino/onnx", "library"], ["onnxruntime/onnx", "compiler"]], "first_pass": "FuseOps",
 }  # fmt: skip

@@ -69,7 +69,7 @@ def reduce(
     assert first.fingerprint is not None
     trigger: Any = None if reason else {"properties": list(properties), "api": instance.api, "tensors": ["data", "shape"]}
     document = None if reason else encode_instance(instance)
-    detail: Any = {"form": "runtime", "probes": 66, "seconds": 1.0, "complexity": [174.0, 141.0], **(proof or {})}
+    detail: Any = {"form": "runtime", "probes": 66, "seconds": 1.0, **(proof or {})}
     Reductions(space).keep(StoredReduction(first.fingerprint, first.test, first.fingerprint, reason, document, trigger, detail))
 
 
@@ -188,7 +188,7 @@ def test_details_have_the_reduced_call_and_no_internals(space: Workspace) -> Non
     assert "allowzero=7)" in text
     assert "Expected [3, 2] Got [2, 3]" in text
     assert "opera issue " in text
-    for internal in ("probes", "complexity", "symptom"):
+    for internal in ("probes", "symptom"):
         assert internal not in text.lower()
 
 

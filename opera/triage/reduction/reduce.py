@@ -69,7 +69,6 @@ class Reduction:
         proof: What shows this.
         probes: Instances that were run.
         seconds: Wall time.
-        complexity: Before and after.
         complete: Whether nothing more could be taken away; else the budget was spent.
         confirmed: In how many fresh processes it failed again.
         evidence: What the compiler left behind in the last of them: exception or difference.
@@ -81,7 +80,6 @@ class Reduction:
     proof: Proof
     probes: int
     seconds: float
-    complexity: tuple[float, float]
     complete: bool
     confirmed: int
     evidence: Detail
@@ -141,7 +139,6 @@ class Reducer:
             proof=self._proof,
             probes=self._runner.count - first_probe,
             seconds=time.monotonic() - began,
-            complexity=(complexity(start), complexity(smallest)),
             complete=complete,
             confirmed=len(CONFIRMATIONS),
             evidence=evidence,
