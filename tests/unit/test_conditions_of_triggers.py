@@ -20,9 +20,9 @@ from opera.store.reductions import StoredReduction
 from opera.triage.findings import condition_of
 from opera.triage.reduction.aspects import aspects
 from opera.triage.reduction.differences import differences, facet_of
-from opera.triage.reduction.places import array_of
 from opera.triage.reduction.properties import ACCESSORS, Property, View, canonical, implies, property_of
 from opera.triage.reduction.reduce import Budget, Reducer, Reduction
+from opera.triage.reduction.tensors import array_of
 from opera.triage.reduction.trigger import ALWAYS, Neighbours, Trigger
 
 Fails = Callable[[dict[str, Any]], bool | None]

@@ -14,9 +14,10 @@ from opera.instance.values import Value
 from opera.models.forms import InputForm, ModelForm
 from opera.models.onnx_types import dtype_meant, parameter_for
 from opera.models.opsets import NEWEST_CLAIMED, OLDEST
-from opera.triage.reduction.candidates import fewer_outputs, retyped
-from opera.triage.reduction.places import Place, edit, edited, get, put, shrunk, stretched, with_axis, without, without_axis
+from opera.triage.reduction.candidates import fewer_outputs
+from opera.triage.reduction.places import Place, edited, get, on_tensors, put, without
 from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, given, json_of
+from opera.triage.reduction.tensors import edit, retyped, shrunk, stretched, with_axis, without_axis
 
 _DTYPES = ("float32", "int64", "int32", "float64", "bool", "float16")
 _ELEMENTS: tuple[tuple[str, str, object, Callable[[Array], Array]], ...] = (
@@ -197,15 +198,10 @@ def _rank(view: View, name: str, tensor: Tensor) -> Iterator[Aspect]:
     different = [Property("rank", name, "differs from", each) for each, other in _others(view, name) if len(other.shape) != rank]
     alone = [with_axis(tensor, 0), *([without_axis(tensor, 0), without_axis(tensor, -1)] if rank else [])]
     removals = [_with(view, name, each) for each in alone]
-
-    def taller(_: Place, value: Value) -> Value:
-        return with_axis(value, 0) if isinstance(value, Tensor) and len(value.shape) == rank else value
-
-    def lower(_: Place, value: Value) -> Value:
-        return without_axis(value, 0) if isinstance(value, Tensor) and rank and len(value.shape) == rank else value
-
     if len(view.tensors) > 1:
-        removals += [View(edited(view.instance, each), view.form) for each in (taller, lower)]
+        for change in (with_axis, without_axis) if rank else (with_axis,):
+            together = on_tensors(view.instance, lambda each, change=change: change(each, 0) if len(each.shape) == rank else each)
+            removals.append(View(together, view.form))
     yield Aspect((Property("rank", name, "=", rank), *limits, *different), tuple(removals))
 
 

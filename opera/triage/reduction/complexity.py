@@ -15,8 +15,9 @@ from opera.arrays import Array
 from opera.instance import DType, Graph, Instance, Kind, Tensor
 from opera.instance.codec import encode_value
 from opera.instance.values import Value
-from opera.triage.reduction.places import array_of, places
+from opera.triage.reduction.places import places
 from opera.triage.reduction.programs import program_cost
+from opera.triage.reduction.tensors import array_of
 
 Complexity = tuple[float | tuple[float, ...], ...]
 _DTYPES = ("float32", "int64", "int32", "float64", "bool")

@@ -10,8 +10,9 @@ import numpy as np
 from opera.instance import Tensor
 from opera.instance.values import Value
 from opera.models.forms import form_parts
-from opera.triage.reduction.places import array_of, put, with_dtype, with_values, without
+from opera.triage.reduction.places import put, without
 from opera.triage.reduction.properties import ACCESSORS, Property, View, absent, json_of
+from opera.triage.reduction.tensors import array_of, with_dtype, with_values
 
 Facet = tuple[str, str]
 """What may differ, and the value that it is about; dtypes and shapes of tensors go together, because they have to fit each other."""
@@ -129,5 +130,5 @@ def _tensor(kind: str, own: Tensor, wanted: Tensor) -> Tensor | None:
     if source is None or not source.size or "string" in (own.dtype, wanted.dtype):
         return None
     shape = wanted.shape if kind == "shape" else own.shape
-    given = with_values(replace(own if kind == "shape" else wanted, strides=None), np.resize(source, shape))
+    given = with_values(own if kind == "shape" else wanted, np.resize(source, shape))
     return with_dtype(given, own.dtype)

@@ -24,7 +24,8 @@ from opera.instrumentation.wire import Json
 from opera.models.forms import form_parts
 from opera.models.onnx_types import dtype_meant
 from opera.programs.instances import features_of
-from opera.triage.reduction.places import Place, array_of, names, places
+from opera.triage.reduction.places import Place, names, places
+from opera.triage.reduction.tensors import array_of
 
 WHOLE = ""
 """Name of what a property is about if that is the test as a whole."""
