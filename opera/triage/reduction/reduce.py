@@ -7,7 +7,6 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 from opera.arrays import ModelValue, as_array, is_array, to_bytes
 from opera.difftest.judge import Judgement
@@ -25,7 +24,6 @@ from opera.triage.reduction.places import Part, Place, places, put
 from opera.triage.reduction.programs import with_other_operators
 from opera.triage.reduction.properties import Property, View, absent, calls_of, canonical
 from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, covering, prove
-from opera.triage.saturation import direction
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
@@ -354,7 +352,10 @@ def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> In
 
 
 def _direction(probe: TestOutcome) -> str:
-    return direction(cast("Mapping[str, Any]", probe.judgement.detail.get("difference", {})))
+    """Whether an infinity or a NaN was `lost`, `gained` or `exchanged` for the other; empty for ordinary numbers."""
+    difference = probe.judgement.detail.get("difference", {})
+    wanted, found = (str(difference.get(name)).lstrip("-") in ("inf", "nan") for name in ("expected", "actual"))
+    return {(True, True): "exchanged", (True, False): "lost", (False, True): "gained"}.get((wanted, found), "")
 
 
 def _said(probe: TestOutcome) -> str:
