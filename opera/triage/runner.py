@@ -24,7 +24,7 @@ from opera.programs.instances import ILL_TYPED
 from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
-from opera.triage.arbitration import Arbitration, Guards, Question, question_of, scope_of
+from opera.triage.arbitration import Guards, Question, asked, question_of, scope_of
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
 from opera.triage.merge import candidates_of, merges
@@ -353,10 +353,9 @@ class Triage:
             if result is not None and question is not None and question.trial.instance.api != ILL_TYPED:
                 questions[scope_of(question.trial.instance.library, result)].append(question)
         doing(f"asking other compilers about {plural(sum(map(len, questions.values())), 'wrong result')}")
-        arbitration = Arbitration(self._config, self._workspace.scratch)
         for scope, each in questions.items():
-            for asked in arbitration.ask(scope, each):
-                self._store.keep(asked)
+            for reduction in asked(scope, each, self._config, self._workspace.scratch):
+                self._store.keep(reduction)
 
     def merge(self) -> None:
         """Computes again which findings of the workspace have one root cause, and gives an id to those that have none yet."""
