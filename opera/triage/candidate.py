@@ -68,7 +68,10 @@ class Limit:
 @cache
 def _largest(dtype: str) -> str:
     """The largest finite number of a floating-point dtype, as it is written; empty for another dtype."""
-    return repr(float(ml_dtypes.finfo(numpy_dtype(dtype)).max)) if dtype.startswith(("float", "bfloat")) else ""
+    if not dtype.startswith(("float", "bfloat")):
+        return ""
+    limits: Any = ml_dtypes.finfo(numpy_dtype(dtype))
+    return repr(float(limits.max))
 
 
 def limit_of(difference: Mapping[str, Any], dtypes: Iterable[str]) -> Limit | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
@@ -59,7 +61,8 @@ def _real_pair(evidence: Evidence) -> tuple[Array, Array, float] | None:
     expected, actual = evidence.expected, evidence.actual
     if actual is None or actual.dtype != expected.dtype or dtype_name(expected.dtype) not in ("float16", "bfloat16", "float32", "float64"):
         return None
-    return expected.astype(np.float64), actual.astype(np.float64), float(ml_dtypes.finfo(expected.dtype).max)
+    limits: Any = ml_dtypes.finfo(expected.dtype)
+    return expected.astype(np.float64), actual.astype(np.float64), float(limits.max)
 
 
 @excuses(

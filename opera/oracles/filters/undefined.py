@@ -162,11 +162,12 @@ def from_nan(evidence: Evidence) -> Array:
     why="all documentation calls indices past the end an error, but a library need not check indices and raise",
 )
 @of_inputs
-def index_out_of_range(evidence: Evidence, *, flat: bool = False) -> Array:
-    """Everywhere, where an index is past either end of the axis of the first input that it counts along.
+def index_out_of_range(evidence: Evidence) -> Array:
+    """Everywhere, where an index is past either end of the axis of the first input that it counts along."""
+    return _past_an_end(evidence, flat=False)
 
-    With *flat*, an index counts along all elements of the input where no axis is given.
-    """
+
+def _past_an_end(evidence: Evidence, *, flat: bool) -> Array:
     source, indices = evidence.inputs[0] if evidence.inputs else None, evidence.input
     if not is_array(source) or indices is None or indices.dtype.kind not in "iu" or not as_array(source).ndim:
         return evidence.nowhere()
@@ -186,7 +187,8 @@ def index_out_of_range(evidence: Evidence, *, flat: bool = False) -> Array:
     why="all documentation calls indices past the end an error, but a library need not check indices and raise",
 )
 def flat_index_out_of_range(evidence: Evidence) -> Array:
-    return index_out_of_range(evidence, flat=True)
+    """As `index_out_of_range`; without an axis, an index counts along all elements of the input."""
+    return _past_an_end(evidence, flat=True)
 
 
 @excuses(

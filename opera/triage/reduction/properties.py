@@ -300,9 +300,9 @@ class Property:
         """Whether *view* has it. Of values that were not kept, everything is believed that their constraint allows."""
         if not self.of_test and self.name not in view.values:
             return self == absent(self.name)
-        value = self.value
+        value: Any = self.value
         if self.comparison == "differs from":
-            others = self._read(view, str(value)) if str(value) in view.values else []
+            others = list(self._read(view, str(value))) if str(value) in view.values else list[Any]()
             if not others:
                 return False
             value = others[0]
