@@ -49,7 +49,7 @@ class Trigger:
 
     def settings(self) -> tuple[Property, ...]:
         """The part of the core that is about no tensor: parameters, input form, outputs."""
-        return tuple(each for each in self.core() if each.name not in self.tensors)
+        return tuple(each for each in self.core() if each.of_test or each.name not in self.tensors)
 
     def has_parameters(self) -> bool:
         """Whether a parameter matters that is no tensor."""
