@@ -65,14 +65,17 @@ class Filter:
         scope: Its operators.
         mask: The elements of an output for which its condition holds.
         input: The input that the condition looks at.
-        is_of_inputs: Whether the condition is one on the inputs alone, which may kill a process as well as give any result.
     """
 
     reason: str
     scope: FilterScope
     mask: Condition
     input: int = 0
-    is_of_inputs: bool = False
+
+    @property
+    def is_of_inputs(self) -> bool:
+        """Whether the condition is one on the inputs alone, which may kill a process as well as give any result."""
+        return self.mask in _OF_INPUTS
 
     @property
     def condition(self) -> str:
@@ -86,7 +89,7 @@ _OF_INPUTS: set[Condition] = set()
 
 
 def of_inputs(condition: Condition) -> Condition:
-    """Marks a condition on the inputs alone, which may kill a process as well as give any result. It stands below the rows."""
+    """Marks a condition on the inputs alone, which may kill a process as well as give any result."""
     _OF_INPUTS.add(condition)
     return condition
 
@@ -117,7 +120,7 @@ def excuses(
 
     def register(condition: Condition) -> Condition:
         scope = FilterScope(operators, why, libraries, parameter, equals, before_opset)
-        ROWS.append(Filter(reason, scope, condition, input, condition in _OF_INPUTS))
+        ROWS.append(Filter(reason, scope, condition, input))
         return condition
 
     return register
