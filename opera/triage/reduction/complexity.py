@@ -40,6 +40,7 @@ def complexity(instance: Instance) -> Complexity:
     values = [value for _, value in places(instance)]
     tensors = [value for value in values if isinstance(value, Tensor)]
     given, others = _arguments(instance)
+    keys = sorted((key for value in values for key in _keys(value)), reverse=True)
     return (
         program_cost(instance) if instance.kind is Kind.PROGRAM else 0.0,
         given,
@@ -47,11 +48,12 @@ def complexity(instance: Instance) -> Complexity:
         others,
         sum(each.strides is not None or each.layout != "strided" for each in tensors),
         sum(_place_of_dtype(each) for each in values),
+        sum(key > (_WHOLE, math.inf) for key in keys),
         _elements(values, tensors),
         len(values),
         sum(len(each.shape) for each in tensors),
         sum(sum(each.shape) for each in tensors),
-        *sorted((key for value in values for key in _keys(value)), reverse=True),
+        *keys,
     )
 
 
