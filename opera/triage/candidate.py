@@ -70,8 +70,8 @@ def _largest(dtype: str) -> str:
     """The largest finite number of a floating-point dtype, as it is written; empty for another dtype."""
     if not dtype.startswith(("float", "bfloat")):
         return ""
-    limits: Any = ml_dtypes.finfo(numpy_dtype(dtype))
-    return repr(float(limits.max))
+    finfo: Any = ml_dtypes.finfo
+    return repr(float(finfo(numpy_dtype(dtype)).max))
 
 
 def limit_of(difference: Mapping[str, Any], dtypes: Iterable[str]) -> Limit | None:

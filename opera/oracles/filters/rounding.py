@@ -61,8 +61,8 @@ def _real_pair(evidence: Evidence) -> tuple[Array, Array, float] | None:
     expected, actual = evidence.expected, evidence.actual
     if actual is None or actual.dtype != expected.dtype or dtype_name(expected.dtype) not in ("float16", "bfloat16", "float32", "float64"):
         return None
-    limits: Any = ml_dtypes.finfo(expected.dtype)
-    return expected.astype(np.float64), actual.astype(np.float64), float(limits.max)
+    finfo: Any = ml_dtypes.finfo
+    return expected.astype(np.float64), actual.astype(np.float64), float(finfo(expected.dtype).max)
 
 
 @excuses(
