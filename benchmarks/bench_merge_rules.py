@@ -31,8 +31,7 @@ from opera.store.reductions import Merge, StoredReduction
 from opera.triage.candidate import Candidate
 from opera.triage.causes import unions
 from opera.triage.findings import knowledge_of
-from opera.triage.merge import candidates_of, unreduced
-from opera.triage.merge_rules import RULES, Rule, context_of
+from opera.triage.merge import RULES, Rule, candidates_of
 
 ROOT = Path(__file__).parents[1]
 CANDIDATES = FOLDER / "candidates.jsonl.gz"
@@ -40,6 +39,8 @@ PAGE = ROOT / "docs" / "reference" / "reduction.md"
 BEGIN, END = "<!-- benchmarks/bench_merge_rules.py {}: begin -->\n", "<!-- end -->\n"
 FEWEST_CAUSES = 2
 """Causes that must need a rule."""
+LEAST_GAIN = 0.01
+"""Recall that a rule must give if fewer causes need it."""
 _DIGITS = 16
 _FOLDERS = re.compile(r"(?:/[\w.+-]+)+(?=/(?:site-packages|opera)/)")
 """Where this machine keeps the libraries and OPERA."""
@@ -74,16 +75,13 @@ class Campaign:
 
     def joins(self, rules: Iterable[Rule]) -> dict[str, list[Pair]]:
         """By rule, the pairs that it joins."""
-        context = context_of(self.candidates)
         return {
-            rule.name: list(dict.fromkeys((each.one.finding, each.other.finding) for each in rule.joins(self.candidates, context)))
-            for rule in rules
+            rule.name: list(dict.fromkeys((each.one.finding, each.other.finding) for each in rule.joins(self.candidates))) for rule in rules
         }
 
     def together(self, joins: Mapping[str, Sequence[Pair]], without: str = "") -> set[Pair]:
         """The pairs of findings that all rules *without* one put together."""
         merges = [Merge(*pair, name) for name, pairs in joins.items() if name != without for pair in pairs]
-        merges += unreduced(self.candidates)
         roots = unions(self.findings, merges)
         members: dict[str, list[str]] = defaultdict(list)
         for finding in self.findings:
@@ -151,6 +149,7 @@ class Worth:
         spoilt: Pairs without a common cause that fall apart without it.
         causes: Campaign and cause of the needed pairs.
         without: The pooled score of all other rules.
+        whole: The pooled score of all rules.
     """
 
     joins: int = 0
@@ -159,11 +158,13 @@ class Worth:
     spoilt: int = 0
     causes: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     without: Score = field(default_factory=Score)
+    whole: Score = field(default_factory=Score)
 
     @property
     def pays(self) -> bool:
         """Whether the rule stays."""
-        return len(self.causes) >= FEWEST_CAUSES and self.needed > self.spoilt
+        wanted = len(self.causes) >= FEWEST_CAUSES or self.whole.recall - self.without.recall >= LEAST_GAIN
+        return wanted and self.needed > self.spoilt
 
 
 def ablation(campaigns: Sequence[Campaign], rules: Sequence[Rule]) -> dict[str, Worth]:
@@ -177,6 +178,7 @@ def ablation(campaigns: Sequence[Campaign], rules: Sequence[Rule]) -> dict[str, 
             each.joins += len(shared)
             each.wrong += sum(causes is not None and not causes for causes in shared)
             rest = campaign.together(joins, name)
+            each.whole += campaign.score(whole)
             each.without += campaign.score(rest)
             for pair in whole - rest:
                 causes = campaign.cause(*pair)

@@ -16,9 +16,8 @@ from opera.config import load_config
 from opera.console import one_line
 from opera.difftest.runner import TestRunner
 from opera.difftest.settings import Settings
-from opera.extensions.programs.instances import program_of
+from opera.extensions.programs.instances import PROGRAM, program_of
 from opera.extensions.programs.program import calls
-from opera.instance import Kind
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer
@@ -38,7 +37,7 @@ def main() -> None:
         try:
             for result in Campaigns(space).results(failures=True):
                 instance = corpus.get(result.instance)
-                if instance.kind is not Kind.PROGRAM or len(before) >= chosen.limit:
+                if instance.kind is not PROGRAM or len(before) >= chosen.limit:
                     continue
                 operators = len(list(calls(program_of(instance))))
                 if not 10 <= operators <= 30:

@@ -47,9 +47,8 @@ from nnsmith_models import explains, is_excused, results_by_model, take_apart
 from opera.console import print_table
 from opera.environments.build import EnvironmentFolder, create
 from opera.environments.recipes import Recipe
-from opera.extensions.programs.instances import program_of
+from opera.extensions.programs.instances import PROGRAM, program_of
 from opera.extensions.programs.program import Call, bindings
-from opera.instance import Kind
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
 from opera.oracles.verdict import Stage, Verdict
 from opera.store import Campaigns, StoredResult
@@ -298,7 +297,7 @@ def needed_by(finding: Finding) -> int:
     if finding.reduction is None or finding.reduction.document is None:
         return 0
     reduced = finding.reduction.instance()
-    if reduced.kind is not Kind.PROGRAM:
+    if reduced.kind is not PROGRAM:
         return 0
     return sum(isinstance(each.value, Call) for each in bindings(program_of(reduced)))
 

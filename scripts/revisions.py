@@ -36,19 +36,8 @@ COMPARISON = (
     "opera.workers.failure",
 )
 """What gives a verdict to outputs, exceptions and lost processes of every compiler."""
-REVIEW = (
-    "opera.difftest.model_worker",
-    "opera.oracles.blame",
-    "opera.oracles.conditions",
-    "opera.oracles.evidence",
-    "opera.oracles.filters",
-    "opera.oracles.integers",
-    "opera.oracles.interpolation",
-    "opera.oracles.precision",
-    "opera.oracles.review",
-    "opera/facts/filters.toml",
-)
-"""What excuses failures."""
+REVIEW = ("opera.difftest.model_worker", "opera.oracles.blame")
+"""What excuses failures, and finds exporters at fault, in addition to `opera.oracles.review` and what it imports of its package."""
 OF_ADAPTERS = ("opera.compilers", "opera.extensions.stablehlo.compilers")
 OF_TEMPLATES = ("opera.templates", "opera.models", "opera.extensions.programs", "opera.extensions.stablehlo")
 
@@ -81,7 +70,7 @@ def current() -> dict[str, Any]:
     revisions = importlib.import_module("opera.oracles.revisions")
     found = {
         "comparison": {"revision": revisions.COMPARISON, "code": digest(COMPARISON)},
-        "review": {"revision": revisions.REVIEW, "code": digest(REVIEW)},
+        "review": {"revision": revisions.REVIEW, "code": digest(review())},
     }
     for group, kind, within in (("opera.compilers", "adapter", OF_ADAPTERS), ("opera.templates", "template", OF_TEMPLATES)):
         for name, target in entry_points(group).items():
@@ -89,6 +78,11 @@ def current() -> dict[str, Any]:
             modules = [each for each in reached(module, within) if each not in COMPARISON]
             found[f"{kind} {name}"] = {"revision": revision_in(module, attribute), "code": digest(modules)}
     return found
+
+
+def review() -> list[str]:
+    """The modules that decide a review."""
+    return [*REVIEW, *(each for each in reached("opera.oracles.review", ("opera.oracles",)) if each not in COMPARISON)]
 
 
 def entry_points(group: str) -> dict[str, str]:

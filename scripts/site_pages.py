@@ -17,11 +17,9 @@ import functools
 import json
 import posixpath
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
@@ -31,6 +29,8 @@ from recorded_findings import Finding, Status, Table, tables, title_of
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
+from opera.oracles.filters import Filter, FilterScope
+from opera.oracles.filters import filters as known_filters
 from opera.report.words import code, fenced, inline
 
 ROOT = Path(__file__).parents[1]
@@ -335,7 +335,7 @@ def compiler_page(adapter: type[Adapter]) -> str:
         ]
     else:
         parts.append("`data/findings` has none.")
-    reasons = ", ".join(dict.fromkeys(f"[{code(row['reason'])}](filters.md#{row['reason']})" for row in filters(adapter.routes)))
+    reasons = ", ".join(dict.fromkeys(f"[{code(each.reason)}](filters.md#{each.reason})" for each in filters(adapter.routes)))
     parts += [
         "## Filters",
         f"A filter excuses a result that no specification fixes. These hold for the libraries of the routes: {reasons}.",
@@ -348,21 +348,20 @@ def _route_row(route: Route) -> str:
     return f"| {code(route.frontend)} | {code(route.name)} | {code(route.library)} | {loaded} |"
 
 
-def filters(routes: Sequence[Route] = ()) -> list[dict[str, Any]]:
-    """The filters of `data/facts/filters.toml`: those that hold for the libraries of *routes*, or all."""
+def filters(routes: Sequence[Route] = ()) -> list[Filter]:
+    """The filters that hold for the libraries of *routes*, or all."""
     libraries = {route.library for route in routes}
-    rows = tomllib.loads((ROOT / "data" / "facts" / "filters.toml").read_text(encoding="utf-8"))["filter"]
-    return [row for row in rows if not (routes and row.get("libraries")) or libraries & set(row["libraries"])]
+    return [each for each in known_filters() if not (routes and each.scope.libraries) or libraries & set(each.scope.libraries)]
 
 
 def filters_page() -> str:
     """All filters, by their reason."""
-    parts = ["# Filters", "A filter excuses a result that no specification fixes. The list is `data/facts/filters.toml`."]
-    by_reason: dict[str, list[dict[str, Any]]] = {}
-    for row in filters():
-        by_reason.setdefault(row["reason"], []).append(row)
+    parts = ["# Filters", "A filter excuses a result that no specification fixes. The list is the package `opera/oracles/filters`."]
+    by_reason: dict[str, list[FilterScope]] = {}
+    for each in filters():
+        by_reason.setdefault(each.reason, []).append(each.scope)
     for reason, rows in by_reason.items():
-        lines = [f"| {code(row['operators'])} | {', '.join(row.get('libraries', ['all']))} | {_cell(row['why'])} |" for row in rows]
+        lines = [f"| {code(row.operators)} | {', '.join(row.libraries or ['all'])} | {_cell(row.why)} |" for row in rows]
         parts += [f"## {reason}", "\n".join(["| operators | libraries | why |", "|---|---|---|", *lines])]
     return "\n\n".join(parts) + "\n"
 

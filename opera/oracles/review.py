@@ -2,7 +2,7 @@
 
 Two things can excuse an element of an output that differs:
 
-- a filter of `facts/filters.toml`: a kind of result that no specification fixes;
+- a filter: a kind of result that no specification fixes;
 - the neighbourhood: the library computes in double precision, and gets another result for inputs that differ by a rounding error of their
   own dtype. That happens at steps (rounding, comparing, choosing the nearest) and on steep slopes (an almost singular matrix). An input
   that lies exactly on a step is no excuse, because its result is specified.

@@ -30,9 +30,9 @@ Columns = tuple[Any, ...]
 
 
 class TriggerFacts(TypedDict):
-    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it: kind, name and value of each property."""
+    """A trigger, as `opera.triage.reduction.trigger.Trigger.document` writes it: accessor, name, comparison and value of each property."""
 
-    properties: Sequence[tuple[str, str, object]]
+    properties: Sequence[tuple[str, str, str, object]]
     api: str
     tensors: Sequence[str]
 
@@ -44,7 +44,6 @@ class ReductionFacts(TypedDict, total=False):
         form: The input form of the test.
         probes: Number of instances that were tried.
         seconds: Wall time.
-        complexity: Complexity before and after.
         complete: Whether the reduction ended by itself.
         confirmed: Number of fresh processes in which the reduced instance failed.
         evidence: What the last of these processes left behind.
@@ -59,7 +58,6 @@ class ReductionFacts(TypedDict, total=False):
     form: Name
     probes: Count
     seconds: Seconds
-    complexity: Annotated[Sequence[float], msgspec.Meta(min_length=2, max_length=2)]
     complete: bool
     confirmed: Count
     evidence: Detail

@@ -13,6 +13,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
+from opera.compilers.adapter import Route
 from opera.compilers.registry import choose_route, known_adapter, plugin, plugins
 from opera.config import Config
 from opera.difftest.judge import Judgement
@@ -56,7 +57,7 @@ def arbiters_of(scope: str, compiler: str = "") -> Arbiters:
         compiler: The compiler.
     """
     known = _facts().get(scope, Arbiters())
-    return Arbiters([each for each in known.subjects if each.split("/")[0] != compiler], known.guard, known.most)
+    return replace(known, subjects=[each for each in known.subjects if each.split("/")[0] != compiler])
 
 
 def scope_of(library: str, result: StoredResult) -> str:
@@ -64,11 +65,14 @@ def scope_of(library: str, result: StoredResult) -> str:
 
     Keras on JAX takes its reference from XLA, so XLA is no arbiter there.
     """
-    adapter = known_adapter(result.compiler)
-    routes = () if adapter is None else adapter.routes
-    route = next((each for each in routes if (each.frontend, each.name) == (result.frontend, result.route)), None)
-    backend = "" if route is None else dict(route.environment).get(_BACKEND, "")
-    return f"{library}-on-{backend}" if f"{library}-on-{backend}" in _facts() else library
+    route = next((each for each in _routes(result.compiler, result.frontend) if each.name == result.route), None)
+    on_backend = f"{library}-on-{'' if route is None else dict(route.environment).get(_BACKEND, '')}"
+    return on_backend if on_backend in _facts() else library
+
+
+def _routes(compiler: str, frontend: str) -> list[Route]:
+    adapter = known_adapter(compiler)
+    return [] if adapter is None else [each for each in adapter.routes if each.frontend == frontend]
 
 
 @cache
@@ -172,11 +176,8 @@ def stands_alone(compiler: str, opinions: Sequence[Opinion]) -> Alone | None:
 
 def _is_of_text(subject: str) -> bool:
     """Whether *subject* starts from the text of a lowering, on its usual route."""
-    compiler, _, frontend = subject.partition("/")
-    adapter = known_adapter(compiler)
-    routes = () if adapter is None else adapter.routes
-    route = next((each for each in routes if each.frontend == frontend), None)
-    return route is not None and facts_of(route.artefact).lowering
+    usual = _routes(*subject.split("/", 1))[:1]
+    return any(facts_of(each.artefact).lowering for each in usual)
 
 
 def blames_library(reduction: StoredReduction | None) -> bool:
@@ -185,12 +186,13 @@ def blames_library(reduction: StoredReduction | None) -> bool:
     All arbiters also agree if all of them ignore a new or rare parameter: then only the library is right. The interpreter of a
     specification knows every parameter: its word is enough, unless another arbiter gives the library's result.
     """
-    if stands_alone("", opinions_of(reduction)) is Alone.LIBRARY and judge_of(opinions_of(reduction)) == COMPILER:
+    opinions = opinions_of(reduction)
+    if judge_of(opinions) == COMPILER and stands_alone("", opinions) is Alone.LIBRARY:
         return True
     if reduction is None or reduction.document is None or reduction.trigger is None or trigger_of(reduction.trigger).has_parameters():
         return False
-    sides = [each.side for each in opinions_of(reduction) if each.side]
-    return len(sides) >= MOST_ARBITERS and all(side == COMPILER for side in sides)
+    sides = [each.side for each in opinions if each.side]
+    return len(sides) >= MOST_ARBITERS and set(sides) == {COMPILER}
 
 
 @dataclass(frozen=True)
@@ -212,14 +214,14 @@ class Question:
 
 def question_of(result: StoredResult, reduction: StoredReduction, original: Instance | None) -> Question | None:
     """The question about *result*; None where neither a reduced instance nor the *original* one is there."""
+    detail = result.detail if reduction.document is None else reduction.detail.get("evidence", Detail())
     if reduction.document is not None:
-        evidence = reduction.detail.get("evidence", Detail())
         trial = TestCase(reduction.instance(), str(reduction.detail.get("form")), "reduced", 0)
-        return Question(result.compiler, reduction, trial, evidence.get("difference"))
-    if original is None:
+    elif original is not None:
+        trial = TestCase(original, result.form, result.instance, result.seed)
+    else:
         return None
-    trial = TestCase(original, result.form, result.instance, result.seed)
-    return Question(result.compiler, reduction, trial, result.detail.get("difference"))
+    return Question(result.compiler, reduction, trial, detail.get("difference"))
 
 
 def is_other_side(subject: str, question: Question) -> bool:
@@ -234,52 +236,35 @@ def is_other_side(subject: str, question: Question) -> bool:
     return gives and _interprets(question.compiler) and trial.instance.expected is None
 
 
-class Arbitration:
-    """Asks other compilers about wrong results, reduced ones where there are.
+def asked(scope: str, questions: Sequence[Question], config: Config, scratch: Path) -> Iterator[StoredReduction]:
+    """The reductions of *questions*, wrong results, with what other compilers say of them.
 
     Args:
+        scope: As `scope_of` gives it, the same for all.
+        questions: The wrong results, reduced ones where there are.
         config: Says which interpreters to use.
         scratch: A folder for working files.
     """
-
-    def __init__(self, config: Config, scratch: Path) -> None:
-        self._config = config
-        self._scratch = scratch
-
-    def ask(self, scope: str, questions: Sequence[Question]) -> Iterator[StoredReduction]:
-        """The reductions of *questions* with what others say, each as soon as it is known.
-
-        Args:
-            scope: As `scope_of` gives it, the same for all.
-            questions: The wrong results.
-        """
-        known = {each.reduction.test: list(opinions_of(each.reduction)) for each in questions}
-        left = [each for each in questions if "arbiters" not in each.reduction.detail]
-        if not left:
-            return
-        arbiters = arbiters_of(scope)
-        for subject in arbiters.subjects:
-            wanted = [
-                each
-                for each in left
-                if subject in arbiters_of(scope, each.compiler).subjects
-                and not is_other_side(subject, each)
-                and sum(bool(opinion.side) for opinion in known[each.reduction.test]) < arbiters.most
-            ]
-            for question, opinion in self._opinions(subject, wanted):
-                known[question.reduction.test].append(opinion)
-        for each in left:
-            rows = [[opinion.subject, opinion.side] for opinion in known[each.reduction.test]]
-            yield replace(each.reduction, detail={**each.reduction.detail, "arbiters": rows})
-
-    def _opinions(self, subject: str, questions: Sequence[Question]) -> Iterator[tuple[Question, Opinion]]:
-        """The opinions of *subject* on *questions*; empty if it does not work here."""
-        runner = prober_of(subject, self._config, self._scratch) if questions else None
-        if runner is None:
-            return
-        with runner, suppress(OperaError):
-            for each in questions:
-                yield each, Opinion(subject, _side(each.difference, runner.run(each.trial).judgement))
+    left = [each for each in questions if "arbiters" not in each.reduction.detail]
+    opinions: dict[str, list[Opinion]] = {each.reduction.test: [] for each in left}
+    arbiters = arbiters_of(scope)
+    for subject in arbiters.subjects if left else ():
+        wanted = [
+            each
+            for each in left
+            if subject in arbiters_of(scope, each.compiler).subjects
+            and not is_other_side(subject, each)
+            and sum(bool(opinion.side) for opinion in opinions[each.reduction.test]) < arbiters.most
+        ]
+        runner = prober_of(subject, config, scratch) if wanted else None
+        if runner is not None:
+            with runner, suppress(OperaError):
+                for each in wanted:
+                    side = _side(each.difference, runner.run(each.trial).judgement)
+                    opinions[each.reduction.test].append(Opinion(subject, side))
+    for each in left:
+        rows = [(opinion.subject, opinion.side) for opinion in opinions[each.reduction.test]]
+        yield replace(each.reduction, detail={**each.reduction.detail, "arbiters": rows})
 
 
 def _side(ours: DifferenceFacts | None, judgement: Judgement) -> str:
@@ -293,9 +278,9 @@ def _side(ours: DifferenceFacts | None, judgement: Judgement) -> str:
 
 def _same(ours: DifferenceFacts, theirs: DifferenceFacts) -> bool:
     """Whether two compilers differ from the library in the same way, rounding apart."""
-    if any(ours.get(name) != theirs.get(name) for name in ("kind", "output")):
-        return False
-    return all(_close(ours.get(name), theirs.get(name)) for name in ("expected", "actual", "share"))
+    return all(ours.get(name) == theirs.get(name) for name in ("kind", "output")) and all(
+        _close(ours.get(name), theirs.get(name)) for name in ("expected", "actual", "share")
+    )
 
 
 def _close(one: Any, other: Any) -> bool:

@@ -12,7 +12,7 @@ kind = "values"
 instances = ["5d75d80a9ec8"]
 summary = "values: expected 9.0, got 36.0"
 condition = "mode=CRD"              # after triage: the condition under which it fails; trigger has it in full, as JSON
-trigger = '{"properties": [["is", "mode", "CRD"]], "api": "ai.onnx.DepthToSpace", "tensors": ["input"]}'
+trigger = '{"properties": [["value", "mode", "=", "CRD"]], "api": "ai.onnx.DepthToSpace", "tensors": ["input"]}'
 note = "reported upstream"          # yours: reports give it as the reason; any other key, and any comment, is yours too
 """
 

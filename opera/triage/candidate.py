@@ -6,19 +6,22 @@ A message loses more here than in a fingerprint, which never changes: calls, obj
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, cast
 
+import ml_dtypes
+
+from opera.arrays import numpy_dtype
 from opera.compilers.registry import noise_of
+from opera.instance.values import DTYPE_BITS
 from opera.oracles.fingerprint import ELEMENTS, NO_NOISE, Noise, Symptom, template
 from opera.oracles.verdict import Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.reduction.properties import parts_of
 from opera.triage.reduction.trigger import Trigger, trigger_of
-from opera.triage.saturation import Limit, limit_of
 
 _CALL = re.compile(r"\b\w+(?:\.\w+)+\((?:[^()]|\([^()]*\))*\)")
 """A qualified call, with at most one pair of parentheses inside: the inner call is replaced first."""
@@ -41,6 +44,56 @@ _UNLINKED = "undefined symbols: functions of the C library's mathematics"
 _TELLING = 20
 """Characters of a message that identifies a failure without a place."""
 _NOWHERE = ("<unknown>", "")
+
+
+_ORDINARY = ("float16", "bfloat16", "float32", "float64")
+"""Dtypes that hold ordinary numbers; conversions to narrower ones may saturate."""
+_SPECIAL = frozenset(["inf", "nan"])
+"""Elements that are not ordinary numbers, without their signs."""
+
+
+@dataclass(frozen=True)
+class Limit:
+    """What went wrong at the end of a dtype's range: conversions between dtypes share code, so it tells more than the operator does.
+
+    Attributes:
+        kind: In general.
+        dtypes: In detail; the same for all operators that share the conversion.
+    """
+
+    kind: str
+    dtypes: str
+
+
+@cache
+def _largest(dtype: str) -> str:
+    """The largest finite number of a floating-point dtype, as it is written; empty for another dtype."""
+    if not dtype.startswith(("float", "bfloat")):
+        return ""
+    finfo: Any = ml_dtypes.finfo
+    return repr(float(finfo(numpy_dtype(dtype)).max))
+
+
+def limit_of(difference: Mapping[str, Any], dtypes: Iterable[str]) -> Limit | None:
+    """The limit at which *difference* lies; None for other wrong elements.
+
+    Args:
+        difference: The expected and the actual element, and the dtype of the result.
+        dtypes: Dtypes that the failure needs: an infinity may come from any of them.
+    """
+    wanted, found = (str(difference.get(name)).lstrip("-") for name in ("expected", "actual"))
+    dtype = str(difference.get("dtype"))
+    if dtype not in _ORDINARY:
+        saturates = found in _SPECIAL and dtype in DTYPE_BITS and wanted == _largest(dtype) != ""
+        return Limit("no saturation", "narrow dtypes") if saturates else None
+    if wanted != "inf":
+        return None
+    if found == _largest(dtype):  # the infinity was one of a wider dtype
+        wider = (each for each in dtypes if each in _ORDINARY and float(_largest(each)) > float(found))
+        pair = next(((each, dtype) for each in wider), None)
+    else:
+        pair = next(((dtype, each) for each in _ORDINARY if found == _largest(each)), None)
+    return None if pair is None else Limit("infinities cut off", f"{pair[0]} to {pair[1]}")
 
 
 @dataclass(frozen=True)
@@ -82,6 +135,7 @@ class Candidate:
         representative: One of these tests.
         reduction: The result of reducing it.
         project: Prefixes of modules and parts of paths that belong to the compiler.
+        recorded: For each failing test with a wrong result, the names of the library's tests that called its instance.
     """
 
     finding: str
@@ -89,6 +143,7 @@ class Candidate:
     representative: StoredResult
     reduction: StoredReduction | None
     project: Sequence[str] = ()
+    recorded: Sequence[frozenset[str]] = ()
 
     @cached_property
     def operators(self) -> tuple[str, ...]:
@@ -128,7 +183,9 @@ class Candidate:
     def limit(self) -> Limit | None:
         """What happened at the end of a dtype's range; None for other failures."""
         properties = () if self.trigger is None else self.trigger.properties
-        return limit_of(self.wrong_element, (str(each.value) for each in properties if each.kind in ("dtype", "type")))
+        return limit_of(
+            self.wrong_element, (str(each.value) for each in properties if each.kind in ("dtype", "type") and each.comparison == "=")
+        )
 
     @cached_property
     def origin(self) -> Origin | None:

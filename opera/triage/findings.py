@@ -17,8 +17,7 @@ from opera.store.campaigns import Reproduction
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import Reductions, StoredReduction
 from opera.triage.arbitration import Opinion, blames_library, opinions_of, stands_alone
-from opera.triage.causes import Causes
-from opera.triage.finding_ids import ids_of, new_id
+from opera.triage.causes import Causes, ids_of, new_id
 from opera.triage.reduction.trigger import Trigger, sound, trigger_of
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -24,10 +24,10 @@ from opera.oracles.verdict import Verdict
 from opera.store import Campaign, Campaigns, Corpus, StoredResult, Workspace, queries
 from opera.store.finding_ids import FindingIds, ReportedId
 from opera.store.reductions import GONE, ReductionFacts, Reductions, StoredReduction
-from opera.triage.arbitration import Arbitration, Guards, Question, question_of, scope_of
+from opera.triage.arbitration import Guards, Question, asked, question_of, scope_of
 from opera.triage.causes import finding_id
 from opera.triage.findings import Knowledge, findings_in, knowledge_of, smallest_first
-from opera.triage.merge import by_a_node, candidates_of, merges
+from opera.triage.merge import candidates_of, merges
 from opera.triage.reduction.properties import View
 from opera.triage.reduction.reduce import Budget, NotReduced, Reducer, Reduction
 from opera.triage.reduction.trigger import Neighbours, trigger_of
@@ -119,22 +119,6 @@ class TriageTally:
 
 
 @dataclass(frozen=True)
-class _Bench:
-    """The settings under which failing tests ran: one set of workers serves all of a bench."""
-
-    compiler: str
-    frontend: str
-    route: str
-    level: str | None
-    chebyshev: float | None
-
-    def settings(self, seed: int) -> Settings:
-        return Settings(
-            self.compiler, self.frontend, self.route, seed=seed, level=self.level, chebyshev=self.chebyshev, timeout=_STAGE_SECONDS
-        )
-
-
-@dataclass(frozen=True)
 class _Place:
     """Where one reduction at a time is done."""
 
@@ -168,12 +152,12 @@ class Triage:
         began = time.monotonic()
         failures = [each for each in self._campaigns.results(failures=True) if self._selected(each)]
         todo = self._todo(self._forget(failures) if self._options.again else failures)
-        benches: dict[_Bench, list[list[StoredResult]]] = defaultdict(list)
+        groups: dict[Settings, list[list[StoredResult]]] = defaultdict(list)
         campaigns = self._campaign_of()
         for tests in todo:
-            benches[_bench(tests[0], campaigns.get(tests[0].test))].append(tests)
-        for bench, groups in benches.items():
-            self._work(bench, groups)
+            groups[_settings(tests[0], campaigns.get(tests[0].test))].append(tests)
+        for settings, fingerprints in groups.items():
+            self._work(settings, fingerprints)
         if self._options.arbiters:
             self._arbitrate(failures)
         self.merge()
@@ -195,9 +179,10 @@ class Triage:
 
     def _todo(self, failures: Sequence[StoredResult]) -> list[list[StoredResult]]:
         """The failing tests that no reduction covers, by fingerprint, the smallest first; the most frequent fingerprint first."""
-        known = self._knowledge()
+        known = knowledge_of(self._workspace)
         tried = {each.fingerprint for each in known.causes.reductions if each.finding == each.fingerprint}
-        full = {each.fingerprint for each in known.causes.reductions if self._is_full(each.fingerprint, known)}
+        counts = Counter(each.fingerprint for each in known.causes.reductions)
+        full = {each for each, count in counts.items() if count >= self._options.causes}
         left = known.causes.split(failures, known.instance_of)
         groups = [tests for finding, tests in left.items() if finding == tests[0].fingerprint and finding not in tried | full]
         groups.sort(key=lambda tests: (-len(tests), str(tests[0].fingerprint)))
@@ -205,7 +190,7 @@ class Triage:
 
     def _untried(self, failures: Sequence[StoredResult]) -> list[Untried]:
         """What is left of *failures*; the largest group first."""
-        known = self._knowledge()
+        known = knowledge_of(self._workspace)
         tried = {each.test for each in known.causes.reductions}
         whole = {each.fingerprint for each in known.causes.reductions if each.reason in (_NEWER_OPSET, GONE)}
         found: list[Untried] = []
@@ -216,23 +201,16 @@ class Triage:
                 found.append(Untried(finding, tuple(left), len(triggers)))
         return sorted(found, key=lambda each: (-len(each.tests), each.fingerprint))
 
-    def _is_full(self, fingerprint: str, known: Knowledge) -> bool:
-        return sum(each.fingerprint == fingerprint for each in known.causes.reductions) >= self._options.causes
-
     def _campaign_of(self) -> dict[str, Campaign]:
         """The newest campaign of every test that failed."""
-        rows = queries.campaigns_of_failures(self._workspace)
-        campaigns = {each.id: (place, each) for place, each in enumerate(self._campaigns.all())}
-        newest: dict[str, tuple[int, Campaign]] = {}
-        for test, key in rows:
-            if test not in newest or newest[test][0] < campaigns[key][0]:
-                newest[test] = campaigns[key]
-        return {test: campaign for test, (_, campaign) in newest.items()}
+        order = {each.id: (place, each) for place, each in enumerate(self._campaigns.all())}
+        rows = sorted(queries.campaigns_of_failures(self._workspace), key=lambda row: order[row[1]][0])
+        return {test: order[key][1] for test, key in rows}
 
-    def _work(self, bench: _Bench, groups: Sequence[Sequence[StoredResult]]) -> None:
+    def _work(self, settings: Settings, groups: Sequence[Sequence[StoredResult]]) -> None:
         """Works through fingerprints, several at a time; all that is kept is kept by this thread."""
         todo = iter(groups)
-        subject, ended = f"{bench.compiler}/{bench.frontend}", 0
+        subject, ended = f"{settings.compiler}/{settings.frontend}", 0
         running: dict[Future[StoredReduction], tuple[_Place, _Walk, str]] = {}
 
         def submit(place: _Place, walk: _Walk, task: _Task) -> None:
@@ -250,7 +228,7 @@ class Triage:
         with ExitStack() as stack, ThreadPoolExecutor(jobs) as pool:
             try:
                 for _ in range(jobs):
-                    places.append(self._place(bench, stack))
+                    places.append(self._place(settings, stack))
                     start(places[-1])
                 while running:
                     busy = ", ".join(api for _, _, api in running.values())
@@ -265,20 +243,20 @@ class Triage:
                             ended += 1
                             start(place)
             except OperaError as error:
-                self.tally.problems.append(f"{bench.compiler}/{bench.frontend} ({bench.route}): {error}")
+                self.tally.problems.append(f"{subject} ({settings.route}): {error}")
             finally:
                 for place in places:
                     place.cancel()
 
-    def _place(self, bench: _Bench, stack: ExitStack) -> _Place:
+    def _place(self, settings: Settings, stack: ExitStack) -> _Place:
         """Workers for one reduction at a time, which end with *stack*."""
-        guards = Guards(bench.compiler, self._config, self._workspace.scratch)
+        guards = Guards(settings.compiler, self._config, self._workspace.scratch)
         stack.callback(guards.close)
-        return _Place(stack.enter_context(TestRunner(bench.settings(0), self._config, self._workspace.scratch)), guards)
+        return _Place(stack.enter_context(TestRunner(settings, self._config, self._workspace.scratch)), guards)
 
     def _fingerprint(self, tests: Sequence[StoredResult]) -> _Walk:
         """Asks for the reduction of one test after another until every test of a fingerprint has a finding, or as often as is allowed."""
-        known = self._knowledge()
+        known = knowledge_of(self._workspace)
         left: list[StoredResult] = list(tests)
         if tests[0].converter == NEWER_OPSET:
             self._keep(StoredReduction(str(tests[0].fingerprint), tests[0].test, str(tests[0].fingerprint), _NEWER_OPSET), "")
@@ -287,7 +265,8 @@ class Triage:
         for _ in range(self._options.causes):
             if not left or failed >= _MOST_ATTEMPTS:
                 break
-            test, instance = _first_readable(left, known)
+            readable = ((test, instance) for test in left if (instance := known.instance_of(test.instance)) is not None)
+            test, instance = next(readable, (None, None))
             if test is None or instance is None:
                 fingerprint = str(left[0].fingerprint)
                 self._keep(StoredReduction(fingerprint, left[0].test, fingerprint, GONE), "")
@@ -367,22 +346,21 @@ class Triage:
         """Asks other compilers about the wrong results."""
         results = {each.test: each for each in failures if each.verdict is Verdict.INCONSISTENT and each.exporter is None}
         questions: dict[str, list[Question]] = defaultdict(list)
-        known = self._knowledge()
+        known = knowledge_of(self._workspace)
         for reduction in self._store.all():
             result = results.get(reduction.test)
             question = None if result is None else question_of(result, reduction, known.instance_of(result.instance))
             if result is not None and question is not None and result.route != REJECTS:
                 questions[scope_of(question.trial.instance.library, result)].append(question)
         doing(f"asking other compilers about {plural(sum(map(len, questions.values())), 'wrong result')}")
-        arbitration = Arbitration(self._config, self._workspace.scratch)
         for scope, each in questions.items():
-            for asked in arbitration.ask(scope, each):
-                self._store.keep(asked)
+            for reduction in asked(scope, each, self._config, self._workspace.scratch):
+                self._store.keep(reduction)
 
     def merge(self) -> None:
         """Computes again which findings of the workspace have one root cause, and gives an id to those that have none yet."""
         doing("merging findings")
-        known = self._knowledge()
+        known = knowledge_of(self._workspace)
         leaves = known.causes.split(self._campaigns.results(failures=True), known.instance_of)
         corpus = Corpus(self._workspace)
 
@@ -390,18 +368,16 @@ class Triage:
         def tests_of(key: str) -> list[str]:
             return [each.test for each in corpus.provenance(key)]
 
-        inner = by_a_node(leaves, tests_of)
-        self._store.replace_merges([*merges(candidates_of(leaves, known.causes)), *inner])
+        self._store.replace_merges(merges(candidates_of(leaves, known.causes, tests_of)))
         found = findings_in(self._workspace)
         FindingIds(self._workspace).keep(ReportedId(each.id, each.representative.test) for each in found)
 
-    def _knowledge(self) -> Knowledge:
-        return knowledge_of(self._workspace)
 
-
-def _bench(result: StoredResult, campaign: Campaign | None) -> _Bench:
-    settings: Any = {} if campaign is None else campaign.settings
-    return _Bench(result.compiler, result.frontend, result.route, settings.get("level"), settings.get("chebyshev"))
+def _settings(result: StoredResult, campaign: Campaign | None) -> Settings:
+    """The settings under which a failing test ran: one set of workers serves all tests with the same."""
+    known: Any = {} if campaign is None else campaign.settings
+    level, chebyshev = known.get("level"), known.get("chebyshev")
+    return Settings(result.compiler, result.frontend, result.route, level=level, chebyshev=chebyshev, timeout=_STAGE_SECONDS)
 
 
 def _is_same_call(one: StoredResult, other: StoredResult) -> bool:
@@ -409,22 +385,11 @@ def _is_same_call(one: StoredResult, other: StoredResult) -> bool:
     return (one.instance, one.form) == (other.instance, other.form)
 
 
-def _first_readable(tests: Sequence[StoredResult], known: Knowledge) -> tuple[StoredResult | None, Instance | None]:
-    def read() -> Iterator[tuple[StoredResult, Instance]]:
-        for test in tests:
-            instance = known.instance_of(test.instance)
-            if instance is not None:
-                yield test, instance
-
-    return next(read(), (None, None))
-
-
 def _detail(found: Reduction) -> ReductionFacts:
     return {
         "form": found.form,
         "probes": found.probes,
         "seconds": round(found.seconds, 3),
-        "complexity": list(found.complexity),
         "complete": found.complete,
         "confirmed": found.confirmed,
         "evidence": found.evidence,

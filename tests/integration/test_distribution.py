@@ -23,7 +23,7 @@ NOT_SHIPPED = ("corpora/samples/",)
 NEEDED = {
     "opera/corpora/operators/onnx.toml",
     "opera/environments/main.txt",
-    "opera/facts/filters.toml",
+    "opera/facts/arbiters.toml",
     "opera/instrumentation/hosts/opinfo.py",
     "opera/py.typed",
     "opera/store/schema.sql",

@@ -47,13 +47,13 @@ DETAILS: list[tuple[Verdict, dict[str, Any]]] = [
 ]
 TRIGGER = {
     "properties": [
-        ["dtype", "x0", "float32"], ["rank", "x0", 1], ["dimension", "x0", [0, 1]], ["is", "ceil_mode", 1], ["context", "", ["opset", 13]],
-        ["opset-at-least", "", 12],
+        ["dtype", "x0", "=", "float32"], ["rank", "x0", "=", 1], ["shape[0]", "x0", "=", 1], ["value", "ceil_mode", "=", 1],
+        ["context", "opset", "=", 13], ["opset", "", "≥", 12],
     ],
     "api": "ai.onnx.MaxPool", "tensors": ["X"],
 }  # fmt: skip
 FACTS = {
-    "form": "runtime", "probes": 3, "seconds": 0.5, "complexity": [9.0, 4.0], "complete": True, "confirmed": 2,
+    "form": "runtime", "probes": 3, "seconds": 0.5, "complete": True, "confirmed": 2,
     "evidence": {"failure": FAILURE}, "passes": {"rank(x0)=1": "MaxPool(X)"}, "fails": ["a" * 64], "against": 0, "untried": 1,
     "arbiters": [["openvino/onnx", "library"], ["onnxruntime/onnx", "compiler"]], "first_pass": "FuseOps",
 }  # fmt: skip
@@ -191,7 +191,7 @@ def test_one_bad_row_leaves_the_rest_of_a_report_standing(workspace: Path, tmp_p
     shutil.copytree(workspace, tmp_path / "w")
     with contextlib.closing(sqlite3.connect(tmp_path / "w" / "opera.db")) as database, database:
         database.execute("UPDATE results SET detail = '{}' WHERE verdict = 'crash'")
-        database.execute("UPDATE reductions SET trigger = ?", (json.dumps({**TRIGGER, "properties": [["rank", "X", "two"]]}),))
+        database.execute("UPDATE reductions SET trigger = ?", (json.dumps({**TRIGGER, "properties": [["rank", "X", "≥", "two"]]}),))
     assert guarded(cli, ["report", "--json", "--workspace", str(tmp_path / "w")]) == 0
     told = capsys.readouterr()
     assert "results 000000000000: a result of verdict crash without failure" in told.err

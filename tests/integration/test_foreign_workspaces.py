@@ -364,7 +364,9 @@ def test_a_document_of_millions_of_values_is_refused_before_it_is_parsed() -> No
         parsed_json(b"[" + b"[]," * 2_000_000 + b"1]")
 
 
-@pytest.mark.parametrize("properties", [[["unknown", "x", 1]], [["rank-at-least"]], 5, [["dtype-class", "x", {"a": [1]}, 2]]])
+@pytest.mark.parametrize(
+    "properties", [[["unknown", "x", "=", 1]], [["rank", "x", "like", 1]], [["rank"]], 5, [["dtype", "x", "is", {"a": [1]}, 2]]]
+)
 def test_a_trigger_that_is_malformed_is_the_users_to_mend(properties: object) -> None:
     with pytest.raises(UserError, match=r"stored trigger is damaged .*opera triage --again"):
         trigger_of({"properties": properties, "api": "ai.onnx.Relu", "tensors": []})

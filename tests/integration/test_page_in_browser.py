@@ -48,7 +48,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
             for place, letter in enumerate(ascii_lowercase)
         ]
         Campaigns(space).write("aaaaaaaaaaaa", [(50 + place, each) for place, each in enumerate([FAILED, gone, *many])])
-        trigger = {"properties": [["positive", "ceil_mode", None]], "api": "ai.onnx.MaxPool", "tensors": ["X"]}
+        trigger = {"properties": [["value", "ceil_mode", ">", 0]], "api": "ai.onnx.MaxPool", "tensors": ["X"]}
         reduction = StoredReduction(FOUND, FAILED.test, "abcdef0123456789", None, encode_instance(POOL), None, {"form": "runtime"})
         Reductions(space).keep(replace(reduction, trigger=trigger))
         Reductions(space).assign([FAILED.test], "abcdef0123456789")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, cast
 
@@ -13,13 +14,15 @@ from opera.calls import call_text
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import WARM, TestCase, TestOutcome, TestRunner
 from opera.instance import Argument, Instance, Kind, Tensor
+from opera.instance.values import Constraint
 from opera.oracles.verdict import Verdict
 from opera.store.reductions import StoredReduction
 from opera.triage.findings import condition_of
+from opera.triage.reduction.aspects import aspects
 from opera.triage.reduction.differences import differences, facet_of
-from opera.triage.reduction.places import array_of
-from opera.triage.reduction.properties import _KINDS, Property, View
+from opera.triage.reduction.properties import ACCESSORS, Property, View, canonical, implies, property_of
 from opera.triage.reduction.reduce import Budget, Reducer, Reduction
+from opera.triage.reduction.tensors import array_of
 from opera.triage.reduction.trigger import ALWAYS, Neighbours, Trigger
 
 Fails = Callable[[dict[str, Any]], bool | None]
@@ -142,14 +145,11 @@ def test_what_two_calls_differ_in(one: dict[str, Any], other: dict[str, Any], fa
     assert differences(View(operator(**one), "runtime"), View(operator(**other), "runtime")) == facets
 
 
-def test_each_kind_of_property_is_about_something() -> None:
+def test_each_accessor_is_about_something() -> None:
     known = {"form", "opset", "context", "dtype", "shape", "strides", "contents", "parameter"}
-    facets = {kind: facet_of(Property(kind, "x", ["training", 1] if kind == "context" else 1))[0] for kind in _KINDS}
+    facets = {accessor: facet_of(Property(accessor, "x", "=", 1))[0] for accessor in ACCESSORS}
     assert set(facets.values()) == known
-    assert {kind for kind, facet in facets.items() if facet == "parameter"} == {
-        "given", "absent", "is", "is-not", "type", "type-class", "negative", "positive", "above-one", "length", "several-items",
-        "item-negative", "item-positive", "item-above-one", "item-zero", "items-differ",
-    }  # fmt: skip
+    assert {each for each, facet in facets.items() if facet == "parameter"} == {"value", "type", "length", "entry", "distinct entries"}
 
 
 @pytest.mark.parametrize(
@@ -166,3 +166,36 @@ def test_the_printed_call_shows_which_outputs_are_wanted_where_not_all_are(outpu
     context = () if outputs is None else (("outputs", outputs),)
     text = call_text(Instance("onnx", "ai.onnx.TopK", Kind.NODE, call=(Argument("K", 2),), context=context))
     assert text == f"ai.onnx.TopK(K=2){comment}"
+
+
+SEVERAL = [
+    View(operator(**given), form)
+    for form in ("runtime", "baked@18")
+    for given in (
+        {"x": tensor([[1.0, -2.5], [np.inf, 0.0]]), "y": tensor([1, 1], "int64"), "p": [0, 3, -1], "mode": "cubic"},
+        {"x": tensor(np.ones((2, 0))), "y": tensor([True], "bool"), "p": 2, "mode": None},
+        {"x": Tensor((3, 1), "float32", constraint=Constraint(-1.0, 2.0, nan=True)), "y": tensor(7, "uint8"), "p": 1.5},
+        {"x": tensor([np.nan, 4.0, 4.0]), "y": tensor([1.0, 2.0], "float16")},
+    )
+]
+PROPERTIES = list(dict.fromkeys(each for view in SEVERAL for aspect in aspects(view) for each in aspect.properties))
+
+
+def test_what_implies_a_property_never_holds_without_it() -> None:
+    implied = [(one, other) for one in PROPERTIES for other in PROPERTIES if one != other and implies(one, other)]
+    assert len(implied) > len(PROPERTIES)
+    for one, other in implied:
+        assert all(other.holds(view) for view in SEVERAL if one.holds(view)), f"{one.text()} and not {other.text()}"
+
+
+def test_of_properties_that_imply_each_other_one_is_left() -> None:
+    for one in PROPERTIES:
+        for other in PROPERTIES:
+            kept = canonical({one, other})
+            assert kept
+            assert all(any(implies(each, gone) for each in kept) for gone in {one, other} - set(kept))
+
+
+def test_a_property_comes_back_from_its_document_and_has_a_text_of_its_own() -> None:
+    assert [property_of(json.loads(json.dumps(each.document()))) for each in PROPERTIES] == PROPERTIES
+    assert len({each.text() for each in PROPERTIES}) == len(PROPERTIES)

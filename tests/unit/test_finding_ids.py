@@ -56,7 +56,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Works
 
 
 def size(number: int) -> Trigger:
-    return Trigger((Property("dimension", "X", (0, number)),), ONE.api, ("X",))
+    return Trigger((Property("shape[0]", "X", "=", number),), ONE.api, ("X",))
 
 
 def reduce(space: Workspace, test: StoredResult, part: str, trigger: Trigger) -> None:

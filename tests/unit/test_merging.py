@@ -14,12 +14,13 @@ from opera.oracles.verdict import Stage, Verdict
 from opera.store import StoredResult
 from opera.store.reductions import StoredReduction
 from opera.triage.candidate import Candidate
-from opera.triage.merge import by_a_node, explained, merges
-from opera.triage.merge_rules import RULES
+from opera.triage.causes import Causes
+from opera.triage.merge import RULES, candidates_of, merges
 from opera.triage.reduction.aspects import aspects
 from opera.triage.reduction.properties import Property, View, dtype_meant
 from opera.triage.reduction.trigger import Trigger
 
+PART = [each for each in RULES if each.name == "part-fails-alone"]
 CAST, ATTENTION = "ai.onnx.Cast", "ai.onnx.Attention"
 
 
@@ -55,13 +56,13 @@ def _candidate(
 
 
 def setting(name: str, value: object) -> Property:
-    return Property("is", name, value)
+    return Property("value", name, "=", value)
 
 
-SEEN = Property("element-nonzero", "x")
-FROM_FLOAT8, TO_FLOAT8 = Property("dtype", "x", "float8_e5m2"), Property("type", "to", "float8_e5m2")
-FROM_SINGLE, FROM_DOUBLE = Property("dtype", "x", "float32"), Property("dtype", "x", "float64")
-NARROW, INTEGER = Property("dtype", "x", "int2"), Property("dtype-class", "x", "integer")
+SEEN = Property("element", "x", "≠", 0)
+FROM_FLOAT8, TO_FLOAT8 = Property("dtype", "x", "=", "float8_e5m2"), Property("type", "to", "=", "float8_e5m2")
+FROM_SINGLE, FROM_DOUBLE = Property("dtype", "x", "=", "float32"), Property("dtype", "x", "=", "float64")
+NARROW, INTEGER = Property("dtype", "x", "=", "int2"), Property("dtype", "x", "is", "integer")
 MOMENTUM = "the valid momentum range is [0, 1]."
 BROADCAST = "the shapes cannot be broadcast"
 
@@ -72,52 +73,51 @@ ONE: dict[str, tuple[str, Candidate, Candidate]] = {
         crash(2, "the operands of R.mul(x) differ", line=5),
     ),
     "one line of a converter raises two messages": (
-        "same-line",
+        "same-exception",
         crash(1, "axis is missing", line=5),
         crash(2, "rank is zero", line=5),
     ),
     "an operator becomes several, and one of them gives a wrong dtype by itself too": (
-        "wrong-dtype-of-a-part",
-        wrong(1, "dtype", Property("rank", "x", 0), converter="matmul", expected="float16", actual="float32"),
+        "part-fails-alone",
+        wrong(1, "dtype", Property("rank", "x", "=", 0), converter="matmul", expected="float16", actual="float32"),
         wrong(2, "dtype", setting("beta", 2), converter="matmul+add", expected="float16", actual="float32"),
     ),
     "one setting matters, whatever else does": (
-        "same-settings",
-        wrong(1, "values", setting("mode", "up"), Property("rank", "x", 0)),
-        wrong(2, "values", setting("mode", "up"), Property("element-negative", "x")),
+        "same-condition",
+        wrong(1, "values", setting("mode", "up"), Property("rank", "x", "=", 0)),
+        wrong(2, "values", setting("mode", "up"), Property("element", "x", "<", 0)),
     ),
-    "no setting matters": ("same-settings", wrong(1, "values", Property("rank", "x", 0)), wrong(2, "values", Property("several", "x"))),
-    "wrong elements show as infinities or as values": ("similar-trigger", wrong(1, "inf", TO_FLOAT8), wrong(2, "values", FROM_FLOAT8)),
+    "no setting matters": (
+        "same-condition",
+        wrong(1, "values", Property("rank", "x", "=", 0)),
+        wrong(2, "values", Property("size", "x", ">", 1)),
+    ),
+    "wrong elements show as infinities or as values": ("same-condition", wrong(1, "inf", TO_FLOAT8), wrong(2, "values", FROM_FLOAT8)),
     "the dtype is an input's or a parameter's": (
-        "similar-trigger",
+        "same-condition",
         crash(1, "no such type", FROM_FLOAT8),
         crash(2, "no such type", TO_FLOAT8),
     ),
     "a rank differs, or a size": (
-        "similar-trigger",
-        crash(1, BROADCAST, Property("rank-differs", "x", "y")),
-        crash(2, "one dimension too many", Property("shape-differs", "x", "y")),
+        "same-condition",
+        crash(1, BROADCAST, Property("rank", "x", "differs from", "y")),
+        crash(2, "one dimension too many", Property("shape", "x", "differs from", "y")),
     ),
     "a number, or a list of it": (
-        "similar-trigger",
-        wrong(1, "values", Property("above-one", "kernel_size")),
-        wrong(2, "values", Property("item-above-one", "kernel_size"), SEEN),
+        "same-condition",
+        wrong(1, "values", Property("value", "kernel_size", ">", 1)),
+        wrong(2, "values", Property("entry", "kernel_size", ">", 1), SEEN),
     ),
-    "whatever the call, the result is wrong": ("any-call", wrong(1, "shape"), wrong(2, "values")),
+    "whatever the call, the result is wrong": ("same-condition", wrong(1, "shape"), wrong(2, "values")),
     "a further output is a placeholder": (
-        "any-call",
+        "same-condition",
         wrong(1, "dtype", output=1),
-        wrong(2, "values", Property("several", "x"), Property("empty", "y"), output=1),
+        wrong(2, "values", Property("size", "x", ">", 1), Property("size", "y", "=", 0), output=1),
     ),
     "a setting is ignored, whatever its value": (
-        "similar-settings",
-        wrong(1, "shape", setting("policy", "larger"), Property("rank", "x", 0)),
+        "same-condition",
+        wrong(1, "shape", setting("policy", "larger"), Property("rank", "x", "=", 0)),
         wrong(2, "shape", setting("policy", "smaller"), actual="[2, 2]"),
-    ),
-    "sibling parameters": (
-        "sibling-parameters",
-        wrong(1, "values", Property("is-not", "left_window_size", -1), api=ATTENTION),
-        wrong(2, "values", Property("is-not", "right_window_size", -1), SEEN, api=ATTENTION),
     ),
     "infinities of double precision are cut off, in any operator": (
         "end-of-range",
@@ -130,7 +130,7 @@ ONE: dict[str, tuple[str, Candidate, Candidate]] = {
         wrong(
             2,
             "inf",
-            Property("dtype", "x", "float64"),
+            Property("dtype", "x", "=", "float64"),
             converter="like",
             expected="-inf",
             actual="-3.4028234663852886e+38",
@@ -145,11 +145,11 @@ ONE: dict[str, tuple[str, Candidate, Candidate]] = {
 }
 TWO = {
     "one converter is part of two operators, and right by itself": (
-        wrong(1, "dtype", Property("rank", "x", 0), converter="add+matmul", expected="float16", actual="float32"),
+        wrong(1, "dtype", Property("rank", "x", "=", 0), converter="add+matmul", expected="float16", actual="float32"),
         wrong(2, "dtype", setting("beta", 2), converter="matmul+mul", expected="float16", actual="float32"),
     ),
     "one converter gives another wrong dtype in an operator that became several": (
-        wrong(1, "dtype", Property("rank", "x", 0), converter="matmul", expected="int8", actual="float32"),
+        wrong(1, "dtype", Property("rank", "x", "=", 0), converter="matmul", expected="int8", actual="float32"),
         wrong(2, "dtype", setting("beta", 2), converter="matmul+add", expected="float16", actual="float32"),
     ),
     "two converters call the line that raises": (
@@ -173,7 +173,13 @@ TWO = {
     "infinities of single precision are cut off in two operators": (
         wrong(1, "inf", SEEN, expected="inf", actual="3.4028234663852886e+38", dtype="float32"),
         wrong(
-            2, "inf", Property("dtype", "x", "float32"), converter="max", expected="-inf", actual="-3.4028234663852886e+38", dtype="float32"
+            2,
+            "inf",
+            Property("dtype", "x", "=", "float32"),
+            converter="max",
+            expected="-inf",
+            actual="-3.4028234663852886e+38",
+            dtype="float32",
         ),
     ),
     "the largest number of an ordinary dtype overflows in two operators": (
@@ -207,7 +213,7 @@ def test_one_bug(name: str) -> None:
 
 
 def test_every_rule_has_a_pair_that_it_joins() -> None:
-    assert {rule for rule, *_ in ONE.values()} == {each.name for each in RULES}
+    assert {rule for rule, *_ in ONE.values()} | {"same-fingerprint"} == {each.name for each in RULES}
 
 
 def test_a_line_that_raises_many_messages_joins_none() -> None:
@@ -248,7 +254,7 @@ def test_the_number_of_an_onnx_element_type_is_a_dtype() -> None:
 
 @pytest.mark.parametrize("operand", ["torch.constant.int", "torch.constant.bool", "torch.vtensor.literal", "torch.prim.ListConstruct"])
 def test_an_operand_that_is_not_legal_says_nothing_of_other_converters(operand: str) -> None:
-    form = Property("form", "", "runtime")
+    form = Property("form", "", "=", "runtime")
     pad = crash(1, f"failed to legalize operation '{operand}'", form, stage=Stage.CODEGEN, converter="pad", line=3)
     alike = crash(2, "failed to legalize operation 'torch.constant.float'", form, stage=Stage.CODEGEN, converter="pad", line=3)
     other = crash(3, "failed to legalize operation 'torch.constant.float'", form, stage=Stage.CODEGEN, converter="conv", line=3)
@@ -257,16 +263,16 @@ def test_an_operand_that_is_not_legal_says_nothing_of_other_converters(operand: 
 
 
 def test_tests_that_no_reduction_covers_stay_with_the_first_finding_of_their_fingerprint() -> None:
-    reduced = crash(1, "the operands of R.add(x, y) differ", Property("rank", "x", 0), line=5)
+    reduced = crash(1, "the operands of R.add(x, y) differ", Property("rank", "x", "=", 0), line=5)
     others = replace(reduced, finding=reduced.fingerprint, reduction=None)
     elsewhere = replace(crash(2, "no such operator", converter="other"), finding="f" * 16, fingerprint="f" * 16, reduction=None)
     (merge,) = merges([reduced, others, elsewhere])
     assert (merge.finding, merge.other) == (reduced.finding, others.finding)
-    assert "not reduced" in merge.reason
+    assert "was not reduced" in merge.reason
 
 
 def made_of(number: int, parts: str, *others: Property) -> Candidate:
-    return wrong(number, "values", *others, Property("calls", "", parts), api="opera.program", converter="program")
+    return wrong(number, "values", *others, Property("calls", "", "has", parts), api="opera.program", converter="program")
 
 
 def test_programs_that_fail_with_one_operator_of_several_dtypes_are_one_finding() -> None:
@@ -278,7 +284,7 @@ def test_programs_that_need_other_operators_are_two_findings_though_the_importer
     """The importer's own function raises for each operator; no other frame names the converter."""
 
     def refused(number: int, call: str, parts: str) -> Candidate:
-        message, calls = f"the operands of {call} differ", Property("calls", "", parts)
+        message, calls = f"the operands of {call} differ", Property("calls", "", "has", parts)
         made = crash(number, message, calls, api="opera.program", converter="program", line=5, importer="from_onnx")
         return replace(made, project=("tvm.",))
 
@@ -289,14 +295,15 @@ def test_programs_that_need_other_operators_are_two_findings_though_the_importer
 
 def test_a_program_is_explained_by_one_that_is_made_of_a_part_of_it() -> None:
     small, large = made_of(1, "if + any operator"), made_of(2, "if + add(float32, float32)")
-    assert [(each.finding, each.other) for each in explained([large, small])] == [(small.finding, large.finding)]
+    assert [(each.finding, each.other) for each in merges([large, small], PART)] == [(small.finding, large.finding)]
     for other in (made_of(3, "equal(bool, bool)"), made_of(4, "any operator"), made_of(5, "if", setting("form", "baked"))):
-        assert list(explained([other, large])) == []
-    assert list(explained([wrong(6, "values", SEEN), large])) == []
+        assert merges([other, large], PART) == []
+    assert merges([wrong(6, "values", SEEN), large], PART) == []
 
 
 def failing(number: int, instance: str, verdict: Verdict = Verdict.INCONSISTENT) -> StoredResult:
-    return replace(wrong(number, "values").representative, instance=instance, verdict=verdict)
+    made = wrong(number, "values") if verdict is Verdict.INCONSISTENT else crash(number, "no such operator")
+    return replace(made.representative, instance=instance)
 
 
 NAMES = {"graph": ["case::0"], "node": ["other::0", "case::0::nodes"], "elsewhere": ["another::0::nodes"], "unknown": ["rest::0"]}
@@ -304,7 +311,7 @@ GRAPH, NODE = "g" * 16, "n" * 16
 
 
 def joined_by_a_node(findings: dict[str, list[StoredResult]]) -> list[tuple[str, str]]:
-    return [(each.finding, each.other) for each in by_a_node(findings, NAMES.__getitem__)]
+    return [(each.finding, each.other) for each in merges(candidates_of(findings, Causes(), NAMES.__getitem__), PART)]
 
 
 def test_a_graph_belongs_to_its_node_that_fails_alone() -> None:

@@ -29,8 +29,8 @@ from opera.triage.merge import merges
 from opera.triage.reduction.aspects import aspects
 from opera.triage.reduction.candidates import steps_for
 from opera.triage.reduction.complexity import complexity
-from opera.triage.reduction.properties import Property, View
-from opera.triage.reduction.trigger import ALWAYS, Trigger, canonical, covering, trigger_of
+from opera.triage.reduction.properties import Property, View, canonical
+from opera.triage.reduction.trigger import ALWAYS, Trigger, covering, trigger_of
 from opera.triage.runner import Triage, TriageOptions, Untried
 
 
@@ -165,15 +165,15 @@ def test_the_trigger_is_the_most_general_set_that_tells_failures_from_passes() -
 @pytest.mark.parametrize(
     ("properties", "text"),
     [
-        ((("dtype-class", "integer"), ("dtype-not", "float32")), "dtype(x) is integer"),
-        ((("dtype-class-not", "floating-point"), ("dtype-not", "float32")), "dtype(x) is not floating-point"),
-        ((("dtype-class", "integer"), ("dtype-class-not", "floating-point")), "dtype(x) is integer"),
-        ((("dtype", "uint8"), ("dtype-class", "integer"), ("dtype-not", "float32")), "dtype(x)=uint8"),
-        ((("dtype-class", "floating-point"), ("dtype-not", "float32")), "dtype(x) is floating-point, dtype(x)≠float32"),
+        ((("is", "integer"), ("≠", "float32")), "dtype(x) is integer"),
+        ((("is not", "floating-point"), ("≠", "float32")), "dtype(x) is not floating-point"),
+        ((("is", "integer"), ("is not", "floating-point")), "dtype(x) is integer"),
+        ((("=", "uint8"), ("is", "integer"), ("≠", "float32")), "dtype(x)=uint8"),
+        ((("is", "floating-point"), ("≠", "float32")), "dtype(x) is floating-point, dtype(x)≠float32"),
     ],
 )
 def test_a_trigger_says_of_a_dtype_only_what_the_rest_does_not_say(properties: tuple[tuple[str, str], ...], text: str) -> None:
-    trigger = Trigger(canonical({Property(kind, "x", value) for kind, value in properties}), "torch.f", ("x",))
+    trigger = Trigger(canonical({Property("dtype", "x", *each) for each in properties}), "torch.f", ("x",))
     assert trigger.text() == text
 
 
@@ -196,14 +196,14 @@ def test_floating_point_dtypes_that_pass_are_told_from_all_others(dtypes: tuple[
 
 
 def test_a_trigger_holds_for_another_operator_by_the_places_of_its_tensors() -> None:
-    trigger = Trigger((Property("dtype-differs", "X", "Y"),), "ai.onnx.Pow", ("X", "Y"))
+    trigger = Trigger((Property("dtype", "X", "differs from", "Y"),), "ai.onnx.Pow", ("X", "Y"))
     other = Instance("onnx", "ai.onnx.Mod", Kind.NODE, call=(Argument("A", tensor(1.0)), Argument("B", tensor(1, "int32"))))
     assert trigger.holds(other, "runtime")
     assert trigger.anonymous() == "dtype(x0)≠dtype(x1)"
 
 
 def test_values_that_were_not_kept_are_believed_to_be_what_their_constraint_allows() -> None:
-    negative = Property("element-negative", "x")
+    negative = Property("element", "x", "<", 0)
     drawn = Instance("pytorch", "torch.f", Kind.FUNCTION, call=(Argument("x", Tensor((3,), "float32")),))
     assert negative.holds(View(drawn, "runtime"))
 
@@ -256,7 +256,7 @@ def test_a_trigger_splits_a_fingerprint_and_the_part_with_the_first_test_keeps_t
     assert one.fingerprint == two.fingerprint
     fill(workspace, (one, mixed), (two, plain))
     assert [each.id for each in findings(workspace)] == [one.fingerprint]
-    trigger = Trigger((Property("dtype-differs", "X", "Y"),), mixed.api, ("X", "Y"))
+    trigger = Trigger((Property("dtype", "X", "differs from", "Y"),), mixed.api, ("X", "Y"))
     Reductions(workspace).keep(reduced(one, "f" * 16, trigger))
     first, other = sorted(findings(workspace), key=lambda each: each.tests[0].test)
     assert (first.id, first.trigger) == (one.fingerprint, "dtype(X)≠dtype(Y)")
@@ -276,7 +276,7 @@ class Slipping(Triage):
 
     def _reduced(self, place: object, task: Any) -> StoredReduction:
         self.asked.append(task.test.test)
-        return reduced(task.test, "f" * 16, Trigger((Property("dtype", "X", "int64"),), task.instance.api, ("X", "Y")))
+        return reduced(task.test, "f" * 16, Trigger((Property("dtype", "X", "=", "int64"),), task.instance.api, ("X", "Y")))
 
 
 def test_other_seeds_of_a_call_that_was_reduced_are_not_reduced_again(workspace: Workspace) -> None:
@@ -295,7 +295,7 @@ class Apart(Slipping):
 
     def _reduced(self, place: object, task: Any) -> StoredReduction:
         self.asked.append(task.test.test)
-        trigger = Trigger((Property("dtype", "X", task.instance.call[0].value.dtype),), task.instance.api, ("X", "Y"))
+        trigger = Trigger((Property("dtype", "X", "=", task.instance.call[0].value.dtype),), task.instance.api, ("X", "Y"))
         return reduced(task.test, finding_id(str(task.test.fingerprint), trigger), trigger)
 
 
@@ -319,11 +319,10 @@ def test_a_program_that_no_trigger_explains_is_a_finding_of_its_own() -> None:
     """All wrong results of programs share a fingerprint, so it says nothing of the cause; that of a single operator does."""
     result = crash("a", pow_of(FLOAT, FLOAT), "bad")
     fingerprint = str(result.fingerprint)
-    for kind, joined in (("calls", 0), ("dtype", 1)):
-        name = "" if kind == "calls" else "X"
-        trigger = Trigger((Property(kind, name, "add(float32, float32)"),), "opera.program", ())
+    for needs, joined in ((Property("calls", "", "has", "add(float32, float32)"), 0), (Property("dtype", "X", "=", "float32"), 1)):
+        trigger = Trigger((needs,), "opera.program", ())
         known = Candidate("f" * 16, fingerprint, result, reduced(result, "f" * 16, trigger))
-        found = merges([known, Candidate(fingerprint, fingerprint, replace(result, test="b" * 64), None)], rules=())
+        found = merges([known, Candidate(fingerprint, fingerprint, replace(result, test="b" * 64), None)])
         assert len(found) == joined
 
 
@@ -409,7 +408,7 @@ def test_fifty_thousand_failures_are_grouped_one_by_one(workspace: Workspace) ->
     instance = pow_of(FLOAT, INTEGER)
     results = [crash(f"{place:08x}", instance, f"message {'abcdefghij'[place % 10]} of kind {place % 7}") for place in range(50_000)]
     Corpus(workspace).add([(instance, Occurrence("node-tests", "test"))])
-    trigger = Trigger((Property("dtype-differs", "X", "Y"),), instance.api, ("X", "Y"))
+    trigger = Trigger((Property("dtype", "X", "differs from", "Y"),), instance.api, ("X", "Y"))
     Reductions(workspace).keep(reduced(results[0], "d" * 16, trigger))
     found = group(results, knowledge_of(workspace))
     assert sum(len(each.tests) for each in found) == 50_000
@@ -417,9 +416,9 @@ def test_fifty_thousand_failures_are_grouped_one_by_one(workspace: Workspace) ->
 
 
 def test_what_any_wrong_result_needs_in_order_to_be_seen_tells_no_causes_apart() -> None:
-    seen = Trigger((Property("dtype", "x", "float8_e5m2"), Property("element-nonzero", "x")), "a.Cast", ("x",))
-    plain = Trigger((Property("dtype", "x", "float8_e5m2"),), "a.Cast", ("x",))
-    other = Trigger((Property("is", "mode", "cubic"), Property("elements-differ", "x")), "a.Resize", ("x",))
+    seen = Trigger((Property("dtype", "x", "=", "float8_e5m2"), Property("element", "x", "≠", 0)), "a.Cast", ("x",))
+    plain = Trigger((Property("dtype", "x", "=", "float8_e5m2"),), "a.Cast", ("x",))
+    other = Trigger((Property("value", "mode", "=", "cubic"), Property("distinct elements", "x", ">", 1)), "a.Resize", ("x",))
     assert seen.anonymous() == plain.anonymous() == "dtype(x0)=float8_e5m2"
     assert other.anonymous() == "mode=cubic"
-    assert Trigger((Property("several", "x"),), "a.Sum", ("x",)).anonymous() == ""
+    assert Trigger((Property("size", "x", ">", 1),), "a.Sum", ("x",)).anonymous() == ""

@@ -10,9 +10,9 @@ from opera.compilers.saved_model import output_places
 from opera.instance import Tensor
 from opera.models.sampling import draw
 from opera.triage.reduction.aspects import aspects
-from opera.triage.reduction.places import without_slice
 from opera.triage.reduction.properties import View
 from opera.triage.reduction.shapes import lower_ranks
+from opera.triage.reduction.tensors import without_slice
 
 
 def test_a_slice_goes_and_the_others_stay() -> None:

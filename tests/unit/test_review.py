@@ -5,6 +5,7 @@ Each false alarm below has a twin that differs in the one decisive property, and
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from reviewing import reviewed
 from opera.instance import Argument, Instance, Kind
 from opera.oracles.filters import filters, order_is_specified
 
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "verdicts-and-oracles.md"
 FLOATS = np.array([0.1, 1.0, -2.5, 7.25], "float32")
 
 
@@ -354,6 +356,7 @@ def test_which_of_equal_elements_is_named_matters_where_the_library_says_so(
 
 
 @pytest.mark.parametrize("each", filters(), ids=lambda each: f"{each.reason}:{each.condition}")
-def test_every_filter_says_why(each: Any) -> None:
+def test_every_filter_says_why_and_its_condition_is_explained(each: Any) -> None:
+    assert f"| `{each.condition}` |" in PAGE.read_text(encoding="utf-8")
     assert len(each.scope.why.split()) > 5
     assert each.reason == each.reason.lower()

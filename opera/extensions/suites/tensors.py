@@ -7,14 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from opera.arrays import Array, ModelValue, as_array, as_text, dtype_name, is_array, pack
+from opera.models.onnx_types import NUMBERS
 
-_KINDS = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9, "float16": 10,
-    "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15, "bfloat16": 16, "float8_e4m3fn": 17,
-    "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21, "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24,
-    "uint2": 25, "int2": 26,
-}  # fmt: skip
-"""Numbers of `TensorProto.DataType`, from onnx.proto."""
 _DIMS, _DATA_TYPE, _STRINGS, _NAME, _RAW = 1, 2, 6, 8, 9
 _SEQUENCE_NAME, _ELEMENT, _TENSORS = 1, 2, 3
 
@@ -46,10 +40,10 @@ def tensor_proto(array: Array, name: str) -> bytes:
         NoTensor: ONNX has no such dtype.
     """
     kind = dtype_name(array.dtype)
-    if kind not in _KINDS:
+    if kind not in NUMBERS:
         raise NoTensor(f"ONNX has no dtype {kind}")
     parts = [_number(_DIMS, size) for size in array.shape]
-    parts.append(_number(_DATA_TYPE, _KINDS[kind]))
+    parts.append(_number(_DATA_TYPE, NUMBERS[kind]))
     if kind == "string":
         parts += [_field(_STRINGS, as_text(item).encode("utf-8", "surrogateescape")) for item in array.reshape(-1).tolist()]
     parts.append(_field(_NAME, name.encode()))

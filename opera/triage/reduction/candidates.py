@@ -11,94 +11,48 @@ import numpy as np
 from opera.arrays import Array
 from opera.instance import Argument, DType, Instance, Kind, Tensor
 from opera.instance.values import Value, ends_of
-from opera.triage.reduction import ordinary, shapes
-from opera.triage.reduction.places import Part, Place, arguments, array_of, edit, edited, places, put, with_dtype, without
+from opera.triage.reduction import shapes
+from opera.triage.reduction.places import Part, Place, arguments, edited, on_tensors, places, put, tensors_of, without
+from opera.triage.reduction.tensors import array_of, edit, retyped
 
 SIMPLE_DTYPES = ("float32", "int64", "int32", "bool", "float64")
 _FEW_ELEMENTS = 32
 
 
-def retyped(value: Value, old: str, new: str) -> Value:
-    """*value* in dtype *new* where it is a tensor of dtype *old*, or that dtype itself; else as it is."""
-    if isinstance(value, DType) and value.name == old:
-        return DType(new)
-    if isinstance(value, Tensor) and value.dtype == old:
-        return with_dtype(value, new) or value
-    return value
-
-
-def changed(value: Value, change: Callable[[Array], Array]) -> Value:
-    """*value* with its elements changed where it is a tensor that has some; else as it is."""
-    return (edit(value, change) or value) if isinstance(value, Tensor) else value
-
-
-def _zeros(array: Array) -> Array:
-    return np.zeros_like(array)
-
-
-def _ones(array: Array) -> Array:
-    return np.ones_like(array)
-
-
 def _counting(array: Array) -> Array:
-    return np.arange(array.size, dtype=np.float64).reshape(array.shape)
+    return np.arange(array.size, dtype=np.float64)
 
 
-def _counting_a_little(array: Array) -> Array:
-    return (np.arange(array.size, dtype=np.float64) % 3).reshape(array.shape)
-
-
-def _constant(array: Array) -> Array:
-    return np.full_like(array, array.reshape(-1)[0]) if array.size else array
-
-
-def _small_integers(array: Array) -> Array:
-    return np.clip(np.rint(np.nan_to_num(np.real(array).astype(np.float64))), -4, 4)
-
-
-def _signs(array: Array) -> Array:
-    return np.sign(np.nan_to_num(np.real(array).astype(np.float64)))
-
-
-def _rounded(array: Array) -> Array:
-    return np.rint(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64))
-
-
-def _one_digit(array: Array) -> Array:
-    return np.round(array.astype(np.complex128 if array.dtype.kind == "c" else np.float64), 1)
+def _small(array: Array) -> Array:
+    return np.rint(np.nan_to_num(np.real(array).astype(np.float64)))
 
 
 def _three_digits(array: Array) -> Array:
     """Each element with three significant digits."""
     if array.dtype.kind != "f":
         return array
-    numbers = array.astype(np.float64)
-    return np.array([float(f"{each:.3g}") for each in numbers.reshape(-1)]).reshape(array.shape)
+    return np.array([float(f"{each:.3g}") for each in array.astype(np.float64).reshape(-1)])
 
 
-def _positive(array: Array) -> Array:
-    return np.abs(array)
-
-
-def _finite(array: Array) -> Array:
-    return np.where(np.isfinite(array), array, np.zeros_like(array)) if array.dtype.kind in "fc" else array
+def _wide(array: Array) -> Array:
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)
 
 
 PLAIN: tuple[Callable[[Array], Array], ...] = (
-    _ones,
-    _zeros,
-    _constant,
-    _counting_a_little,
+    np.ones_like,
+    np.zeros_like,
+    lambda array: np.full_like(array, array.reshape(-1)[0]),
+    lambda array: _counting(array) % 3,
     _counting,
-    _signs,
-    _small_integers,
-    _rounded,
-    _one_digit,
+    lambda array: np.sign(np.nan_to_num(np.real(array).astype(np.float64))),
+    lambda array: np.clip(_small(array), -4, 4),
+    lambda array: np.rint(_wide(array)),
+    lambda array: np.round(_wide(array), 1),
     _three_digits,
-    _positive,
-    _finite,
+    np.abs,
+    lambda array: np.where(np.isfinite(array), array, np.zeros_like(array)) if array.dtype.kind in "fc" else array,
 )
-"""Ways to make values plain, the most radical first."""
+"""Ways to make values plain, the most radical first: ones, zeros, one value, 0 1 2, counting, signs, small integers, fewer digits."""
 
 
 def element_by_element(tensor: Tensor) -> Iterator[Tensor]:
@@ -107,22 +61,19 @@ def element_by_element(tensor: Tensor) -> Iterator[Tensor]:
     if array is None or not 1 < array.size <= _FEW_ELEMENTS or array.dtype.kind == "O":
         return
     indices = np.arange(array.size)
-    size = (array.size + 1) // 2
-    while size:
-        for start in range(0, array.size, size):
-            yield from _set(tensor, indices[start : start + size], 1)
-            yield from _set(tensor, indices[start : start + size], 0)
-        size = 0 if size == 1 else (size + 1) // 2
-    for index in indices:
+    for chunk in chunks(indices.tolist()):
+        for number in (1, 0):
+            yield from _set(tensor, chunk, number)
+    for index in indices.tolist():
         for number in (1, 0, 2, -1):
-            yield from _set(tensor, indices[index : index + 1], number)
+            yield from _set(tensor, [index], number)
 
 
-def _set(tensor: Tensor, where: Array, number: int) -> Iterator[Tensor]:
+def _set(tensor: Tensor, where: Sequence[int], number: int) -> Iterator[Tensor]:
     def change(array: Array) -> Array:
         flat = array.reshape(-1).copy()
-        flat[where] = np.asarray(number).astype(array.dtype)
-        return flat.reshape(array.shape)
+        flat[list(where)] = np.asarray(number).astype(array.dtype)
+        return flat
 
     found = edit(tensor, change)
     if found is not None:
@@ -251,14 +202,12 @@ def _is_integer(dtype: str) -> bool:
 def simpler_values(instance: Instance) -> Iterator[Instance]:
     """The values of all tensors, then of one tensor at a time, made plain; at last single elements."""
     for change in PLAIN:
-        yield edited(instance, lambda _, value, change=change: changed(value, change))
-    tensors = [(place, value) for place, value in places(instance) if isinstance(value, Tensor)]
+        yield on_tensors(instance, lambda tensor, change=change: edit(tensor, change) or tensor)
+    tensors = tensors_of(instance)
     for place, tensor in tensors:
-        for change in PLAIN:
-            yield put(instance, place, changed(tensor, change))
+        yield from (put(instance, place, edit(tensor, change) or tensor) for change in PLAIN)
     for place, tensor in tensors:
-        for simpler in element_by_element(tensor):
-            yield put(instance, place, simpler)
+        yield from (put(instance, place, simpler) for simpler in element_by_element(tensor))
 
 
 def chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
@@ -280,8 +229,8 @@ STEPS: tuple[Candidates, ...] = (
     simpler_parameters,
     simpler_dtypes,
     simpler_values,
-    ordinary.varied,
-    ordinary.more_ordinary,
+    shapes.varied,
+    shapes.more_ordinary,
 )
 """The steps of a reduction, the coarsest first; at last what a person would rather write, which costs less than it looks."""
 

@@ -1,147 +1,136 @@
-"""The complexity of an instance: one number, which a reduction must lower. docs/reference/reduction.md specifies it."""
+"""The order of instances by complexity, in which a reduction must get lower. docs/reference/reduction.md specifies it.
+
+It is shortlex, as in shrinkers of property-based tests: the instance with fewer parts is simpler; of two with as many, the one whose
+oddest number is plainer. A person would rather write two ordinary elements than one odd one, so odd tensors count as larger ones.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import numpy as np
 
 from opera.arrays import Array
-from opera.instance import Call, DType, Graph, Instance, Tensor
+from opera.instance import DType, Graph, Instance, Tensor
 from opera.instance.codec import encode_value
-from opera.instance.values import Value, ends_of
-from opera.triage.reduction.places import array_of, places
+from opera.instance.values import Value
+from opera.triage.reduction.places import places
+from opera.triage.reduction.tensors import array_of
 
-ARGUMENT = 20.0
-"""Cost of every given argument that is not at its default."""
-_RANK = 12.0
-_TENSOR = 6.0
-_STRIDED = 8.0
-_OUTPUT = 5.0
-_MOST_OF_VALUES = 60.0
-_UNKNOWN_VALUES = 40.0
-_NO_DIMENSION = 34.0
-_EMPTY = 44.0
-_ONE_ELEMENT = 14.0
-_ALONE = 60.0
-_TWIN = 8.0
-_ZERO = 1.6
-"""Of a fractional element that is zero, on top of the number: zeros hide much."""
-_UNIFORM = 3.0
-"""Of an element, of at most six, in a tensor of several whose elements are alike."""
-_DTYPES = {"float32": 0.0, "int64": 1.0, "int32": 2.0, "bool": 6.0, "float64": 4.0}
-_OTHER_DTYPE = 8.0
+Complexity = tuple[float | tuple[float, ...], ...]
+_DTYPES = ("float32", "int64", "int32", "float64", "bool")
+"""Dtypes from the plainest on; all others come after them."""
+_FEW = 4
+"""Elements of a tensor that a person writes one by one, so that they differ."""
+_MOST = 64
+"""Elements of a tensor that are compared one by one."""
+_EMPTY, _SCALAR, _SINGLE, _ALONE, _ALIKE = 6, 5, 4, 8, 1
+"""Elements that an odd tensor counts for: one without an element, without a dimension, of one element; more of them, for one that is alone
+in a sequence, and for one of few elements that are alike, or that are those of another tensor."""
+_WHOLE, _SPECIAL, _FRACTION, _COMPLEX, _OPAQUE = range(5)
+"""Kinds of values, the plainest first."""
+_ZERO = 2.5
+"""Place of a zero among the whole elements of a floating-point tensor: zeros hide much."""
 
 
-def dtype_cost(name: str) -> float:
-    """Cost of a dtype: 0 for float32, which every compiler has."""
-    return _DTYPES.get(name, _OTHER_DTYPE)
+def complexity(instance: Instance) -> Complexity:
+    """The complexity of *instance*: what compares lower is simpler."""
+    values = [value for _, value in places(instance)]
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    given, others = _arguments(instance)
+    keys = sorted((key for value in values for key in _keys(value)), reverse=True)
+    return (
+        instance.kind.behaviour.cost(instance),
+        given,
+        _facts(instance),
+        others,
+        sum(each.strides is not None or each.layout != "strided" for each in tensors),
+        sum(_place_of_dtype(each) for each in values),
+        sum(key > (_WHOLE, math.inf) for key in keys),
+        _elements(values, tensors),
+        len(values),
+        sum(len(each.shape) for each in tensors),
+        sum(sum(each.shape) for each in tensors),
+        *keys,
+    )
 
 
-def complexity(instance: Instance) -> float:
-    """The complexity of *instance*: the sum over its arguments, outputs and context facts."""
+def _arguments(instance: Instance) -> tuple[int, int]:
+    """The numbers of arguments that say something, and of those that are absent or at their defaults."""
     defaults = {name: encode_value(value) for name, value in instance.defaults}
-    total = instance.kind.behaviour.cost(instance)
-    for argument in instance.arguments():
-        if argument.value is None and argument.name not in defaults:
-            total += 1.0
-        elif (
-            argument.name in defaults and not isinstance(argument.value, Tensor) and encode_value(argument.value) == defaults[argument.name]
-        ):
-            total += 2.0
+    given = 0
+    for each in instance.arguments():
+        if each.name in defaults:
+            given += isinstance(each.value, Tensor) or encode_value(each.value) != defaults[each.name]
         else:
-            total += ARGUMENT + value_cost(argument.value)
+            given += each.value is not None
+    return given, sum(1 for _ in instance.arguments()) - given
+
+
+def _facts(instance: Instance) -> int:
+    """The number of outputs that are wanted, of types that are declared, and of facts that are no version."""
+    count = 0
     for name, value in instance.context:
-        if name == "outputs":
-            total += _OUTPUT * sum(bool(kept) for kept in value)
-        elif name in ("output_types", "input_types"):
-            total += sum(item is not None for item in value)
+        if name in ("outputs", "output_types", "input_types"):
+            count += sum(bool(each) for each in value)
         elif name not in ("opset", "graph", "opsets"):
-            total += _OUTPUT
-    return total + _TWIN * _twins(instance)
+            count += 1
+    return count
 
 
-def _twins(instance: Instance) -> int:
-    """How many tensors are equal to another one: what exchanges or drops an operand stays unseen."""
-    known = [value for _, value in places(instance) if isinstance(value, Tensor) and value.data and value.size > 1]
-    return len(known) - len(set(known))
+def _elements(values: list[Value], tensors: list[Tensor]) -> int:
+    """The number of elements of all tensors; odd ones count as larger."""
+    count = _ALONE * sum(isinstance(each, (list, tuple)) and len(each) == 1 and isinstance(each[0], Tensor) for each in values)
+    for each in tensors:
+        count += _SCALAR if not each.shape else {0: _EMPTY, 1: _SINGLE}.get(each.size, each.size)
+        if 1 < each.size <= _FEW and (array := array_of(each)) is not None:
+            count += _ALIKE * _are_alike(array)
+    known = [each for each in tensors if each.data and each.size > 1]
+    return count + _ALIKE * (len(known) - len(set(known)))
 
 
-def value_cost(value: Value) -> float:
-    """Cost of one value, with nested values."""
+def _are_alike(array: Array) -> bool:
+    return array.dtype.kind != "O" and bool((array == array.reshape(-1)[0]).all())
+
+
+def _place_of_dtype(value: Value) -> int:
+    if not isinstance(value, (Tensor, DType)):
+        return 0
+    name = value.dtype if isinstance(value, Tensor) else value.name
+    return _DTYPES.index(name) if name in _DTYPES else len(_DTYPES)
+
+
+def _keys(value: Value) -> Iterator[tuple[float, ...]]:
+    """What tells which of two values is plainer: of each number of a value that contains no other."""
     if isinstance(value, Tensor):
-        return _tensor(value)
-    if isinstance(value, bool):
-        return 1.0 if value else 0.5
-    if isinstance(value, (int, float)):
-        return number_cost(value)
-    if isinstance(value, complex):
-        return 2.0 + number_cost(value.real) + number_cost(value.imag)
-    if isinstance(value, (list, tuple)):
-        distinct = len({str(encode_value(item)) for item in value}) if not any(isinstance(item, Tensor) for item in value) else 0
-        alone = _ALONE if len(value) == 1 and isinstance(value[0], Tensor) else 0.0
-        return sum(2.0 + value_cost(item) for item in value) + distinct + alone
-    if isinstance(value, dict):
-        return sum(2.0 + value_cost(item) for item in value.values())
-    if isinstance(value, slice):
-        return 1.0 + sum(value_cost(end) for end in ends_of(value))
-    if isinstance(value, Call):
-        return 10.0 + sum(2.0 + value_cost(item) for _, item in value.arguments)
-    if isinstance(value, Graph):
-        return len(value.data) / 16.0
-    if isinstance(value, DType):
-        return dtype_cost(value.name)
-    return 0.0 if value is None else 2.0
+        yield from _numbers(value)
+    elif isinstance(value, Graph):
+        yield _OPAQUE, len(value.data)
+    elif isinstance(value, (bool, int, float, complex)):
+        yield _number(value)
+    elif not isinstance(value, (list, tuple, dict)):
+        yield () if value is None else (_WHOLE,)
 
 
-def number_cost(number: float) -> float:
-    """Cost of a number: 1 and integer 0 are the simplest, then 0.0 (hides much), small integers, large ones, fractions; a sign adds."""
-    if not math.isfinite(number):
-        return 6.0
-    size = abs(number)
-    sign = 2.0 if number < 0 else 0.0
-    if size <= 1 and size == int(size):
-        return sign + (1.0 if isinstance(number, int) or size == 0 else 0.5)
-    if size >= 1e15 or size == int(size):
-        return sign + (size if size <= 3 else 2.0 + math.log2(size))
-    return sign + 6.0 + min(10, len(repr(float(f"{size:.7g}"))))
-
-
-def _tensor(tensor: Tensor) -> float:
-    cost = _TENSOR + _RANK * len(tensor.shape) + dtype_cost(tensor.dtype) + sum(_dimension(dim) for dim in tensor.shape)
-    if tensor.strides is not None or tensor.layout != "strided":
-        cost += _STRIDED
+def _numbers(tensor: Tensor) -> Iterator[tuple[float, ...]]:
     array = array_of(tensor)
-    return cost + _oddity(tensor, array) + (_UNKNOWN_VALUES if array is None else values_cost(array))
+    if array is None:
+        yield (_OPAQUE,)
+    elif array.dtype.kind != "O":
+        numbers = array.reshape(-1)[:_MOST]
+        whole = array.dtype.kind in "biu"
+        for each in numbers.astype(np.complex128 if array.dtype.kind == "c" else np.float64).tolist():
+            yield _number(int(each) if whole else each) if whole or each else (_WHOLE, False, _ZERO)
 
 
-def _oddity(tensor: Tensor, array: Array | None) -> float:
-    """What a tensor costs that a person would not write: no dimension, no element or one, all elements alike."""
-    if not tensor.shape:
-        return _NO_DIMENSION
-    if tensor.size <= 1:
-        return _ONE_ELEMENT if tensor.size else _EMPTY
-    if array is None or array.dtype.kind == "O" or not (array == array.reshape(-1)[0]).all():
-        return 0.0
-    return _UNIFORM * min(tensor.size, 6)
-
-
-def _dimension(dim: int) -> float:
-    return 3.0 if dim == 0 else 2.0 * math.log2(dim) + (0.0 if dim == 1 else 1.0)
-
-
-def values_cost(array: Array) -> float:
-    """Cost of the elements of a tensor: the sum over at most 64 of them, at most 60 in all."""
-    if array.size == 0 or array.dtype.kind == "O":
-        return float(min(array.size, 8))
-    flat = array.reshape(-1)
-    if flat.dtype.kind == "b":
-        return min(_MOST_OF_VALUES, 0.1 * float(np.count_nonzero(flat)))
-    numbers = flat[:64].astype(np.complex128 if flat.dtype.kind == "c" else np.float64)
-    cost = 0.0
-    whole = flat.dtype.kind in "iu"
-    for item in numbers.tolist():
-        cost += value_cost(int(item) if whole else item) + (0.0 if whole or item else _ZERO)
-        if cost >= _MOST_OF_VALUES:
-            return _MOST_OF_VALUES + min(20.0, math.log2(1 + flat.size))
-    return cost + min(8, len(np.unique(numbers)) - 1)
+def _number(number: complex) -> tuple[float, ...]:
+    """One before zero, then whole numbers by size, infinities and NaN, fractions by their digits; negative ones after all others."""
+    if isinstance(number, complex):
+        return (_COMPLEX, *_number(number.real), *_number(number.imag))
+    size, negative = abs(number), number < 0
+    if not math.isfinite(size):
+        return _SPECIAL, negative
+    if isinstance(number, int) or size >= 1e15 or size.is_integer():
+        return _WHOLE, negative, size or (1 if isinstance(number, int) else 1.5)
+    return _FRACTION, negative, len(repr(float(f"{size:.7g}")))

@@ -10,35 +10,22 @@ import numpy as np
 from opera.instance import Tensor
 from opera.instance.values import Value
 from opera.models.forms import form_parts
-from opera.triage.reduction.places import array_of, put, with_dtype, with_values, without
-from opera.triage.reduction.properties import Property, View, json_of
+from opera.triage.reduction.places import put, without
+from opera.triage.reduction.properties import ACCESSORS, Property, View, absent, json_of
+from opera.triage.reduction.tensors import array_of, with_dtype, with_values
 
 Facet = tuple[str, str]
 """What may differ, and the value that it is about; dtypes and shapes of tensors go together, because they have to fit each other."""
 _DTYPE, _SHAPE = ("dtype", ""), ("shape", "")
-_OF_DTYPES = ("dtype", "dtype-class", "dtype-class-not", "dtype-not", "dtype-differs")
-_OF_SHAPES = (
-    "rank", "rank-at-least", "rank-at-most", "rank-differs", "shape-differs", "dimension", "dimension-above-one", "empty",
-    "dimension-empty", "single", "several",
-)  # fmt: skip
-_FACETS = {
-    **{"form": "form", "opset-at-least": "opset", "opset-at-most": "opset", "calls": "program", "strided": "strides"},
-    **dict.fromkeys(_OF_DTYPES, "dtype"),
-    **dict.fromkeys(_OF_SHAPES, "shape"),
-    **dict.fromkeys(("nan", "inf", "positive-infinity", "negative-infinity"), "contents"),
-}
-"""What a property is about, by its kind; kinds that begin with `element` are about contents, the others about a parameter."""
+_TEST_AS_A_WHOLE = {"output": "outputs", "calls": "program"}
+"""Facts of the context that these accessors read."""
 
 
 def facet_of(one: Property) -> Facet:
     """What *one* is about."""
-    if one.kind == "context":
-        return "context", str(one.value[0])
-    if one.kind == "output":
-        return "context", "outputs"
-    facet = _FACETS.get(one.kind, "contents" if one.kind.startswith("element") else "parameter")
-    if facet == "program":
-        return "context", "program"
+    facet = ACCESSORS[one.kind].facet
+    if facet == "context":
+        return facet, _TEST_AS_A_WHOLE.get(one.kind, one.name)
     return facet, _top(one.name) if facet == "parameter" else one.name if facet in ("contents", "strides") else ""
 
 
@@ -117,7 +104,7 @@ def _adopted(base: View, other: View, property: Property) -> View | None:
         inputs, opset = (form_parts((other if kind == each else base).form)[place] for place, each in enumerate(("form", "opset")))
         return View(base.instance, str(inputs) if opset is None else f"{inputs}@{opset}")
     place = base.places.get(property.name)
-    if property.kind == "absent" and place is None:
+    if property == absent(property.name) and place is None:
         given = [each for each in other.instance.call if each.name == property.name]
         return View(replace(base.instance, call=(*base.instance.call, *(replace(each, keyword=True) for each in given))), base.form)
     if kind == "context" or place is None:
@@ -143,5 +130,5 @@ def _tensor(kind: str, own: Tensor, wanted: Tensor) -> Tensor | None:
     if source is None or not source.size or "string" in (own.dtype, wanted.dtype):
         return None
     shape = wanted.shape if kind == "shape" else own.shape
-    given = with_values(replace(own if kind == "shape" else wanted, strides=None), np.resize(source, shape))
+    given = with_values(own if kind == "shape" else wanted, np.resize(source, shape))
     return with_dtype(given, own.dtype)

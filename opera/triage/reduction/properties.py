@@ -1,75 +1,35 @@
-"""Properties of instances that a failure may depend on: data with a canonical text, decided without running anything."""
+"""Properties of tests that a failure may depend on: data with a canonical text, decided without running anything.
+
+A property compares what an accessor reads of a test with a value: `rank(x)≥2`, `dtype(x) is integer`. An accessor may read several
+numbers, such as the elements of a tensor; the property holds if the comparison does for one of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+import json
+import math
+import operator
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array
-from opera.instance import DType, Graph, Instance, Kind, Tensor
+from opera.instance import Instance, Tensor
 from opera.instance.codec import encode_value
-from opera.instance.values import Value
+from opera.instance.values import DTYPE_BITS, Constraint, Value
 from opera.instrumentation.wire import Json
 from opera.models.forms import form_parts
-from opera.triage.reduction.places import Place, array_of, names, places
+from opera.models.onnx_types import dtype_meant
+from opera.triage.reduction.places import Place, names, places
+from opera.triage.reduction.tensors import array_of
 
-_FORMAT = "onnx.TypeProto"
-_NUMBERS = {
-    "float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "string": 8, "bool": 9, "float16": 10,
-    "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15, "bfloat16": 16, "float8_e4m3fn": 17,
-    "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21, "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24,
-    "uint2": 25, "int2": 26,
-}  # fmt: skip
-"""Numbers of `onnx.TensorProto.DataType`."""
-_NAMES = {number: name for name, number in _NUMBERS.items()}
-_ATTRIBUTES = frozenset({"to", "dtype", "output_dtype", "output_datatype", "softmax_precision", "stash_type"})
-"""Attributes that hold such a number, in every operator of ONNX that has one of that name."""
-_OPEN_DIMENSION = b"\x0a\x00"
-
-
-def dtype_meant(instance: Instance, name: str, value: Value) -> str | None:
-    """The dtype that the parameter *name* of *instance* stands for; None where it is no dtype."""
-    if isinstance(value, DType):
-        return value.name
-    return _NAMES.get(value) if type(value) is int and _holds_numbers(instance, name) else None
-
-
-def parameter_for(instance: Instance, name: str, dtype: str) -> Value:
-    """Inverse of `dtype_meant`: what the parameter *name* has to be for *dtype*."""
-    return _NUMBERS[dtype] if _holds_numbers(instance, name) else DType(dtype)
-
-
-def _holds_numbers(instance: Instance, name: str) -> bool:
-    return instance.kind is Kind.NODE and name in _ATTRIBUTES
-
-
-def with_open_outputs(instance: Instance, expected: Sequence[Value]) -> Instance:
-    """*instance* with the dtype and the rank of each of *expected* declared, and no size; as it is where that cannot be said.
-
-    A model must declare the outputs of an ONNX node whose types nothing else tells.
-    """
-    types = [Graph(_FORMAT, _type(each)) for each in expected if isinstance(each, Tensor) and each.dtype in _NUMBERS]
-    if instance.kind is not Kind.NODE or len(types) < len(expected):
-        return instance
-    context = tuple(item for item in instance.context if item[0] != "output_types")
-    return replace(instance, context=(*context, ("output_types", types))) if types else instance
-
-
-def _type(tensor: Tensor) -> bytes:
-    """A serialised TypeProto: a tensor of that element type, with as many dimensions of unknown size."""
-    shape = _OPEN_DIMENSION * len(tensor.shape)
-    content = bytes((0x08, _NUMBERS[tensor.dtype], 0x12, len(shape))) + shape
-    return bytes((0x0A, len(content))) + content
-
-
-TYPES = frozenset({"type", "type-class"})
-"""Kinds that are about a parameter which stands for a dtype."""
 WHOLE = ""
-"""Name of what a property is about where that is the test as a whole."""
+"""Name of what a property is about if that is the test as a whole."""
+_FEW = 16
+"""Distinct elements of a tensor that are all kept for comparisons."""
 
 
 class View:
@@ -78,6 +38,7 @@ class View:
     def __init__(self, instance: Instance, form: str) -> None:
         self.instance = instance
         self.form = form
+        self._elements: dict[str, tuple[list[float], int]] = {}
 
     @cached_property
     def values(self) -> Mapping[str, Value]:
@@ -95,127 +56,41 @@ class View:
         """All tensors by their names, in the order of the arguments."""
         return {name: value for name, value in self.values.items() if isinstance(value, Tensor)}
 
-
-@dataclass(frozen=True)
-class Property:
-    """One property.
-
-    Attributes:
-        kind: A key of the predicates below.
-        name: The value that it is about; empty for the test as a whole.
-        value: What it is compared with: a JSON value, or the name of another value.
-    """
-
-    kind: str
-    name: str = WHOLE
-    value: Any = None
-
-    def __hash__(self) -> int:
-        return hash((self.kind, self.name, str(self.value)))
-
-    def holds(self, view: View) -> bool:
-        """Whether *view* has it. Of values that were not kept, everything is believed that their constraint allows."""
-        predicate, _ = _KINDS[self.kind]
-        if self.name != WHOLE and self.name not in view.values:
-            return self.kind == "absent"
-        value = view.values.get(self.name)
-        return predicate(view, dtype_meant(view.instance, self.name, value) if self.kind in TYPES else value, self.value)
-
-    def text(self) -> str:
-        """The canonical text: `dtype(x)=float64`."""
-        value: Json = self.value
-        parts = value if isinstance(value, list) else [value]
-        first, last = _readable(parts[0]) if parts else "", _readable(parts[-1]) if parts else ""
-        return _KINDS[self.kind][1].format(name=self.name, value=_readable(self.value), first=first, last=last)
-
-    def renamed(self, new: Mapping[str, str]) -> Property:
-        """The same about other values."""
-        value = new.get(self.value, self.value) if self.kind in _OF_TWO and isinstance(self.value, str) else self.value
-        return Property(self.kind, new.get(self.name, self.name), value)
-
-    def document(self) -> tuple[str, str, Json]:
-        """As JSON."""
-        return self.kind, self.name, self.value
+    def elements(self, name: str) -> tuple[list[float], int]:
+        """The elements of a tensor that decide comparisons, and the number of distinct ones; no more than 2 if they were not kept."""
+        if name not in self._elements:
+            tensor = self.tensors.get(name)
+            self._elements[name] = ([], 0) if tensor is None else _elements(tensor)
+        return self._elements[name]
 
 
-def property_of(document: Sequence[Any]) -> Property:
-    """Inverse of `Property.document`; raises ValueError for a kind that is not known, or a value that its predicate cannot compare."""
-    kind, name, value = document
-    if kind not in _KINDS:
-        raise ValueError(f"no property of kind {kind!r}")
-    numbers = [value] if kind in _OF_NUMBER else value if kind == "dimension" else []
-    if not isinstance(numbers, list) or not all(type(each) is int for each in cast("list[object]", numbers)):
-        raise ValueError(f"a property of kind {kind!r} that is compared with {str(value)[:40]!r}")
-    if kind in ("dimension", "context") and not (isinstance(value, list) and len(cast("list[object]", value)) == 2):
-        raise ValueError(f"a property of kind {kind!r} without two values")
-    return Property(str(kind), str(name), value)
+def _elements(tensor: Tensor) -> tuple[list[float], int]:
+    array = array_of(tensor)
+    if array is None:
+        return _believed(tensor.constraint)
+    if array.dtype.kind == "O" or not array.size:
+        return [], 0
+    distinct = len(np.unique(array))
+    numbers = np.unique(np.real(array).astype(np.float64))
+    if len(numbers) > _FEW:
+        fractions, ordinary = numbers[np.isfinite(numbers) & (numbers != np.rint(numbers))], numbers[~np.isnan(numbers)]
+        numbers = np.concatenate([numbers[:1], ordinary[-1:], numbers[~np.isfinite(numbers)], numbers[numbers == 0], fractions[:1]])
+    return numbers.tolist(), distinct
+
+
+def _believed(limits: Constraint | None) -> tuple[list[float], int]:
+    """Elements that were not kept may be any that *limits* allow."""
+    special = [] if limits is None else [math.nan] * limits.nan + [math.inf, -math.inf] * limits.inf
+    if limits is None or limits.low is None or limits.high is None:
+        return [-2.0, -0.5, 0.0, 0.5, 2.0, *special], 2
+    between = limits.low + 0.3 * (limits.high - limits.low)
+    zero = [0.0] if limits.low <= 0 <= limits.high else []
+    return [limits.low, limits.high, between, *zero, *special], 1 + (limits.low < limits.high)
 
 
 def json_of(value: Value) -> Json:
     """A value in the form in which properties compare it."""
     return encode_value(value)
-
-
-def _readable(value: Json) -> str:
-    if isinstance(value, dict):
-        tag, content = next(iter(value.items()))
-        items = content if isinstance(content, list) else [content]
-        if tag == "tuple":
-            return "(" + ", ".join(_readable(item) for item in items) + ")"
-        return str(items[-1]) if items else ""
-    if isinstance(value, list):
-        return "[" + ", ".join(_readable(item) for item in value) + "]"
-    return repr(value) if value is None or isinstance(value, bool) else str(value)
-
-
-Predicate = Callable[[View, Value, Any], bool]
-
-
-def _of_number(test: Callable[[float], bool]) -> Predicate:
-    return lambda _view, value, _other: isinstance(value, (int, float)) and not isinstance(value, bool) and test(value)
-
-
-def _of_sequence(test: Callable[[Sequence[Value]], bool]) -> Predicate:
-    return lambda _view, value, _other: isinstance(value, (list, tuple)) and test(value)
-
-
-def _of_tensor(test: Callable[[Tensor, Any], bool]) -> Predicate:
-    return lambda _view, value, other: isinstance(value, Tensor) and test(value, other)
-
-
-def _of_elements(test: Callable[[Array], bool], allowed: Callable[[float, float], bool] = lambda _low, _high: True) -> Predicate:
-    """Of the elements of a tensor; where they were not kept, *allowed* says whether bounds leave room for it."""
-
-    def holds(_view: View, value: Value, _other: object) -> bool:
-        if not isinstance(value, Tensor):
-            return False
-        array = array_of(value)
-        if array is None:
-            limits = value.constraint
-            return limits is None or limits.low is None or limits.high is None or allowed(limits.low, limits.high)
-        return array.dtype.kind != "O" and bool(array.size) and test(np.real(array).astype(np.float64))
-
-    return holds
-
-
-def _has(flag: str, test: Callable[[Array], Array]) -> Predicate:
-    def holds(_view: View, value: Value, _other: object) -> bool:
-        if not isinstance(value, Tensor):
-            return False
-        array = array_of(value)
-        if array is None:
-            return value.constraint is not None and bool(getattr(value.constraint, flag))
-        return array.dtype.kind != "O" and bool(test(np.real(array).astype(np.float64)).any())
-
-    return holds
-
-
-def _differs(part: Callable[[Tensor], object]) -> Predicate:
-    def holds(view: View, value: Value, other: object) -> bool:
-        second = view.values.get(str(other))
-        return isinstance(value, Tensor) and isinstance(second, Tensor) and part(value) != part(second)
-
-    return holds
 
 
 def dtype_class(name: str) -> str:
@@ -227,20 +102,13 @@ def dtype_class(name: str) -> str:
     return "integer" if name.startswith(("int", "uint")) else name
 
 
-def _numbers(sequence: Sequence[Value]) -> list[float]:
-    return [item for item in sequence if isinstance(item, (int, float)) and not isinstance(item, bool)]
+def _numbers(value: Value) -> list[float]:
+    """The numbers of a sequence."""
+    return [item for item in value if _is_number(item)] if isinstance(value, (list, tuple)) else []  # type: ignore[misc]
 
 
-def _length(value: Value) -> int:
-    return len(value) if isinstance(value, (list, tuple)) else -1
-
-
-def _dimension(tensor: Tensor, axis: int) -> int:
-    return tensor.shape[axis] if axis < len(tensor.shape) else -1
-
-
-def _alike(array: Array | None) -> bool:
-    return array is not None and array.dtype.kind != "O" and array.size > 1 and len(np.unique(array)) == 1
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 _AND = " + "
@@ -248,14 +116,10 @@ ANY_OPERATOR = "any operator"
 """Stands for what a failure needs a call of, whatever the operator."""
 
 
-def _features(instance: Instance) -> tuple[str, ...]:
-    return instance.kind.behaviour.features(instance)
-
-
 def calls_of(instance: Instance, general: Collection[str]) -> Property:
     """The property that a program has everything that the program of *instance* is made of; *general* may be any operator."""
     found = dict.fromkeys(ANY_OPERATOR if each in general else each for each in instance.kind.behaviour.features(instance))
-    return Property("calls", WHOLE, _AND.join(found))
+    return Property("calls", WHOLE, "has", _AND.join(found))
 
 
 def parts_of(properties: Sequence[Property]) -> frozenset[str]:
@@ -263,69 +127,294 @@ def parts_of(properties: Sequence[Property]) -> frozenset[str]:
     return frozenset(part for each in properties if each.kind == "calls" for part in str(each.value).split(_AND)) - {ANY_OPERATOR}
 
 
-_NO_OPSET = 1_000
-"""In place of the opset of a model at its own lowest one: of that, neither bound is known to hold."""
-_SIZES = frozenset({"length", "rank", "rank-at-least", "rank-at-most", "dimension-above-one", "dimension-empty"})
-_OF_NUMBER = _SIZES | {"opset-at-least", "opset-at-most", "output"}
-"""Kinds that compare with an integer."""
-_OF_TWO = frozenset({"dtype-differs", "rank-differs", "shape-differs"})
-_KINDS: Mapping[str, tuple[Predicate, str]] = {
-    "form": (lambda view, _value, other: form_parts(view.form)[0] == other, "input form={value}"),
-    "opset-at-least": (lambda view, _value, other: (form_parts(view.form)[1] or 0) >= other, "opset≥{value}"),
-    "opset-at-most": (lambda view, _value, other: (form_parts(view.form)[1] or _NO_OPSET) <= other, "opset≤{value}"),
-    "context": (lambda view, _v, other: [other[0], json_of(view.instance.context_value(other[0]))] == list(other), "{first}={last}"),
-    "calls": (
-        lambda view, _value, other: set(str(other).split(_AND)) <= {*_features(view.instance), ANY_OPERATOR},
-        "calls {value}",
+Read = Callable[[View, str, int], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Accessor:
+    """What a property can be about.
+
+    Attributes:
+        text: How a text begins that names it.
+        facet: In what tests differ that differ in this; `opera.triage.reduction.differences` knows them.
+        read: Reads it of a test, for a value by its name; nothing if the value has no such thing.
+        of_test: Whether it is about the test as a whole, not about a value.
+    """
+
+    text: str
+    facet: str
+    read: Read
+    of_test: bool = False
+
+
+def _of_value(text: str, facet: str, read: Callable[[View, str, Value], Sequence[Any]]) -> Accessor:
+    return Accessor(text, facet, lambda view, name, _: read(view, name, view.values[name]))
+
+
+def _of_tensor(text: str, facet: str, read: Callable[[Tensor], Any]) -> Accessor:
+    return _of_value(text, facet, lambda _view, _name, value: [read(value)] if isinstance(value, Tensor) else [])
+
+
+def _of_sequence(text: str, read: Callable[[Sequence[Value]], Any]) -> Accessor:
+    return _of_value(text, "parameter", lambda _view, _name, value: [read(value)] if isinstance(value, (list, tuple)) else [])
+
+
+def _shape(view: View, name: str, axis: int) -> list[Any]:
+    tensor = view.tensors.get(name)
+    if tensor is None:
+        return []
+    return [tensor.shape] if axis < 0 else list(tensor.shape[axis : axis + 1])
+
+
+def _features(instance: Instance) -> tuple[str, ...]:
+    return instance.kind.behaviour.features(instance)
+
+
+_TENSOR = object()
+"""What is read of a tensor in the place of a parameter: no JSON value equals it."""
+ACCESSORS: Mapping[str, Accessor] = {
+    "form": Accessor("input form", "form", lambda view, _name, _axis: form_parts(view.form)[:1], of_test=True),
+    "opset": Accessor(
+        "opset", "opset", lambda view, _name, _axis: [each for each in form_parts(view.form)[1:] if each is not None], of_test=True
     ),
-    "output": (lambda view, _value, other: _wanted(view.instance, int(other)), "output {value} is wanted"),
-    "given": (lambda _view, value, _other: value is not None, "{name} is given"),
-    "absent": (lambda _view, value, _other: value is None, "{name} is not given"),
-    "is": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) == other, "{name}={value}"),
-    "is-not": (lambda _view, value, other: not isinstance(value, Tensor) and json_of(value) != other, "{name}≠{value}"),
-    "type": (lambda _view, dtype, other: dtype == other, "{name}={value}"),
-    "type-class": (lambda _view, dtype, other: isinstance(dtype, str) and dtype_class(dtype) == other, "{name} is {value}"),
-    "negative": (_of_number(lambda number: number < 0), "{name}<0"),
-    "positive": (_of_number(lambda number: number > 0), "{name}>0"),
-    "above-one": (_of_number(lambda number: number > 1), "{name}>1"),
-    "length": (lambda _view, value, other: _length(value) == other, "len({name})={value}"),
-    "several-items": (_of_sequence(lambda items: len(items) > 1), "len({name})>1"),
-    "item-negative": (_of_sequence(lambda items: any(item < 0 for item in _numbers(items))), "{name} has an entry <0"),
-    "item-positive": (_of_sequence(lambda items: any(item > 0 for item in _numbers(items))), "{name} has an entry >0"),
-    "item-above-one": (_of_sequence(lambda items: any(item > 1 for item in _numbers(items))), "{name} has an entry >1"),
-    "item-zero": (_of_sequence(lambda items: any(item == 0 for item in _numbers(items))), "{name} has an entry 0"),
-    "items-differ": (_of_sequence(lambda items: len({str(json_of(item)) for item in items}) > 1), "entries of {name} differ"),
-    "dtype": (_of_tensor(lambda tensor, other: tensor.dtype == other), "dtype({name})={value}"),
-    "dtype-class": (_of_tensor(lambda tensor, other: dtype_class(tensor.dtype) == other), "dtype({name}) is {value}"),
-    "dtype-class-not": (_of_tensor(lambda tensor, other: dtype_class(tensor.dtype) != other), "dtype({name}) is not {value}"),
-    "dtype-not": (_of_tensor(lambda tensor, other: tensor.dtype != other), "dtype({name})≠{value}"),
-    "dtype-differs": (_differs(lambda tensor: tensor.dtype), "dtype({name})≠dtype({value})"),
-    "rank": (_of_tensor(lambda tensor, other: len(tensor.shape) == other), "rank({name})={value}"),
-    "rank-at-least": (_of_tensor(lambda tensor, other: len(tensor.shape) >= other), "rank({name})≥{value}"),
-    "rank-at-most": (_of_tensor(lambda tensor, other: len(tensor.shape) <= other), "rank({name})≤{value}"),
-    "rank-differs": (_differs(lambda tensor: len(tensor.shape)), "rank({name})≠rank({value})"),
-    "shape-differs": (_differs(lambda tensor: tensor.shape), "shape({name})≠shape({value})"),
-    "dimension": (_of_tensor(lambda tensor, other: _dimension(tensor, other[0]) == other[1]), "shape({name})[{first}]={last}"),
-    "dimension-above-one": (_of_tensor(lambda tensor, other: _dimension(tensor, other) > 1), "shape({name})[{value}]>1"),
-    "empty": (_of_tensor(lambda tensor, _other: tensor.size == 0), "{name} is empty"),
-    "dimension-empty": (_of_tensor(lambda tensor, other: _dimension(tensor, other) == 0), "shape({name})[{value}]=0"),
-    "single": (_of_tensor(lambda tensor, _other: tensor.size == 1), "{name} has one element"),
-    "several": (_of_tensor(lambda tensor, _other: tensor.size > 1), "{name} has several elements"),
-    "strided": (_of_tensor(lambda tensor, _other: tensor.strides is not None), "{name} is not contiguous"),
-    "nan": (_has("nan", np.isnan), "{name} has a NaN"),
-    "inf": (_has("inf", np.isinf), "{name} has an infinity"),
-    "positive-infinity": (_has("inf", np.isposinf), "{name} has a value of +infinity"),
-    "negative-infinity": (_has("inf", np.isneginf), "{name} has a value of -infinity"),
-    "element-negative": (_of_elements(lambda array: bool((array < 0).any()), lambda low, _high: low < 0), "{name} has a value <0"),
-    "element-nonzero": (_of_elements(lambda array: bool(array.any()), lambda low, high: low != 0 or high != 0), "{name} has a value ≠0"),
-    "element-zero": (_of_elements(lambda array: bool((array == 0).any()), lambda low, high: low <= 0 <= high), "{name} has a value =0"),
-    "element-above-one": (_of_elements(lambda array: bool((array > 1).any()), lambda _low, high: high > 1), "{name} has a value >1"),
-    "element-fraction": (_of_elements(lambda array: bool((np.isfinite(array) & (array != np.rint(array))).any())), "{name} has a fraction"),
-    "elements-differ": (_of_elements(lambda array: len(np.unique(array)) > 1, lambda low, high: low != high), "values of {name} differ"),
-    "elements-alike": (_of_tensor(lambda tensor, _other: _alike(array_of(tensor))), "values of {name} are alike"),
+    "context": Accessor("{name}", "context", lambda view, name, _axis: [json_of(view.instance.context_value(name))], of_test=True),
+    "output": Accessor(
+        "output", "context", lambda view, _name, _axis: [place for place, kept in enumerate(_outputs(view)) if kept], of_test=True
+    ),
+    "calls": Accessor("calls", "context", lambda view, _name, _axis: [{*_features(view.instance), ANY_OPERATOR}], of_test=True),
+    "value": _of_value("{name}", "parameter", lambda _view, _name, value: [_TENSOR if isinstance(value, Tensor) else json_of(value)]),
+    "type": _of_value(
+        "{name}", "parameter", lambda view, name, value: [each for each in [dtype_meant(view.instance, name, value)] if each is not None]
+    ),
+    "length": _of_sequence("len({name})", len),
+    "entry": _of_value("{name} has an entry ", "parameter", lambda _view, _name, value: _numbers(value)),
+    "distinct entries": _of_sequence("entries of {name}", lambda items: len({str(json_of(item)) for item in items})),
+    "shape": Accessor("shape({name})", "shape", _shape),
+    "dtype": _of_tensor("dtype({name})", "dtype", lambda tensor: tensor.dtype),
+    "element": _of_value("{name} has a value ", "contents", lambda view, name, _value: view.elements(name)[0]),
+    "distinct elements": _of_value(
+        "values of {name}",
+        "contents",
+        lambda view, name, value: [view.elements(name)[1]] if isinstance(value, Tensor) and value.size > 1 else [],
+    ),
+    "rank": _of_tensor("rank({name})", "shape", lambda tensor: len(tensor.shape)),
+    "size": _of_tensor("size({name})", "shape", lambda tensor: tensor.size),
+    "strides": _of_tensor("strides({name})", "strides", lambda tensor: tensor.strides),
 }
+"""What properties are about, in the order of texts; `shape[1]` is the second dimension."""
 
 
-def _wanted(instance: Instance, place: int) -> bool:
-    outputs = instance.context_value("outputs", [])
-    return place < len(outputs) and bool(outputs[place])
+def _outputs(view: View) -> Sequence[bool]:
+    return cast("Sequence[bool]", view.instance.context_value("outputs", ()))
+
+
+_CLASSES: Mapping[str, Callable[[float], bool]] = {
+    "a NaN": math.isnan,
+    "an infinity": math.isinf,
+    "a value of +infinity": lambda number: number == math.inf,
+    "a value of -infinity": lambda number: number == -math.inf,
+    "a fraction": lambda number: math.isfinite(number) and not number.is_integer(),
+}
+"""Kinds of elements."""
+
+
+def _is(reading: object, kind: str) -> bool:
+    if isinstance(reading, str):
+        return dtype_class(reading) == kind
+    return isinstance(reading, float) and str(kind) in _CLASSES and _CLASSES[str(kind)](reading)
+
+
+def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    return lambda reading, value: _is_number(reading) and _is_number(value) and test(reading, value)
+
+
+COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "=": operator.eq,
+    "is": _is,
+    "is not": lambda reading, kind: not _is(reading, kind),
+    "differs from": operator.ne,
+    "≠": operator.ne,
+    "<": _ordered(operator.lt),
+    ">": _ordered(operator.gt),
+    "≥": _ordered(operator.ge),
+    "≤": _ordered(operator.le),
+    "has": lambda reading, value: isinstance(reading, set) and set(str(value).split(_AND)) <= reading,
+}
+"""Comparisons of what an accessor reads with a value, in the order of texts. For `differs from` the value names another value."""
+_WORDS: Mapping[tuple[str, ...], str] = {
+    ("value", "≠", "null"): "{name} is given",
+    ("value", "=", "null"): "{name} is not given",
+    ("size", "=", "0"): "{name} is empty",
+    ("size", "=", "1"): "{name} has one element",
+    ("size", ">", "1"): "{name} has several elements",
+    ("strides", "≠", "null"): "{name} is not contiguous",
+    ("distinct entries", ">", "1"): "entries of {name} differ",
+    ("distinct elements", ">", "1"): "values of {name} differ",
+    ("distinct elements", "=", "1"): "values of {name} are alike",
+    ("entry", "="): "{name} has an entry {value}",
+    ("element", "is"): "{name} has {value}",
+    ("output", "="): "output {value} is wanted",
+    ("is",): "{subject} is {value}",
+    ("is not",): "{subject} is not {value}",
+    ("has",): "{subject} {value}",
+    ("differs from",): "{subject}≠{other}",
+}
+"""Texts by accessor, comparison and value as JSON; by accessor and comparison; by comparison. All others name the parts in order."""
+_OF_NUMBER = frozenset({"<", ">", "≤", "≥"})
+_AXIS = re.compile(r"shape\[(\d{1,3})\]")
+
+
+@dataclass(frozen=True)
+class Property:
+    """One property.
+
+    Attributes:
+        accessor: A key of `ACCESSORS`, `shape` with an axis or without.
+        name: The value that it is about, or the fact of the context; empty for the test as a whole.
+        comparison: A key of `COMPARISONS`.
+        value: A JSON value, the name of a class, or that of another value.
+    """
+
+    accessor: str
+    name: str
+    comparison: str
+    value: Any = None
+
+    def __hash__(self) -> int:
+        return hash((self.accessor, self.name, self.comparison, str(self.value)))
+
+    @cached_property
+    def axis(self) -> int:
+        """The axis of a shape; -1 for the whole shape, and for other accessors."""
+        found = _AXIS.fullmatch(self.accessor)
+        return -1 if found is None else int(found[1])
+
+    @cached_property
+    def kind(self) -> str:
+        """The accessor without an axis."""
+        return self.accessor if self.axis < 0 else "shape"
+
+    @property
+    def of_test(self) -> bool:
+        """Whether it is about the test as a whole."""
+        return ACCESSORS[self.kind].of_test
+
+    def holds(self, view: View) -> bool:
+        """Whether *view* has it. Of values that were not kept, everything is believed that their constraint allows."""
+        if not self.of_test and self.name not in view.values:
+            return self == absent(self.name)
+        value: Any = self.value
+        if self.comparison == "differs from":
+            others = list(self._read(view, str(value))) if str(value) in view.values else list[Any]()
+            if not others:
+                return False
+            value = others[0]
+        return any(self.fits(each, value) for each in self._read(view, self.name))
+
+    def _read(self, view: View, name: str) -> Sequence[Any]:
+        return ACCESSORS[self.kind].read(view, name, self.axis)
+
+    def fits(self, reading: object, value: object) -> bool:
+        """Whether its comparison holds between what was read and *value*."""
+        return bool(COMPARISONS[self.comparison](reading, value))
+
+    def text(self) -> str:
+        """The canonical text: `dtype(x)=float64`."""
+        key = self.kind, self.comparison
+        found = (_WORDS[each] for each in ((*key, json.dumps(self.value)), key, key[1:]) if each in _WORDS)
+        form = next(found, "{subject}{comparison}{value}")
+        subject, other = (self._subject(name) for name in (self.name, str(self.value)))
+        return form.format(subject=subject, comparison=self.comparison, value=_readable(self.value), other=other, name=self.name)
+
+    def _subject(self, name: str) -> str:
+        return ACCESSORS[self.kind].text.format(name=name) + (f"[{self.axis}]" if self.axis >= 0 else "")
+
+    def renamed(self, new: Mapping[str, str]) -> Property:
+        """The same about other values."""
+        value = new.get(str(self.value), self.value) if self.comparison == "differs from" else self.value
+        return self if self.of_test else replace(self, name=new.get(self.name, self.name), value=value)
+
+    def document(self) -> tuple[str, str, str, Json]:
+        """As JSON."""
+        return self.accessor, self.name, self.comparison, self.value
+
+
+def absent(name: str) -> Property:
+    """The property that the argument *name* is not given."""
+    return Property("value", name, "=")
+
+
+def given(name: str) -> Property:
+    """The property that the argument *name* is given."""
+    return Property("value", name, "≠")
+
+
+def property_of(document: Sequence[Any]) -> Property:
+    """Inverse of `Property.document`; raises ValueError for an accessor or comparison that is not known, or a value that does not fit."""
+    accessor, name, comparison, value = document
+    found = Property(str(accessor), str(name), str(comparison), value)
+    if found.kind not in ACCESSORS or comparison not in COMPARISONS:
+        raise ValueError(f"no property {str(accessor)[:40]!r} {str(comparison)[:40]!r}")
+    if comparison in _OF_NUMBER and not _is_number(value):
+        raise ValueError(f"a property {accessor!r} {comparison!r} that is compared with {str(value)[:40]!r}")
+    return found
+
+
+def _readable(value: Json) -> str:
+    if isinstance(value, dict) and value:
+        tag, content = next(iter(value.items()))
+        items = content if isinstance(content, list) else [content]
+        if tag == "tuple":
+            return "(" + ", ".join(_readable(item) for item in items) + ")"
+        return str(items[-1]) if items else ""
+    if isinstance(value, list):
+        return "[" + ", ".join(_readable(item) for item in value) + "]"
+    return repr(value) if value is None or isinstance(value, bool) else str(value)
+
+
+def canonical(properties: Collection[Property]) -> tuple[Property, ...]:
+    """*properties* in canonical order, without those that others imply."""
+    kept = sorted(properties, key=_order)
+    for each in list(kept):
+        if any(implies(other, each) for other in kept if other is not each):
+            kept.remove(each)
+    return tuple(kept)
+
+
+def _order(one: Property) -> tuple[str, int, int, str]:
+    return WHOLE if one.of_test else one.name, list(ACCESSORS).index(one.kind), list(COMPARISONS).index(one.comparison), one.text()
+
+
+def implies(one: Property, other: Property) -> bool:
+    """Whether each test that has *one* has *other*: because of what they compare with, or of what their accessors read."""
+    return any(_is_narrower(each, other) for each in (one, *_consequences(one)))
+
+
+def _is_narrower(one: Property, other: Property) -> bool:
+    """Whether, of one thing, whatever fits *one* fits *other*: samples around the two values decide it."""
+    comparisons = {one.comparison, other.comparison}
+    if (one.accessor, one.name) != (other.accessor, other.name) or comparisons & {"differs from", "has"}:
+        return one == other
+    return all(other.fits(each, other.value) for each in _samples(one.value, other.value) if one.fits(each, one.value))
+
+
+def _samples(*values: Any) -> Iterator[Any]:
+    yield from (*values, *DTYPE_BITS, _TENSOR, math.nan, math.inf, -math.inf, 0.25)
+    for value in values:
+        if _is_number(value):
+            yield from (value - 1, value - 0.5, value + 0.5, value + 1)
+
+
+def _consequences(one: Property) -> Iterator[Property]:
+    """What *one* says of other things."""
+    name = one.name
+    if not one.of_test and one != absent(name):
+        yield given(name)
+    if one.axis >= 0:
+        yield Property("rank", name, "≥", one.axis + 1)
+        if (one.comparison, one.value) == ("=", 0):
+            yield Property("size", name, "=", 0)
+    if one.accessor == "distinct elements":
+        yield Property("size", name, ">", 1)
+        if one.comparison == ">":
+            yield Property("element", name, "≠", 0)

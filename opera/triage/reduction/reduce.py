@@ -7,13 +7,13 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
 
 from opera.arrays import ModelValue, as_array, is_array, to_bytes
 from opera.difftest.judge import Judgement
 from opera.difftest.runner import FRESH, SPAWNED, Roles, TestCase, TestOutcome, TestRunner
 from opera.instance import Instance, Outcome, Tensor, encode_instance
 from opera.models.forms import ModelForm
+from opera.models.onnx_types import with_open_outputs
 from opera.models.opsets import OLDEST
 from opera.oracles.verdict import Detail, Verdict
 from opera.triage.reduction.aspects import Aspect, aspects
@@ -21,9 +21,8 @@ from opera.triage.reduction.candidates import Candidates, steps_for
 from opera.triage.reduction.complexity import complexity
 from opera.triage.reduction.differences import adopted, differ_alone
 from opera.triage.reduction.places import Part, Place, places, put
-from opera.triage.reduction.properties import Property, View, calls_of, with_open_outputs
-from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, canonical, covering, prove
-from opera.triage.saturation import direction
+from opera.triage.reduction.properties import Property, View, absent, calls_of, canonical
+from opera.triage.reduction.trigger import Neighbours, Proof, Trigger, covering, prove
 
 CONFIRMATIONS = (FRESH, FRESH, SPAWNED)
 """The processes in which a reduced instance must fail again: two copies of a warm one (if allowed), and one newly started."""
@@ -31,8 +30,8 @@ _SHARE_OF_SEARCH = 0.7
 _RESTARTS = 2
 _ADOPTED = 8
 """Variations of a failing call that are made for a property that only recorded tests tell."""
-_UNORDERED = frozenset({"dtype", "dtype-class", "type", "type-class"})
-"""Kinds of properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
+_UNORDERED = frozenset({("dtype", "="), ("dtype", "is"), ("type", "="), ("type", "is")})
+"""Properties with unordered values: if one value fails for another reason, this says nothing about the other values."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,6 @@ class Reduction:
         proof: What shows this.
         probes: Instances that were run.
         seconds: Wall time.
-        complexity: Before and after.
         complete: Whether nothing more could be taken away; else the budget was spent.
         confirmed: In how many fresh processes it failed again.
         evidence: What the compiler left behind in the last of them: exception or difference.
@@ -79,7 +77,6 @@ class Reduction:
     proof: Proof
     probes: int
     seconds: float
-    complexity: tuple[float, float]
     complete: bool
     confirmed: int
     evidence: Detail
@@ -139,7 +136,6 @@ class Reducer:
             proof=self._proof,
             probes=self._runner.count - first_probe,
             seconds=time.monotonic() - began,
-            complexity=(complexity(start), complexity(smallest)),
             complete=complete,
             confirmed=len(CONFIRMATIONS),
             evidence=evidence,
@@ -250,7 +246,7 @@ class Reducer:
         shown = [each for each in dict.fromkeys(ladder) if is_shown(each)]
         chosen = covering(shown, passing)
         untold = [each for each in passing if all(one.holds(each) for one in chosen)]
-        unordered = [each for aspect in found for each in reversed(aspect.properties) if each.kind in _UNORDERED]
+        unordered = [each for aspect in found for each in reversed(aspect.properties) if (each.accessor, each.comparison) in _UNORDERED]
         chosen += covering([each for each in unordered if is_shown(each)], untold)
         for each in self._told_by_neighbours(ladder, chosen):
             shows = self._shown_by_neighbours(each, (view, original), deadline)
@@ -271,8 +267,8 @@ class Reducer:
             [view for view in those if all(each.holds(view) for each in chosen)]
             for those in (self._neighbours.passing, self._neighbours.alike.values())
         )
-        absent = [Property("absent", each.name) for view in passing for each in view.instance.arguments()]
-        return covering([each for each in (*ladder, *absent) if all(each.holds(view) for view in (*self._failing, *alike))], passing)
+        left_out = [absent(each.name) for view in passing for each in view.instance.arguments()]
+        return covering([each for each in (*ladder, *left_out) if all(each.holds(view) for view in (*self._failing, *alike))], passing)
 
     def _shown_by_neighbours(self, told: Property, failing: Sequence[View], deadline: float) -> View | None:
         """A test that passes, lacks *told*, and is else like one of *failing*: a recorded one, or one of *failing* with this part of it."""
@@ -355,7 +351,10 @@ def _filled(instance: Instance, place: Place, tensor: Tensor, data: bytes) -> In
 
 
 def _direction(probe: TestOutcome) -> str:
-    return direction(cast("Mapping[str, Any]", probe.judgement.detail.get("difference", {})))
+    """Whether an infinity or a NaN was `lost`, `gained` or `exchanged` for the other; empty for ordinary numbers."""
+    difference = probe.judgement.detail.get("difference", {})
+    wanted, found = (str(difference.get(name)).lstrip("-") in ("inf", "nan") for name in ("expected", "actual"))
+    return {(True, True): "exchanged", (True, False): "lost", (False, True): "gained"}.get((wanted, found), "")
 
 
 def _said(probe: TestOutcome) -> str:

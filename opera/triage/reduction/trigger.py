@@ -10,9 +10,12 @@ from opera.instance import Instance
 from opera.store.reductions import StoredReduction
 from opera.store.rows import TriggerFacts
 from opera.triage.reduction.differences import differ_alone, differences
-from opera.triage.reduction.properties import WHOLE, Property, View, dtype_class, property_of
+from opera.triage.reduction.properties import Property, View, property_of
 
-_SEEING = frozenset({"element-nonzero", "elements-differ", "several", "several-items"})
+_SEEING = (
+    ("element", "≠", 0), ("distinct elements", ">", 1), ("size", ">", 1), ("length", ">", 1), ("rank", "≥", 1)
+)  # fmt: skip
+"""Accessor, comparison and value of what any wrong result needs to be seen."""
 ALWAYS = "any call"
 """Text of the trigger without a property: every call of the operator fails."""
 
@@ -37,7 +40,7 @@ class Trigger:
 
     def core(self) -> tuple[Property, ...]:
         """The properties without those that any wrong result needs in order to be seen: elements that are not all zero, or differ."""
-        return tuple(each for each in self.properties if each.kind not in _SEEING and (each.kind, each.value) != ("rank-at-least", 1))
+        return tuple(each for each in self.properties if (each.accessor, each.comparison, each.value) not in _SEEING)
 
     def anonymous(self) -> str:
         """The core as text with tensors by place (`x0`, `x1`): the same for two operators whose inputs have other names."""
@@ -46,11 +49,11 @@ class Trigger:
 
     def settings(self) -> tuple[Property, ...]:
         """The part of the core that is about no tensor: parameters, input form, outputs."""
-        return tuple(each for each in self.core() if each.name not in self.tensors)
+        return tuple(each for each in self.core() if each.of_test or each.name not in self.tensors)
 
     def has_parameters(self) -> bool:
         """Whether a parameter matters that is no tensor."""
-        return any(each.name != WHOLE and each.name not in self.tensors for each in self.properties)
+        return any(not each.of_test and each.name not in self.tensors for each in self.properties)
 
     def holds(self, instance: Instance, form: str) -> bool:
         """Whether *instance*, tested in input form *form*, has all the properties. Nothing is run."""
@@ -167,41 +170,3 @@ def covering(properties: Sequence[Property], passing: Sequence[View]) -> list[Pr
         if sets[each] <= {place for other in chosen if other != each for place in sets[other]}:
             chosen.remove(each)
     return chosen
-
-
-def canonical(properties: set[Property]) -> tuple[Property, ...]:
-    """*properties* in canonical order, without those that others imply."""
-    kept = [each for each in properties if not any(_implies(other, each) for other in properties if other != each)]
-    return tuple(sorted(kept, key=lambda each: (each.name, each.kind, each.text())))
-
-
-def _implies(one: Property, other: Property) -> bool:
-    """Whether what has *one* always has *other*."""
-    if one.name != other.name or one.kind == other.kind:
-        return False
-    if other.kind == "given":
-        return True
-    if other.kind == "dtype-not":
-        if one.kind == "dtype-class-not":
-            return one.value == dtype_class(other.value)
-        return one.value != other.value if one.kind == "dtype" else one.kind == "dtype-class" and one.value != dtype_class(other.value)
-    if other.kind == "dtype-class-not":
-        return one.kind in ("dtype", "dtype-class") and dtype_class(one.value) != other.value
-    if other.kind == "dtype-class":
-        return one.kind == "dtype" and dtype_class(one.value) == other.value
-    if other.kind == "rank-at-least":
-        if one.kind == "rank":
-            return one.value >= other.value
-        axis = one.value if one.kind == "dimension-above-one" else one.value[0] if one.kind == "dimension" else None
-        return axis is not None and axis + 1 >= other.value
-    if other.kind == "empty":
-        return one.kind == "dimension-empty"
-    if other.kind == "inf":
-        return one.kind in ("positive-infinity", "negative-infinity")
-    if other.kind == "several":
-        return one.kind in ("elements-differ", "elements-alike")
-    if other.kind == "element-nonzero":
-        return one.kind in ("element-negative", "element-above-one", "element-fraction", "elements-differ")
-    if other.kind == "dimension-above-one":
-        return one.kind == "dimension" and one.value[0] == other.value and one.value[1] > 1
-    return False

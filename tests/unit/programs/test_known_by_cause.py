@@ -181,7 +181,7 @@ def test_results_that_say_nothing_are_no_success(baseline: str, ours: Workspace)
     assert code("baseline", "check", baseline) == code("baseline", "update", "new.toml") == code("compare", "aaaa", "aaaa") == 4
 
 
-@pytest.mark.parametrize("trigger", ["{}", "[]", '{"properties": [["rank", "X", "two"]], "api": "a", "tensors": []}', "nothing"])
+@pytest.mark.parametrize("trigger", ["{}", "[]", '{"properties": [["rank", "X", "≥", "two"]], "api": "a", "tensors": []}', "nothing"])
 def test_a_damaged_condition_in_a_baseline_is_the_users_to_mend(baseline: str, trigger: str, capsys: pytest.CaptureFixture[str]) -> None:
     lines = Path(baseline).read_text(encoding="utf-8").splitlines()
     text = "\n".join(f"trigger = {json.dumps(trigger)}" if line.startswith("trigger") else line for line in lines)

@@ -27,7 +27,7 @@ from opera.triage.findings import Finding, findings_in
 from opera.triage.reduction.properties import Property, View
 from opera.triage.reduction.trigger import Neighbours, prove
 
-NEGATIVE, STRIDE = Property("element-negative", "x"), Property("above-one", "stride")
+NEGATIVE, STRIDE = Property("element", "x", "<", 0), Property("value", "stride", ">", 1)
 
 
 def pool(value: float, stride: int) -> View:
@@ -85,7 +85,7 @@ def reshape(space: Workspace) -> Finding:
 
 
 def test_a_proof_says_what_is_shown_and_what_is_not(space: Workspace) -> None:
-    properties = ["positive", "allowzero", None], ["rank", "data", 2]
+    properties = ["value", "allowzero", ">", 0], ["rank", "data", "=", 2]
     facts = {"passes": {"allowzero>0": "ai.onnx.Reshape(data=float32[2,3])"}, "fails": ["c" * 64], "against": 1, "untried": 2}
     found = finding_with(reshape(space), RESHAPE, *properties, **facts)
     assert proof_lines(found) == (
@@ -101,10 +101,10 @@ def test_a_proof_says_what_is_shown_and_what_is_not(space: Workspace) -> None:
 
 
 def test_siblings_fail_alike_under_the_same_condition_of_tensors_by_place(space: Workspace) -> None:
-    one = finding_with(reshape(space), RESHAPE, ["rank", "data", 0])
+    one = finding_with(reshape(space), RESHAPE, ["rank", "data", "=", 0])
     squeeze = replace(RESHAPE, api="ai.onnx.Squeeze")
-    other = replace(finding_with(reshape(space), squeeze, ["rank", "data", 0]), id="0" * 16)
-    unlike = replace(finding_with(reshape(space), squeeze, ["rank", "shape", 0]), id="1" * 16)
+    other = replace(finding_with(reshape(space), squeeze, ["rank", "data", "=", 0]), id="0" * 16)
+    unlike = replace(finding_with(reshape(space), squeeze, ["rank", "shape", "=", 0]), id="1" * 16)
     crashing = replace(other, verdict=Verdict.CRASH, stage=Stage.LOAD, id="2" * 16)
     unknown = replace(finding_with(reshape(space), squeeze), id="3" * 16)
     assert siblings(one, [one, other, unlike, crashing, unknown]) == [other]

@@ -8,6 +8,7 @@ import numpy as np
 
 from opera.arrays import Array, dtype_name, numpy_dtype
 from opera.oracles.evidence import Evidence
+from opera.oracles.filters.rows import excuses
 from opera.oracles.tolerance import apart, tolerance_of
 
 _MATRIX = 2
@@ -18,6 +19,14 @@ _NEXT_TO_INFINITE = 0.1
 """Condition numbers from this part of 1/epsilon on are infinite but for rounding errors."""
 
 
+@excuses(
+    "precision-policy",
+    r"\w+",
+    why=(
+        "the compiler declares to compute this dtype as a narrower one, in which numbers outside its range become zero, the "
+        "largest number or an infinity"
+    ),
+)
 def past_range(evidence: Evidence) -> Array:
     """Where the dtype that the compiler declares to compute in takes an input for zero or infinity, or has no such result.
 
@@ -48,6 +57,11 @@ def past_range(evidence: Evidence) -> Array:
     return found
 
 
+@excuses(
+    "overflow-on-the-way",
+    r"cum_?(sum|prod)",
+    why=("an intermediate result beyond the range of the dtype may be lost: no documentation says whether it is kept in a wider dtype"),
+)
 def overflows_on_the_way(evidence: Evidence) -> Array:
     """Where only the compiler gives no finite number, but the library gives no finite number elsewhere along an axis."""
     expected, actual = evidence.expected, evidence.actual
@@ -73,6 +87,14 @@ def _comes_of_an_end(expected: Array, actual: Array) -> Array:
     return (actual == 0) | (actual == limits.min) | (actual == limits.max)
 
 
+@excuses(
+    "precision-policy",
+    r"\w+",
+    why=(
+        "the compiler declares to compute this dtype as a narrower one, and the library gives the same result for inputs "
+        "that are rounded to it"
+    ),
+)
 def as_when_rounded(evidence: Evidence) -> Array:
     """Where the compiler gives what the library does, of inputs rounded to the dtype that the compiler declares to compute in."""
     actual = evidence.actual
@@ -86,6 +108,15 @@ def as_when_rounded(evidence: Evidence) -> Array:
     return np.asarray(rounded == actual) if tolerance is None else ~apart(rounded, actual, replace(tolerance, of_largest=0.0))
 
 
+@excuses(
+    "ill-conditioned",
+    r"(batch_?)?(linalg_)?(matrix_?)?(inv|inverse|solve|cond)(_ex)?",
+    input=0,
+    why=(
+        "a matrix whose condition number, without scales, is at least 1/epsilon differs from a singular matrix by a rounding "
+        "error only, so every inverse and every solution is acceptable"
+    ),
+)
 def next_to_singular(evidence: Evidence) -> Array:
     """Where a rounding error of the input, matrices `(..., n, n)`, reaches a singular one.
 

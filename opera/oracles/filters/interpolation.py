@@ -6,6 +6,7 @@ import numpy as np
 
 from opera.arrays import Array, as_array, is_array
 from opera.oracles.evidence import Evidence
+from opera.oracles.filters.rows import excuses
 
 _HALF = 0.5 + 2.0**-6
 """Half of the distance of integers, and what single precision adds to weights and places of a large image."""
@@ -13,6 +14,12 @@ _BALANCED = 0.02
 """How far off the mean of an image may be where its pixels are rounded up as often as down."""
 
 
+@excuses(
+    "half-pixel",
+    r"grid_?sample(r(_[23]d)?)?",
+    input=1,
+    why="no documentation says which of two pixels is nearest to a point halfway between them",
+)
 def half_pixel(evidence: Evidence) -> Array:
     """Where a point of a sampling grid lies halfway between two pixels: image `(n, c, *lengths)`, grid `(n, *points, dimensions)`."""
     image, grid = evidence.inputs[0] if evidence.inputs else None, evidence.input
@@ -26,6 +33,17 @@ def half_pixel(evidence: Evidence) -> Array:
     return evidence.spread(np.expand_dims(halves, 1))
 
 
+@excuses(
+    "disputed-reference",
+    r"resize|upsample",
+    libraries=("onnx",),
+    parameter="coordinate_transformation_mode",
+    equals="align_corners",
+    why=(
+        "the reference evaluator divides by the unrounded length; the specification's formula and PyTorch divide by the "
+        "length of the output"
+    ),
+)
 def fractional_length(evidence: Evidence) -> Array:
     """Everywhere, where the lengths of the first input times the factors among the others are no whole numbers."""
     shape = as_array(evidence.inputs[0]).shape if evidence.inputs and is_array(evidence.inputs[0]) else ()
@@ -34,6 +52,14 @@ def fractional_length(evidence: Evidence) -> Array:
     return evidence.everywhere(any(bool((np.abs(each - np.rint(each)) > 1e-4).any()) for each in products))
 
 
+@excuses(
+    "rounded-inside",
+    r"_?(interpolate|resiz|upsampl)\w*",
+    why=(
+        "no documentation says when interpolated integers are rounded, and libraries round after each axis: the integer "
+        "nearest to the exact result is right"
+    ),
+)
 def to_the_nearest(evidence: Evidence) -> Array:
     """Where the compiler's integer is nearest to what the library gives for the same numbers as doubles, cut off at the type's ends.
 

@@ -11,6 +11,7 @@ import numpy as np
 from opera.arrays import Array, as_array, is_array
 from opera.instance import Instance, Tensor
 from opera.oracles.evidence import Evidence
+from opera.oracles.filters.rows import excuses
 
 _MOST = 20_000
 """Elements of all inputs together, beyond which arithmetic without bounds takes too long."""
@@ -59,6 +60,15 @@ _REDUCTIONS: Mapping[str, Callable[..., Any]] = {"sum": np.sum, "prod": np.prod,
 _SCANS: Mapping[str, Callable[..., Any]] = {"cumsum": np.cumsum, "cumprod": np.cumprod}
 
 
+@excuses(
+    "integer-overflow",
+    r"(?!\w*(shift|bitwise|saturate|qlinear|quantize|cast)|_*(to|type|type_as|astype|as_type|int|long|short|char|copy_)_*$)\w+",
+    why=(
+        "a result that a signed integer type cannot hold is undefined in C and LLVM: libraries take it modulo the range, "
+        "others take the end of the range; the row leaves out operators on bits, which lose the bits that leave the type, "
+        "conversions between integers, which keep the low bits, and quantised operators, which must stop at the ends"
+    ),
+)
 def wraps(evidence: Evidence) -> Array:
     """Where the exact result is past the ends of a signed type, and the library gives it modulo the type's range, or an end.
 
@@ -84,6 +94,20 @@ def wraps(evidence: Evidence) -> Array:
             outside = [not limits.min <= int(each) <= limits.max for each in exact.reshape(-1)]
             return found | np.asarray(outside, dtype=bool).reshape(narrow.shape)
     return found
+
+
+@excuses(
+    "integer-overflow",
+    r"(reduce_?|segment_)?mean|average",
+    libraries=("onnx", "keras", "tensorflow"),
+    why=("an implementation may add up in the dtype itself, and a sum that a signed integer type cannot hold is undefined in C and LLVM"),
+)
+def sum_wraps(evidence: Evidence) -> Array:
+    """Everywhere, where the input is of signed integers, and their type cannot hold the sum of their sizes."""
+    source = evidence.input
+    if source is None or source.dtype.kind != "i":
+        return evidence.nowhere()
+    return evidence.everywhere(float(np.abs(source.astype(np.float64)).sum()) > np.iinfo(source.dtype).max)
 
 
 def _modulo(exact: Array, limits: np.iinfo[Any]) -> Array:
