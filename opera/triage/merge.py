@@ -1,7 +1,7 @@
 """The merge rules: what two findings share if they have one root cause, and why.
 
 Each rule is a row of `RULES`. A rule compares findings of one workspace and depends neither on the other rules nor on their order.
-A rule stays in the table as long as labelled findings need it; `scripts/bench_merge_rules.py` counts that.
+A rule stays in the table as long as labelled findings need it; `benchmarks/bench_merge_rules.py` counts that.
 """
 
 from __future__ import annotations
