@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 
 PROGRAMS = 6
 
 
-def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
+def opera(*arguments: str, cwd: Path) -> commands.Outcome:
+    return commands.run(*arguments, folder=cwd)
 
 
 @pytest.fixture(scope="module")
