@@ -66,6 +66,7 @@ def test_a_cell_says_what_no_other_campaign_of_the_compiler_reaches(reached: dic
     assert reached["openvino/onnx"]["reached"]["operators"]["alone"] is None
 
 
+@pytest.mark.slow
 def test_campaigns_of_other_workspaces_are_named_by_their_folder(place: Path) -> None:
     done = opera("fuzz", "assess", ".opera", "--limit", "1", "--workspace", "elsewhere", cwd=place)
     assert done.returncode == 0, done.stderr
