@@ -135,7 +135,16 @@ def test_a_test_with_subgraphs_or_several_nodes_has_no_settings() -> None:
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> list[Instance]:
     recording = tmp_path_factory.mktemp("settings") / "recording.jsonl"
     only = [part for name in ("Resize", "Gemm", "ReduceMax", "MaxPool", "GatherElements") for part in ("--only", f"ai.onnx.{name}")]
-    command = [sys.executable, str(INSTRUMENTATION / "__main__.py"), "onnx-settings", "--recording", str(recording), "--pairs", "10", *only]
+    command = [
+        sys.executable,
+        str(INSTRUMENTATION / "__main__.py"),
+        "opera.extensions.generators.hosts.onnx_settings",
+        "--recording",
+        str(recording),
+        "--pairs",
+        "10",
+        *only,
+    ]
     subprocess.run(command, check=True)
     lines = [json.loads(line) for line in recording.read_text().splitlines()]
     return [decode_instance(line["instance"]) for line in lines if "instance" in line]

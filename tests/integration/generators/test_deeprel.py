@@ -119,7 +119,14 @@ class Run:
 
 def host(folder: Path, *arguments: str, name: str = "recording") -> Run:
     path = folder / f"{name}.jsonl"
-    command = [sys.executable, str(INSTRUMENTATION / "__main__.py"), "deeprel", "--recording", str(path), *arguments]
+    command = [
+        sys.executable,
+        str(INSTRUMENTATION / "__main__.py"),
+        "opera.extensions.generators.hosts.deeprel",
+        "--recording",
+        str(path),
+        *arguments,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert done.returncode == 0, done.stderr
     return Run([json.loads(line) for line in path.read_text().splitlines()], done.stdout)

@@ -223,7 +223,14 @@ class Run:
 
 def host(folder: Path, *arguments: str, name: str = "recording") -> Run:
     path = folder / f"{name}.jsonl"
-    command = [sys.executable, str(INSTRUMENTATION / "__main__.py"), "docter", "--recording", str(path), *arguments]
+    command = [
+        sys.executable,
+        str(INSTRUMENTATION / "__main__.py"),
+        "opera.extensions.generators.hosts.docter",
+        "--recording",
+        str(path),
+        *arguments,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=folder, check=False)
     assert done.returncode == 0, done.stderr
     run = Run([json.loads(line) for line in path.read_text().splitlines()], done.stdout)
