@@ -2,6 +2,7 @@
 # make demo    extract, prioritise, drive four compilers, report: a first look in a few minutes
 # make test    everything that has to hold before a commit
 # make unit, make integration, make adapters, make e2e: the tests of one folder; unit tests start no process and import no library
+# make alone: the tests that measure cores or time, while nothing else runs (part of make test)
 # make docs: the site, in .site; it fails at a broken link (part of make test)
 # make notebooks: runs the evaluation's notebooks from the recorded campaigns, and stores their outputs; make lab opens them in JupyterLab
 # make pictures: the pictures of the documentation, from real output
@@ -13,12 +14,19 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 WORKERS ?= 3
-SHARED := -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+SHARED := -n 2 --dist loadfile --no-loadscope-reorder
+QUICK := $(BIN)/python -m pytest -m "not slow and not alone"
+
+# each part of the adapters' tests is one process, because what it imports takes seconds: TensorFlow, other libraries and compilers, extensions
+TENSORFLOW := $(sort $(wildcard $(addprefix tests/adapters/test_,*keras*.py *tensorflow*.py operators.py script.py)))
+LIBRARIES := $(filter-out $(TENSORFLOW),$(wildcard tests/adapters/test_*.py))
+EXTENSIONS := $(patsubst %/,%,$(filter-out %/__pycache__/,$(wildcard tests/adapters/*/)))
+ADAPTERS := adapters-libraries adapters-tensorflow adapters-extensions
 
 # processes read the bytecode of the tree, and need not compile it again each time
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test lint types docs unit integration adapters e2e notebooks lab pictures test-slow bench clean
+.PHONY: setup demo test lint types docs unit integration alone adapters $(ADAPTERS) e2e notebooks lab pictures test-slow bench clean
 
 setup: $(STAMP)
 
@@ -33,9 +41,9 @@ $(STAMP): constraints.txt pyproject.toml
 demo: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS)
 
-test: lint types docs unit
-	$(BIN)/python -m pytest $(SHARED) tests/adapters tests/e2e tests/integration -m "not slow and not alone"
-	$(BIN)/python -m pytest tests/adapters tests/e2e tests/integration -m "alone and not slow"
+test: lint
+	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) integration $(ADAPTERS) e2e types docs unit
+	$(MAKE) --no-print-directory alone
 
 lint: setup
 	$(BIN)/ruff check .
@@ -50,17 +58,27 @@ docs: setup
 	@echo "site: .site/index.html"
 
 unit: setup
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/unit -m "not slow"
+	$(QUICK) -n 2 --dist worksteal tests/unit
 
 integration: setup
-	$(BIN)/python -m pytest $(SHARED) tests/integration -m "not slow and not alone"
+	$(QUICK) $(SHARED) tests/integration
+
+alone: setup
 	$(BIN)/python -m pytest tests/integration -m "alone and not slow"
 
-adapters: setup
-	$(BIN)/python -m pytest $(SHARED) tests/adapters -m "not slow"
+adapters: $(ADAPTERS)
+
+adapters-libraries: setup
+	$(QUICK) $(LIBRARIES)
+
+adapters-tensorflow: setup
+	$(QUICK) $(TENSORFLOW)
+
+adapters-extensions: setup
+	$(QUICK) $(EXTENSIONS)
 
 e2e: setup
-	$(BIN)/python -m pytest tests/e2e -m "not slow"
+	$(QUICK) tests/e2e
 
 notebooks: setup
 	$(BIN)/python scripts/run_notebooks.py
@@ -73,6 +91,7 @@ pictures: setup
 
 test-slow: setup
 	$(BIN)/python -m pytest tests -m slow --timeout 3600
+	$(BIN)/python -m pytest tests/unit tests/integration -m "hypothesis and not slow" --hypothesis-profile thorough --timeout 3600
 
 bench: setup
 	$(BIN)/python benchmarks/bench.py

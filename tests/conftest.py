@@ -17,6 +17,10 @@ from fake.harness import SITE, Lab
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs us in the background has it ignored, in our children as well
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # and so has nohup
 
+settings.register_profile("quick", max_examples=25, deadline=None)
+settings.register_profile("thorough", max_examples=1_000, deadline=None)
+settings.load_profile("quick")  # make test-slow names the other one
+
 os.environ.pop("COLUMNS", None)  # set where several processes run tests, and tables would be cut to it
 
 
@@ -33,7 +37,14 @@ def fake_site(monkeypatch: pytest.MonkeyPatch) -> Path:
     return SITE
 
 
-@pytest.fixture(params=[100, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
+@pytest.fixture(params=[25, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])
 def attacks(request: pytest.FixtureRequest) -> settings:
     """How many documents are tried."""
     return settings(max_examples=request.param, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuses a test that `make alone` would not find."""
+    for each in items:
+        if each.get_closest_marker("alone") and "integration" not in each.path.parts:
+            raise pytest.UsageError(f"{each.nodeid} is marked alone; move it to tests/integration, where `make alone` finds it")

@@ -1,15 +1,15 @@
-"""Campaigns of real compilers, by the real command: one for each subject; every test reads its part."""
+"""Campaigns of real compilers, in processes of their own: one for each subject; every test reads its part."""
 
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import commands
 
 from opera.corpus.selection import at_most, selector
 from opera.instance import Instance, Occurrence, digest
@@ -19,8 +19,7 @@ from opera.store.database import open_workspace
 
 def opera(*arguments: str, workspace: Path, codes: Sequence[int] = (0,)) -> dict[str, Any]:
     """Runs a command that has to end with one of *codes*, and gives its document. A campaign of which nothing can be judged ends with 4."""
-    command = [sys.executable, "-m", "opera", *arguments, "--workspace", str(workspace), "--json"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    run = commands.run(*arguments, "--workspace", str(workspace), "--json", folder=Path.cwd())
     assert run.returncode in codes, run.stderr[-3000:]
     return json.loads(run.stdout)
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 import torch
 from real_campaigns import opera
@@ -96,8 +95,7 @@ def test_an_exported_suite_computes_on_the_target_that_it_is_given() -> None:
 
 
 def test_without_a_build_for_cuda_it_is_absent_and_doctor_says_what_it_takes(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "opera", "doctor", "--compiler", "inductor-cuda", "--json"]
-    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    run = commands.run("doctor", "--compiler", "inductor-cuda", "--json", folder=tmp_path)
     assert run.returncode == 3
     (entry,) = json.loads(run.stdout)["adapters"]
     assert entry["state"] == "absent"

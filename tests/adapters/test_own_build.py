@@ -6,11 +6,10 @@ import importlib.util
 import json
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from instances import node, tensor
 
@@ -56,7 +55,7 @@ def place(tmp_path: Path) -> Path:
 
 
 def opera(place: Path, *arguments: str) -> Any:
-    run = subprocess.run([sys.executable, "-m", "opera", *arguments, "--json"], cwd=place, capture_output=True, text=True, timeout=300)
+    run = commands.run(*arguments, "--json", folder=place)
     assert run.stdout, run.stderr
     return json.loads(run.stdout)
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "test-a-pass.md"
@@ -27,11 +25,9 @@ def test_an_author_gets_a_small_script_from_a_policy_and_an_oracle(tmp_path: Pat
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my_pass\nVersion: 0.1\n")
     (metadata / "entry_points.txt").write_text(f"[opera.compilers]\nmy-pass = {entry[1]}\n")
     (tmp_path / "pass.toml").write_text(policy.replace('"conv2d", "add", "multiply", "relu", ', ""))
-    environment = {**os.environ, "PYTHONPATH": str(package)}
 
-    def opera(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "opera", *arguments]
-        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    def opera(*arguments: str) -> commands.Outcome:
+        return commands.run(*arguments, folder=tmp_path, variables={"PYTHONPATH": str(package)})
 
     run = opera("fuzz", "run", "--policy", "pass.toml", "-n", "6", "--subject", "my-pass", "-j", "1", "--json")
     assert run.returncode == 1, run.stderr

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 from instances import node, tensor
@@ -21,8 +20,7 @@ from opera.store.reductions import Reductions
 
 
 def opera(workspace: Path, *arguments: str, codes: tuple[int, ...] = (0,)) -> Any:
-    command = [sys.executable, "-m", "opera", *arguments, "--workspace", str(workspace), "--json"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    run = commands.run(*arguments, "--workspace", str(workspace), "--json", folder=Path.cwd())
     assert run.returncode in codes, run.stderr[-3000:]
     return json.loads(run.stdout) if run.stdout else run.stderr
 

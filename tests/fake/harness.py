@@ -1,18 +1,24 @@
-"""A workspace with instances of the fake library, and the real commands on it."""
+"""A workspace with instances of the fake library, and commands on it: in this process, or the real ones."""
 
 from __future__ import annotations
 
 import importlib
-import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
+import commands
+from commands import Outcome
+from fake.pool import LocalPool
+
+from opera.corpus import replay
+from opera.difftest import session
 from opera.instance import Instance, Occurrence
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
@@ -23,20 +29,13 @@ instance: Callable[..., Instance] = importlib.import_module("opera_fake.canary")
 sys.path.remove(str(SITE))  # what is registered there shall be seen only by those who ask for it
 PATIENCE = 60.0
 """Seconds after which a test gives up on something that should have happened."""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """How a command ended."""
-
-    code: int
-    stdout: str
-    stderr: str
-
-    @property
-    def json(self) -> dict[str, Any]:
-        """The one document on standard output; fails where anything else is there."""
-        return json.loads(self.stdout)
+GENTLE = frozenset({
+    "pass", "raise", "decline", "panic", "megabyte", "unicode", "mute", "abort", "exit-0", "exit-3", "sys-exit", "flaky", "abort-once",
+    "library-abort-once", "moody", "no-space", "no-array", "slow", "lie-value", "lie-shape", "lie-dtype", "lie-odd-dtype", "lie-nan",
+    "lie-count", "lie-structure", "lie-nothing", "lie-float32", "lie-optimised", "lie-otherwise", "rejects", "undefined", "imprecise",
+    "on-the-edge", "captured-wrong", "capture-fails", "export-fails", "export-flaky", "export-aborts",
+})  # fmt: skip
+"""Behaviours that do nothing to the process of a worker but to end it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,10 @@ class Event:
 
 
 class Lab:
-    """A folder with a workspace; commands run in processes of their own, with the fake package on their path."""
+    """A folder with a workspace; commands on it have the fake package on their path.
+
+    `run` and `opera` run a command in this process, with workers that have no processes; `start` and `run_in_processes` run the real one.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -59,9 +61,11 @@ class Lab:
         self.state = folder / "state"
         self.state.mkdir(parents=True)
         self.drivers: list[int] = []
+        self._behaviours: set[str] = set()
 
     def add(self, *instances: Instance) -> None:
         """Puts instances into the workspace."""
+        self._behaviours |= {str(each.value) for one in instances for each in one.init if each.name in ("compiler", "library")}
         with open_workspace(self.workspace, write=True) as space:
             Corpus(space).add((each, Occurrence("fake", "test")) for each in instances)
 
@@ -84,10 +88,24 @@ class Lab:
             process.kill()
         return Outcome(process.returncode, stdout, stderr)
 
-    def run(self, *arguments: str, compiler: str = "fake", jobs: int = 2, timeout: str = "5s", extra_path: Path | None = None) -> Outcome:
-        """Runs a campaign, with a JSON document."""
-        given = ("--compiler", compiler, "--frontend", "fake", "-j", str(jobs), "--timeout", timeout, "--json", *arguments)
-        return self.finish(self.start(*given, extra_path=extra_path))
+    def opera(self, *arguments: str, module: str = "opera", variables: Mapping[str, str] | None = None) -> Outcome:
+        """Runs `python -m MODULE ... --workspace ...` in this process; campaigns and replays have workers that have no processes."""
+        assert self._behaviours <= GENTLE, f"only processes survive {sorted(self._behaviours - GENTLE)}: use run_in_processes"
+        with mock.patch.object(session, "WorkerPool", LocalPool), mock.patch.object(replay, "WorkerPool", LocalPool):
+            return commands.run(
+                *arguments, "--workspace", str(self.workspace), folder=self.folder, module=module,
+                variables={"PYTHONPATH": str(SITE), "OPERA_FAKE_STATE": str(self.state), **(variables or {})},
+            )  # fmt: skip
+
+    def run(self, *arguments: str, compiler: str = "fake", jobs: int = 2) -> Outcome:
+        """Runs a campaign with a JSON document, without any process; what only processes do, `run_in_processes` shows."""
+        return self.opera("run", *_campaign(compiler, jobs), *arguments)
+
+    def run_in_processes(
+        self, *arguments: str, compiler: str = "fake", jobs: int = 2, timeout: str = "5s", extra_path: Path | None = None
+    ) -> Outcome:
+        """Runs the real command, with real workers, and a JSON document."""
+        return self.finish(self.start(*_campaign(compiler, jobs), "--timeout", timeout, *arguments, extra_path=extra_path))
 
     def stored(self) -> list[StoredResult]:
         """Every result in the workspace."""
@@ -119,13 +137,18 @@ class Lab:
             time.sleep(0.01)
 
     def left_behind(self) -> list[str]:
-        """Command lines of living processes that belong to any campaign of this lab."""
+        """Command lines of living processes that belong to any command of this lab that had a process."""
+        assert self.drivers, "no command had a process, so nothing can be left"
         return [line for driver in self.drivers for line in marked(driver)]
 
     def scratch(self) -> list[Path]:
         """What lies in the folder for working files."""
         folder = self.workspace / "scratch"
         return list(folder.iterdir()) if folder.exists() else []
+
+
+def _campaign(compiler: str, jobs: int) -> tuple[str, ...]:
+    return ("--compiler", compiler, "--frontend", "fake", "-j", str(jobs), "--json")
 
 
 def marked(driver: int) -> list[str]:

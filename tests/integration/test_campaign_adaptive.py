@@ -86,7 +86,7 @@ def test_the_same_seed_and_results_give_the_same_order_and_another_seed_another(
 
 def test_a_ranking_made_beforehand_by_the_adaptive_strategy_is_asked_again_while_the_campaign_runs(tmp_path: Path) -> None:
     lab = filled(tmp_path)
-    ranked = lab.finish(lab.start("--compiler", "fake", "--frontend", "fake", *ADAPTIVE, "--json", module="opera.prioritize"))
+    ranked = lab.opera("--compiler", "fake", "--frontend", "fake", *ADAPTIVE, "--json", module="opera.prioritize")
     assert ranked.code == 0
     outcome = lab.run(jobs=1)
     assert until_all_faults(lab, outcome) < TOTAL * 0.5
@@ -164,7 +164,7 @@ def test_parts_have_no_test_in_common_and_are_combined_to_the_whole(tmp_path: Pa
     outcomes = [lab.run(*ADAPTIVE, "--shard", f"{number}/3", jobs=1) for number, lab in enumerate(labs, 1)]
     assert sum(outcome.json["executed"] for outcome in outcomes) == TOTAL
     whole = Lab(tmp_path / "whole")
-    combined = whole.finish(whole.start("combine", *(str(lab.workspace) for lab in labs), "--json", module="opera"))
+    combined = whole.opera("combine", *(str(lab.workspace) for lab in labs), "--json")
     (campaign,) = combined.json["campaigns"]
     assert campaign["complete"]
     assert len({place for place, _, _ in places(whole, campaign["id"])}) == TOTAL

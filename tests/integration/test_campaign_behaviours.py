@@ -131,7 +131,7 @@ def wild(tmp_path_factory: pytest.TempPathFactory) -> Wild:
         *(instance(name) for name in PLAIN),
         *(instance(name, "die-after-answering") for name in DYING),
     )
-    return Wild(lab, lab.run("--memory", "400M", timeout="3s"))
+    return Wild(lab, lab.run_in_processes("--memory", "400M", timeout="3s"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)

@@ -30,7 +30,7 @@ def filled(folder: Path) -> Lab:
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Outcome, list[tuple[Any, ...]]]:
     lab = filled(tmp_path_factory.mktemp("undisturbed"))
-    outcome = lab.run(timeout="1.5s")
+    outcome = lab.run_in_processes(timeout="1.5s")
     return outcome, essence(lab.stored())
 
 

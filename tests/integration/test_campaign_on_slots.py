@@ -24,14 +24,14 @@ def filled(folder: Path) -> Lab:
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     lab = filled(tmp_path_factory.mktemp("alone"))
-    assert lab.run().code == 1
+    assert lab.run_in_processes().code == 1
     return lab
 
 
 @pytest.mark.parametrize("options", [(), ("--shared-folder",)], ids=["files-travel", "one-folder"])
 def test_tests_have_the_results_of_one_machine(alone: Lab, tmp_path: Path, options: tuple[str, ...]) -> None:
     lab = filled(tmp_path)
-    outcome = lab.run("--executor", "ray", "--address", "here", *options, extra_path=RAY)
+    outcome = lab.run_in_processes("--executor", "ray", "--address", "here", *options, extra_path=RAY)
     assert outcome.code == 1, outcome.stderr[-2000:]
     assert essence(lab.stored()) == essence(alone.stored())
     assert lab.left_behind() == []

@@ -41,14 +41,14 @@ def compiled(lab: Lab) -> list[str]:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_no_more_children_work_at_a_time_than_jobs_allow(lab: Lab, jobs: int) -> None:
     lab.add(*many(20, "slow"), *(instance(f"lies-{letter}", "lie-value") for letter in "abc"))
-    assert lab.run(jobs=jobs).json["verdicts"] == {"inconsistent": 3, "pass": 20}
+    assert lab.run_in_processes(jobs=jobs).json["verdicts"] == {"inconsistent": 3, "pass": 20}
     assert most_at_once(lab.journal()) == jobs
 
 
 @pytest.mark.alone
 def test_at_most_64_tests_are_materialised_ahead_of_the_compiler(lab: Lab) -> None:
     lab.add(*many(120, "slow"))
-    assert lab.run("--strategy", "opera", jobs=2).json["verdicts"] == {"pass": 120}
+    assert lab.run_in_processes("--strategy", "opera", jobs=2).json["verdicts"] == {"pass": 120}
     ahead = most = 0
     for event in lab.journal():
         ahead += {("artefact", "end"): 1, ("compile", "begin"): -1}.get((event.what, event.edge), 0)
@@ -118,7 +118,7 @@ def test_maxfail_stops_after_that_many_distinct_findings(lab: Lab, option: tuple
 
 def test_exit_code_0_when_all_is_well_and_one_document_is_all_there_is_on_standard_output(lab: Lab) -> None:
     lab.add(instance("noise", "noise"), instance("pass"), instance("library-noise", library="noise"))
-    outcome = lab.run()
+    outcome = lab.run_in_processes()
     assert outcome.code == 0
     assert outcome.json["schema"] == "run/1"
     assert {"executed", "seconds", "verdicts", "findings", "new_findings", "complete", "stopped_by"} <= outcome.json.keys()
@@ -163,7 +163,7 @@ def test_findings_that_an_earlier_campaign_has_made_are_not_new(lab: Lab) -> Non
 )
 def test_exit_code_2_for_a_wrong_argument_with_a_message_and_no_traceback(lab: Lab, arguments: tuple[str, ...], says: str) -> None:
     lab.add(instance("pass"))
-    outcome = lab.finish(lab.start(*arguments, "--json"))
+    outcome = lab.opera(*arguments, "--json", module="opera.run")
     assert outcome.code == 2
     assert says in outcome.stderr
     assert "Traceback" not in outcome.stderr
@@ -182,7 +182,7 @@ def test_exit_code_2_for_a_wrong_argument_with_a_message_and_no_traceback(lab: L
 )
 def test_exit_code_3_for_a_broken_adapter_that_was_asked_for(lab: Lab, compiler: str, says: str) -> None:
     lab.add(instance("pass"))
-    outcome = lab.run(compiler=compiler)
+    outcome = lab.run_in_processes(compiler=compiler)
     assert outcome.code == 3
     assert says in outcome.stderr
     assert "Traceback" not in outcome.stderr
@@ -193,7 +193,7 @@ def test_exit_code_3_for_a_broken_adapter_that_was_asked_for(lab: Lab, compiler:
 
 def test_a_compiler_that_is_slow_only_at_first_is_not_broken(lab: Lab) -> None:
     lab.add(instance("pass"))
-    outcome = lab.run("--timeout", "1.5s", compiler="fake-cold")
+    outcome = lab.run_in_processes("--timeout", "1.5s", compiler="fake-cold")
     assert outcome.code == 0, outcome.stderr
     assert outcome.json["executed"] == 1
 
@@ -201,7 +201,7 @@ def test_a_compiler_that_is_slow_only_at_first_is_not_broken(lab: Lab) -> None:
 def test_an_interpreter_that_does_not_exist_is_named(lab: Lab) -> None:
     lab.add(instance("pass"))
     (lab.folder / "opera.toml").write_text('[compiler.fake]\npython = "no/such/python"\n')
-    outcome = lab.run()
+    outcome = lab.run_in_processes()
     assert outcome.code == 3
     assert "no/such/python" in outcome.stderr
     assert lab.left_behind() == []
@@ -222,7 +222,7 @@ def test_exit_code_4_when_the_workspace_has_no_instance(lab: Lab) -> None:
 
 @pytest.mark.parametrize("module", ["opera.run", "opera.prioritize"])
 def test_a_folder_without_a_workspace_stays_without_one(lab: Lab, module: str) -> None:
-    outcome = lab.finish(lab.start("--compiler", "fake", "--frontend", "fake", module=module))
+    outcome = lab.opera("--compiler", "fake", "--frontend", "fake", module=module)
     assert (outcome.code, outcome.stdout) == (2, "")
     assert "no workspace at" in outcome.stderr
     assert not lab.workspace.exists()
@@ -231,7 +231,7 @@ def test_a_folder_without_a_workspace_stays_without_one(lab: Lab, module: str) -
 def test_a_second_writer_is_turned_away_with_exit_code_3(lab: Lab) -> None:
     lab.add(instance("pass"))
     with open_workspace(lab.workspace, write=True):
-        outcome = lab.run()
+        outcome = lab.run_in_processes()
     assert outcome.code == 3
     assert "writing" in outcome.stderr
 
@@ -242,7 +242,7 @@ def test_failures_are_confirmed_in_a_fresh_process_however_the_compiler_can_be_c
         instance("raise", "raise"), instance("abort", "abort"), instance("flaky", "flaky"), instance("lies", "lie-value"),
         instance("detached", "detached"), instance("pass"), instance("dies", "die-after-answering"),
     )  # fmt: skip
-    lab.run(compiler=compiler)
+    lab.run_in_processes(compiler=compiler)
     assert {name: result.verdict.value for name, result in lab.results().items()} == {
         "raise": "crash", "abort": "abort", "flaky": "flaky", "lies": "inconsistent", "detached": "pass", "pass": "pass", "dies": "pass",
     }  # fmt: skip
@@ -253,7 +253,7 @@ def test_failures_are_confirmed_in_a_fresh_process_however_the_compiler_can_be_c
 
 def test_a_process_that_a_failure_has_spoilt_gets_no_further_test(lab: Lab) -> None:
     lab.add(*(instance(f"spoils-{letter}", "spoil") for letter in "abcd"), *many(8))
-    assert lab.run(jobs=1).json["verdicts"] == {"crash": 4, "pass": 8}
+    assert lab.run_in_processes(jobs=1).json["verdicts"] == {"crash": 4, "pass": 8}
 
 
 def test_a_live_route_rebuilds_the_model_in_the_compilers_own_process(lab: Lab) -> None:
@@ -293,7 +293,7 @@ def test_a_damaged_or_deleted_cache_is_made_again(lab: Lab) -> None:
 
 def test_a_cache_that_takes_no_file_stops_the_campaign_and_blames_no_test(lab: Lab) -> None:
     lab.add(*many(10), instance("full", library="full"))
-    outcome = lab.run()
+    outcome = lab.run_in_processes()
     assert outcome.code == 3
     assert "cache cannot be written" in outcome.stderr
     assert "No space left" in outcome.stderr
@@ -303,7 +303,7 @@ def test_a_cache_that_takes_no_file_stops_the_campaign_and_blames_no_test(lab: L
 
 def test_a_cache_from_which_files_vanish_ends_the_campaign_instead_of_making_them_for_ever(lab: Lab) -> None:
     lab.add(instance("vanish", library="vanish"))
-    outcome = lab.run()
+    outcome = lab.run_in_processes()
     assert outcome.code == 3
     assert "disappear from the cache" in outcome.stderr
     assert lab.stored() == []
@@ -311,7 +311,7 @@ def test_a_cache_from_which_files_vanish_ends_the_campaign_instead_of_making_the
 
 def test_a_full_disk_under_the_database_ends_with_exit_code_3_and_keeps_what_was_written(lab: Lab) -> None:
     lab.add(*many(40))
-    assert lab.run("--limit", "5").code == 0
+    assert lab.run_in_processes("--limit", "5").code == 0
     before = essence(lab.stored())
     (lab.folder / "sitecustomize.py").write_text(
         "import opera.store.database as d\nprepare = d._prepare\n"
@@ -321,29 +321,29 @@ def test_a_full_disk_under_the_database_ends_with_exit_code_3_and_keeps_what_was
         "    connection.execute(f'PRAGMA max_page_count = {pages + 2}')\n"
         "d._prepare = full\n"
     )
-    outcome = lab.run(extra_path=lab.folder)
+    outcome = lab.run_in_processes(extra_path=lab.folder)
     assert outcome.code == 3
     assert "no space left" in outcome.stderr
     assert "Traceback" not in outcome.stderr
     assert set(before) <= set(essence(lab.stored()))
     assert lab.left_behind() == []
-    assert lab.run().json["verdicts"] == {"pass": 40}
+    assert lab.run_in_processes().json["verdicts"] == {"pass": 40}
 
 
 def test_a_disk_that_is_full_under_the_compiler_is_no_failure_of_the_compiler(lab: Lab) -> None:
     lab.add(*many(10), instance("no-space", "no-space"))
-    outcome = lab.run()
+    outcome = lab.run_in_processes()
     assert outcome.code == 3
     assert "no space left" in outcome.stderr
     assert "Traceback" not in outcome.stderr
     assert {result.verdict.value for result in lab.stored()} <= {"pass"}
     assert lab.left_behind() == []
-    assert lab.run("-k", "many").json["verdicts"] == {"pass": 10}
+    assert lab.run_in_processes("-k", "many").json["verdicts"] == {"pass": 10}
 
 
 def test_tests_are_handed_out_in_the_order_of_the_plan(lab: Lab) -> None:
     lab.add(*many(80, "slow"))
-    lab.run(jobs=4)
+    lab.run_in_processes(jobs=4)
     with open_workspace(lab.workspace, write=False) as space:
         (latest,) = space.database.execute(
             "SELECT max(abs(place - row)) FROM (SELECT place, row_number() OVER (ORDER BY finished, place) - 1 AS row FROM campaign_tests c"
@@ -366,7 +366,7 @@ def test_inputs_are_the_same_byte_for_byte_for_the_same_seed_and_others_for_anot
 
 def test_without_json_a_table_is_printed_with_the_command_that_shows_the_findings(lab: Lab) -> None:
     lab.add(instance("raise", "raise"), instance("pass"))
-    outcome = lab.finish(lab.start("--compiler", "fake", "--frontend", "fake"))
+    outcome = lab.opera("--compiler", "fake", "--frontend", "fake", module="opera.run")
     assert outcome.code == 1
     assert "crash" in outcome.stdout
     assert re.search(r"new finding: fake.raise: crash at \w+.*\n  .*\n  fake\.raise\(.*\)\n  show: opera show ", outcome.stderr)
@@ -388,11 +388,11 @@ def test_quiet_prints_no_progress(lab: Lab) -> None:
 def test_quiet_names_what_is_new_at_the_end(lab: Lab) -> None:
     lab.add(instance("raise", "raise"))
     quiet = ("--compiler", "fake", "--frontend", "fake", "-q")
-    first = lab.finish(lab.start(*quiet))
+    first = lab.opera(*quiet, module="opera.run")
     assert first.stderr == ""
     assert re.search(r"^findings: 1, new: 1\n[0-9a-f]{8}  fake.raise: crash at \w+\n {10}ValueError: ", first.stdout, re.MULTILINE)
     lab.add(instance("pass"))
-    second = lab.finish(lab.start(*quiet, "--seed", "1"))
+    second = lab.opera(*quiet, "--seed", "1", module="opera.run")
     assert second.stdout.count("fake.raise: crash") == second.stdout.count("new: 1")
 
 
@@ -422,17 +422,17 @@ def test_more_seeds_run_again_what_is_drawn_and_nothing_else(lab: Lab) -> None:
 
 def test_a_folder_of_opera_toml_comes_first_and_makes_another_campaign(lab: Lab) -> None:
     lab.add(instance("pass"))
-    first = lab.run().json
+    first = lab.run_in_processes().json
     build = lab.folder / "build"
     shutil.copytree(SITE / "opera_fake", build / "opera_fake")
     adapter = build / "opera_fake" / "adapter.py"
     text = adapter.read_text(encoding="utf-8")
     adapter.write_text(text.replace('{"fake": "1.0", "level"', '{"fake": os.environ["FAKE_BUILD"], "level"'), encoding="utf-8")
     (lab.folder / "opera.toml").write_text('[compiler.fake]\npath = ["build"]\nenv = {FAKE_BUILD = "mine"}\n', encoding="utf-8")
-    second = lab.run().json
+    second = lab.run_in_processes().json
     assert second["versions"]["compiler"]["fake"] == "mine"
     (lab.folder / "opera.toml").write_text('[compiler.fake]\npath = ["build"]\nenv = {FAKE_BUILD = "mine", X = "1"}\n', encoding="utf-8")
-    third = lab.run().json
+    third = lab.run_in_processes().json
     assert len({each["campaign"] for each in (first, second, third)}) == 3
     assert "opera.toml" not in first["versions"]["compiler"]
 
@@ -448,25 +448,25 @@ def test_a_folder_that_is_gone_is_named_with_the_file_that_names_it(lab: Lab) ->
 def test_a_build_is_shown_by_ls_compare_and_the_page(lab: Lab) -> None:
     lab.add(instance("pass"))
     ids = [lab.run("--build", name).json["campaign"] for name in ("monday", "tuesday")]
-    listed = lab.finish(lab.start("ls", module="opera")).stdout
+    listed = lab.opera("ls").stdout
     assert [[word for word in line.split() if word in ("build", "monday", "tuesday")] for line in listed.splitlines()[-4:]] == [
         ["build"], [], ["monday"], ["tuesday"],
     ]  # fmt: skip
-    assert [each["build"] for each in lab.finish(lab.start("ls", "--json", module="opera")).json["campaigns"]] == ["monday", "tuesday"]
-    compared = lab.finish(lab.start("compare", *ids, module="opera")).stdout
+    assert [each["build"] for each in lab.opera("ls", "--json").json["campaigns"]] == ["monday", "tuesday"]
+    compared = lab.opera("compare", *ids).stdout
     assert "build monday" in compared.splitlines()[0]
     assert "build tuesday" in compared.splitlines()[1]
-    page = lab.finish(lab.start("report", "--html", "-", module="opera")).stdout
+    page = lab.opera("report", "--html", "-").stdout
     assert page.count('<span class="dim">build monday</span>') == 1
 
 
 def test_a_new_finding_is_printed_with_a_command_that_works(lab: Lab) -> None:
     lab.add(instance("crashes", "raise"))
     said = lab.run().stderr
-    (finding,) = lab.finish(lab.start("report", "--json", module="opera")).json["findings"]
+    (finding,) = lab.opera("report", "--json").json["findings"]
     assert f"  show: opera show {finding['id']} --workspace {lab.workspace}\n" in said  # this adapter has no template for a script
     assert "opera reproduce" not in said
-    assert lab.finish(lab.start("show", finding["id"], module="opera")).code == 0
+    assert lab.opera("show", finding["id"]).code == 0
 
 
 def test_a_complete_campaign_starts_no_worker_until_something_around_it_changes(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

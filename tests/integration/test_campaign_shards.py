@@ -33,7 +33,7 @@ def filled(folder: Path) -> Lab:
 
 def combined(lab: Lab, *others: Lab) -> dict[str, Any]:
     """What `opera combine` says of joining *others* in the workspace of *lab*."""
-    outcome = lab.finish(lab.start("combine", *(str(other.workspace) for other in others), "--json", module="opera"))
+    outcome = lab.opera("combine", *(str(other.workspace) for other in others), "--json")
     assert outcome.code == 0, outcome.stderr
     return outcome.json
 
@@ -127,7 +127,7 @@ def test_results_of_machines_of_another_kind_are_kept_apart(tmp_path: Path) -> N
 
 def test_a_workspace_is_not_combined_with_itself(lab: Lab) -> None:
     lab.add(instance("pass"))
-    outcome = lab.finish(lab.start("combine", str(lab.workspace), module="opera"))
+    outcome = lab.opera("combine", str(lab.workspace))
     assert outcome.code == 2
     assert "name another workspace" in outcome.stderr
 
@@ -189,7 +189,7 @@ def test_a_night_has_no_limit_but_a_budget(lab: Lab) -> None:
 
 
 def top(lab: Lab, *arguments: str) -> Outcome:
-    return lab.finish(lab.start("top", *arguments, module="opera"))
+    return lab.opera("top", *arguments)
 
 
 def test_a_running_campaign_says_how_it_stands_and_a_finished_one_what_it_cost(lab: Lab) -> None:
@@ -232,7 +232,7 @@ def test_a_killed_driver_is_seen_to_be_gone(lab: Lab) -> None:
 
 def test_the_journal_tells_of_workers_results_and_findings_in_order(lab: Lab) -> None:
     lab.add(instance("abort", "abort"), instance("pass"), instance("fail-noisily", "fail-noisily"))
-    campaign = lab.run().json["campaign"]
+    campaign = lab.run_in_processes().json["campaign"]
     lines = [json.loads(line) for line in (lab.workspace / "log.jsonl").read_text().splitlines()]
     events = [line["event"] for line in lines]
     assert (events[0], events[-1]) == ("campaign-starting", "campaign-ended")

@@ -111,7 +111,7 @@ def test_what_works_at_a_time_works_on_one_core_each_and_on_different_ones(lab: 
     lab.add(*(instance(f"here-{number}", behaviour) for number in range(30)), *(instance(each, each) for each in failures))
     os.sched_setaffinity(0, ALLOWED[:2])
     try:
-        lab.run(jobs=2)
+        lab.run_in_processes(jobs=2)
     finally:
         os.sched_setaffinity(0, ALLOWED)
     spans = spans_of(lab.journal())

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import pytest
 from fake.harness import Lab, instance
 
 
-def opera(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=folder, capture_output=True, text=True, check=False)
+def opera(folder: Path, *arguments: str) -> commands.Outcome:
+    return commands.run(*arguments, folder=folder)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +49,8 @@ def test_an_extraction_that_recorded_nothing_says_why_and_leaves_the_figures_of_
 
 def test_a_campaign_that_never_began_is_not_shown_as_an_empty_one(lab: Lab) -> None:
     lab.add(instance("pass"))
-    assert lab.run(compiler="fake-absent").code == 3
-    shown = lab.finish(lab.start("top", "--once", module="opera"))
+    assert lab.run_in_processes(compiler="fake-absent").code == 3
+    shown = lab.opera("top", "--once")
     assert shown.code == 2
     assert "opera top CAMPAIGN" in shown.stderr
 
@@ -66,10 +65,10 @@ def test_findings_of_two_compilers_are_not_put_together(lab: Lab) -> None:
     lab.add(instance("raise", "raise"))
     for compiler in ("fake", "fake-levelled"):
         lab.run("--exit-zero", compiler=compiler)
-    found = lab.finish(lab.start("report", "--json", module="opera")).json["findings"]
+    found = lab.opera("report", "--json").json["findings"]
     assert len(found) == 2
-    joined = lab.finish(lab.start("triage", "--join", *(each["id"] for each in found), module="opera"))
+    joined = lab.opera("triage", "--join", *(each["id"] for each in found))
     assert joined.code == 2
     assert "fake/fake" in joined.stderr
     assert "fake-levelled/fake" in joined.stderr
-    assert len(lab.finish(lab.start("report", "--json", module="opera")).json["findings"]) == 2
+    assert len(lab.opera("report", "--json").json["findings"]) == 2

@@ -19,13 +19,14 @@ FAILING = (
 
 def examine(lab: Lab, *names: str, more: tuple[str, ...] = ("--json",)) -> Outcome:
     chosen = [part for name in names for part in ("--compiler", name)]
-    return lab.finish(lab.start("doctor", *chosen, "-j", "2", *more, module="opera"))
+    return lab.opera("doctor", *chosen, "-j", "2", *more)
 
 
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     lab = Lab(tmp_path_factory.mktemp("doctor"))
-    outcome = examine(lab, *WORKING, *FAILING)
+    chosen = [part for name in (*WORKING, *FAILING) for part in ("--compiler", name)]
+    outcome = lab.finish(lab.start("doctor", *chosen, "-j", "2", "--json", module="opera"))
     assert lab.left_behind() == []
     return outcome
 
@@ -149,11 +150,11 @@ def test_an_interpreter_that_is_not_there_is_named_and_hides_no_other(lab: Lab) 
 
 def test_a_torch_whose_tables_cannot_be_kept_is_named_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPERA_FAKE_TORCH", "9.9")
-    told = lab.finish(lab.start("doctor", "--compiler", "fake", module="opera"))
+    told = lab.opera("doctor", "--compiler", "fake")
     assert told.code == 0
     lines = [line for line in told.stdout.splitlines() if "internal functions of torch 9.9" in line]
     assert [line.partition(":")[0] for line in lines] == ["fake", "fake"]
-    document = lab.finish(lab.start("doctor", "--compiler", "fake", "--json", module="opera")).json
+    document = lab.opera("doctor", "--compiler", "fake", "--json").json
     assert [f"{each['name']}: {each['remark']}" for each in document["remarks"]] == lines
 
 

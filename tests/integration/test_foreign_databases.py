@@ -163,7 +163,7 @@ def test_a_database_with_spoilt_cells_ends_with_no_traceback(
     from opera.cli import command as cli
     from opera.cli.options import guarded
 
-    @settings(attacks, max_examples=attacks.max_examples // 10)
+    @settings(attacks, max_examples=max(10, attacks.max_examples // 10))
     @given(st.data())
     def attack(data: st.DataObject) -> None:
         with tempfile.TemporaryDirectory() as folder:

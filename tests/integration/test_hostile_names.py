@@ -46,7 +46,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     with open_workspace(made.workspace, write=True) as space:
         for place, text in enumerate(NAMES.values()):
             Corpus(space).add([(instance(text, behaviours[place % 3]), Occurrence(f"source {text[:99]}", f"test {text}"))])
-    ran = made.finish(made.start("--compiler", "fake", "--frontend", "fake", "-j", "2", "--exit-zero"))
+    ran = made.opera("--compiler", "fake", "--frontend", "fake", "-j", "2", "--exit-zero", module="opera.run")
     assert ran.code == 0, ran.stderr[-2000:]
     check(ran)
     return made
@@ -63,7 +63,7 @@ def check(outcome: Outcome) -> Outcome:
 
 
 def opera(lab: Lab, *arguments: str) -> Outcome:
-    return check(lab.finish(lab.start(*arguments, module="opera")))
+    return check(lab.opera(*arguments))
 
 
 def ids(lab: Lab) -> dict[str, list[str]]:
@@ -96,7 +96,7 @@ IN_JSON = [each for each in COMMANDS if "-" not in each and each[0] not in ("bas
 
 @pytest.mark.parametrize("arguments", IN_JSON, ids=" ".join)
 def test_what_a_command_says_in_json_is_safe_too(lab: Lab, arguments: tuple[str, ...]) -> None:
-    outcome = lab.finish(lab.start(*arguments, "--json", module="opera"))
+    outcome = lab.opera(*arguments, "--json")
     assert outcome.code == 0, outcome.stderr[-2000:]
     assert is_safe(outcome.stdout)
     assert outcome.stdout.isascii()
@@ -104,7 +104,7 @@ def test_what_a_command_says_in_json_is_safe_too(lab: Lab, arguments: tuple[str,
 
 
 def test_names_are_lossless_in_json(lab: Lab) -> None:
-    cells = lab.finish(lab.start("matrix", "--json", module="opera")).json["cells"]
+    cells = lab.opera("matrix", "--json").json["cells"]
     assert {each["operator"] for each in cells} == {f"fake.{text}" for text in NAMES.values()}
 
 

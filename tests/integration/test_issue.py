@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 from fake.harness import Lab, instance
 
@@ -28,8 +29,8 @@ SIGNED = Instance(
 """64 << 1 and 1 << 7 are -128 in int8; a bug of OpenVINO, which saturates. The maximum over no bools is False; ONNX Runtime refuses it."""
 
 
-def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=300)
+def opera(*arguments: str, cwd: Path) -> commands.Outcome:
+    return commands.run(*arguments, folder=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +122,7 @@ def test_a_compiler_without_a_form_of_its_own_gets_a_general_one(lab: Lab) -> No
     assert lab.run().code == 1
     with open_workspace(lab.workspace, write=False) as space:
         name = next(each.fingerprint for each in Campaigns(space).results(failures=True))
-    written = lab.finish(lab.start("issue", str(name), module="opera"))
+    written = lab.opera("issue", str(name))
     assert written.code == 1
     assert headings(written.stdout) == ["What happens", "How to reproduce", "Versions", "What was ruled out"]
     assert "There is no stand-alone script" in written.stdout

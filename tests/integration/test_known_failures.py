@@ -47,7 +47,7 @@ def lab(tmp_path: Path) -> Lab:
 
 
 def opera(lab: Lab, *arguments: str) -> Any:
-    return lab.finish(lab.start(*arguments, module="opera"))
+    return lab.opera(*arguments)
 
 
 def test_a_baseline_of_what_fails_is_clean(lab: Lab) -> None:

@@ -233,6 +233,6 @@ def test_a_workspace_that_is_moved_while_a_campaign_runs_keeps_what_was_finished
     lab.workspace = moved
     before = len(lab.stored())
     assert before >= 3
-    again = lab.run()
+    again = lab.run_in_processes()
     assert again.json["complete"]
     assert lab.scratch() == []

@@ -22,7 +22,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 
 def test_a_finding_says_whether_it_vanishes_at_the_lowest_level(lab: Lab) -> None:
-    report = lab.finish(lab.start("report", "--json", module="opera")).json
+    report = lab.opera("report", "--json").json
     levels = {each["operators"][0].rpartition(".")[2]: each["lowest_level"] for each in report["findings"]}
     assert levels == {
         "optimised": {"name": "plain", "verdict": "pass"},
@@ -32,7 +32,7 @@ def test_a_finding_says_whether_it_vanishes_at_the_lowest_level(lab: Lab) -> Non
 
 
 def test_the_label_is_there_for_a_reader(lab: Lab) -> None:
-    text = lab.finish(lab.start("report", module="opera")).stdout
+    text = lab.opera("report").stdout
     assert sum("vanishes at the lowest optimisation level" in line for line in text.splitlines()) == 1
 
 

@@ -19,7 +19,11 @@ from opera.store.database import open_workspace
 SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
 
 
-def replay(lab: Lab, *arguments: str, library: str = "fake") -> Outcome:
+def replay(lab: Lab, *arguments: str) -> Outcome:
+    return lab.opera("replay", "--lib", "fake", "-j", "2", "-q", *arguments)
+
+
+def replay_in_processes(lab: Lab, *arguments: str, library: str = "fake") -> Outcome:
     return lab.finish(lab.start("replay", "--lib", library, "-j", "2", "-q", *arguments, module="opera"))
 
 
@@ -43,7 +47,7 @@ def causes(document: dict[str, Any]) -> dict[str, tuple[str, str]]:
 def test_what_misbehaves_costs_itself_only_and_is_listed_with_its_cause(lab: Lab) -> None:
     bad = {name: returned(name, name) for name in ("rejects", "decline", "segfault", "hang", "exit-3", "panic", "sys-exit", "leak")}
     lab.add(*(returned("fine", number=number) for number in range(150)), *bad.values())
-    done = replay(lab, "--json", "--timeout", "2s", "--memory", "400M")
+    done = replay_in_processes(lab, "--json", "--timeout", "2s", "--memory", "400M")
     assert done.code == 0, done.stderr
     assert shares(done.json) == {(None, "returned"): (150, 158), ("fake", "returned"): (150, 158)}
     assert causes(done.json) == {
@@ -159,7 +163,7 @@ def test_pytorch_calls_return_and_raise_as_they_did(lab: Lab) -> None:
         torch_call("torch.Tensor.size", tensor(2, 3)),  # no model, and a call all the same
         torch_call("torch.add", tensor(2, 3), tensor(4), outcome=Recorded.RAISED, exception="RuntimeError"),
     )
-    document = replay(lab, "--json", library="pytorch").json
+    document = replay_in_processes(lab, "--json", library="pytorch").json
     assert shares(document) == {
         (None, "returned"): (2, 2), (None, "raised"): (1, 1), ("fake", "returned"): (2, 2), ("fake", "raised"): (1, 1),
     }  # fmt: skip
@@ -175,7 +179,7 @@ def test_an_instance_reaches_nothing_but_the_library(lab: Lab) -> None:
         torch_call("torch.relu", Call("torch.os.system", ((None, touch),))),
         torch_call("torch.vmap", Named("torch.hub.urlopen")),
     )
-    document = replay(lab, "--json", library="pytorch").json
+    document = replay_in_processes(lab, "--json", library="pytorch").json
     assert shares(document)[None, "returned"] == (0, 4)
     assert not mark.exists()
 
@@ -189,7 +193,7 @@ def imported(lab: Lab, library: str) -> int:
     sample = SAMPLES / f"{library}.jsonl"
     assert sample.stat().st_size <= 300_000
     announced = json.loads(sample.open().readline())["instances"]
-    done = lab.finish(lab.start("import", str(sample), "--json", module="opera"))
+    done = lab.opera("import", str(sample), "--json")
     (file,) = done.json["files"]
     assert (file["read"], file["new"], file["problems"]["count"]) == (announced, announced, 0)
     return announced
@@ -205,6 +209,6 @@ def test_the_sample_corpora_import_whole(lab: Lab, library: str) -> None:
 )
 def test_the_sample_corpora_replay(lab: Lab, library: str) -> None:
     announced = imported(lab, library)
-    whole = next(row for row in replay(lab, "--json", library=library).json["shares"] if row["source"] is None)
+    whole = next(row for row in replay_in_processes(lab, "--json", library=library).json["shares"] if row["source"] is None)
     assert whole["instances"] == announced
     assert whole["share"] >= 0.97

@@ -22,7 +22,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Lab:
 
 def written(lab: Lab, form: str) -> str:
     file = lab.folder / f"report.{form}"
-    assert lab.finish(lab.start("report", f"--{form}", str(file), module="opera")).code == 0
+    assert lab.opera("report", f"--{form}", str(file)).code == 0
     return file.read_text(encoding="utf-8")
 
 
@@ -40,7 +40,7 @@ def test_sarif_has_a_result_per_finding_with_a_fingerprint(lab: Lab) -> None:
     document = json.loads(written(lab, "sarif"))
     assert document["version"] == "2.1.0"
     (run,) = document["runs"]
-    report = lab.finish(lab.start("report", "--json", module="opera")).json
+    report = lab.opera("report", "--json").json
     assert [each["partialFingerprints"]["opera/v1"] for each in run["results"]] == [each["id"] for each in report["findings"]]
     assert {each["ruleId"] for each in run["results"]} == {each["id"] for each in run["tool"]["driver"]["rules"]}
     assert max(len(each["message"]["text"]) for each in run["results"]) < 2000
@@ -57,6 +57,6 @@ def test_markdown_is_a_table_in_which_nothing_foreign_is_markup(lab: Lab) -> Non
 def test_a_report_that_cannot_be_written_leaves_nothing(lab: Lab, tmp_path: Path) -> None:
     folder = tmp_path / "there"
     folder.mkdir()
-    outcome = lab.finish(lab.start("report", "--junit", str(folder), module="opera"))
+    outcome = lab.opera("report", "--junit", str(folder))
     assert outcome.code == 2
     assert list(folder.iterdir()) == []

@@ -44,12 +44,12 @@ def test_only_the_review_runs_again(lab: Lab, monkeypatch: pytest.MonkeyPatch, b
     excused, wrong = (Verdict.UNDEFINED, "ill-conditioned"), (Verdict.INCONSISTENT, None)
     expected = {"1": excused, "2": wrong, "3": excused}
     monkeypatch.setenv(_REVIEW, before)
-    lab.run()
+    lab.run_in_processes()
     assert _verdicts(lab)["edge"] == expected[before]
     runs = _compilations(lab)
     assert runs
     monkeypatch.setenv(_REVIEW, after)
-    outcome = lab.run()
+    outcome = lab.run_in_processes()
     assert outcome.code == (1 if expected[after] == wrong else 0), outcome.stderr
     assert _verdicts(lab) == {
         "plain": (Verdict.PASS, None),
@@ -62,12 +62,12 @@ def test_only_the_review_runs_again(lab: Lab, monkeypatch: pytest.MonkeyPatch, b
 
 def test_a_compiler_runs_again_where_the_cache_lost_its_outputs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(_REVIEW, "1")
-    lab.run()
+    lab.run_in_processes()
     runs = _compilations(lab)
     for file in (lab.workspace / "cache").rglob("*"):
         if file.is_file():
             file.unlink()
     monkeypatch.setenv(_REVIEW, "2")
-    lab.run()
+    lab.run_in_processes()
     assert _verdicts(lab)["edge"] == (Verdict.INCONSISTENT, None)
     assert _compilations(lab) > runs

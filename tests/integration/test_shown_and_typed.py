@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reporting import fill, relu, result
 
@@ -82,7 +82,6 @@ def test_printed_commands_can_be_typed(folder: Path, capsys: pytest.CaptureFixtu
     assert sorted(folder.iterdir()) == sorted([*there, folder / "report.html"])
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"]), min_size=1))
 def test_a_quoted_word_is_that_word(text: str) -> None:
     word = quoted(text)

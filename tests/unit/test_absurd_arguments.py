@@ -106,17 +106,16 @@ def test_no_number_is_without_bounds() -> None:
 
 
 @pytest.mark.parametrize(("name", "option"), options(Count))
-@pytest.mark.parametrize("value", [str(2**70), str(2**31 * 3), "-1", "9" * 5000, "1e3", "nan", "", "٣٣٣٣٣٣٣٣٣٣٣"])
-def test_a_count_out_of_bounds(capsys: pytest.CaptureFixture[str], name: str, option: str, value: str) -> None:
-    assert option in refused(capsys, name, option, value)
+def test_a_count_out_of_bounds(capsys: pytest.CaptureFixture[str], name: str, option: str) -> None:
+    for value in (str(2**70), str(2**31 * 3), "-1", "9" * 5000, "1e3", "nan", "", "٣٣٣٣٣٣٣٣٣٣٣"):
+        assert option in refused(capsys, name, option, value), value
 
 
 @pytest.mark.parametrize(("name", "option"), options(Duration, Size, Distance))
-@pytest.mark.parametrize("value", ["9" * 400, "99999999999999999h", "9" * 30 + "T", "-1", "nan", "inf", "soon"])
-def test_a_duration_a_size_or_a_distance_out_of_bounds(capsys: pytest.CaptureFixture[str], name: str, option: str, value: str) -> None:
-    if option == "--chebyshev" and value == "9" * 400:
-        value = "1e999"
-    assert option in refused(capsys, name, option, value)
+def test_a_duration_a_size_or_a_distance_out_of_bounds(capsys: pytest.CaptureFixture[str], name: str, option: str) -> None:
+    for value in ("9" * 400, "99999999999999999h", "9" * 30 + "T", "-1", "nan", "inf", "soon"):
+        text = "1e999" if option == "--chebyshev" and value == "9" * 400 else value
+        assert option in refused(capsys, name, option, text), value
 
 
 @pytest.mark.parametrize(("name", "option"), options(Pattern))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -65,12 +65,15 @@ def modules() -> dict[str, Path]:
     return {".".join(("opera", *file.relative_to(ROOT).with_suffix("").parts)): file for file in files}
 
 
-def imports() -> Iterator[tuple[str, str, str]]:
+@cache
+def imports() -> tuple[tuple[str, str, str], ...]:
     """Module, its part, and a part that it imports."""
+    found: list[tuple[str, str, str]] = []
     for module, path in modules().items():
         own = part_of(module)
         assert own is not None
-        yield from ((module, own, each) for each in imported(path.read_text(encoding="utf-8"), module) if each != own)
+        found += ((module, own, each) for each in imported(path.read_text(encoding="utf-8"), module) if each != own)
+    return tuple(found)
 
 
 def test_every_part_has_a_group() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from opera.oracles.verdict import Stage, Verdict
@@ -29,7 +29,6 @@ PARTS = st.sampled_from(["", "word", "'", '"', '"""', "\\", "x" * 99])
 TEXT = st.text(st.characters(exclude_categories=["Cs"])) | st.lists(PARTS).map(" ".join)
 
 
-@settings(max_examples=40)
 @given(st.builds(
     Finding, name=st.just("a-1"), operators=st.lists(TEXT).map(tuple), fails=st.lists(TEXT).map(tuple), passes=st.dictionaries(TEXT, TEXT),
     id=TEXT, verdict=st.sampled_from(Verdict), stage=st.sampled_from(Stage), status=st.sampled_from(Status), route=TEXT, summary=TEXT,

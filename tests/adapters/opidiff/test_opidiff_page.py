@@ -42,6 +42,7 @@ def test_the_page_has_every_kind_of_command() -> None:
         assert each in commands
 
 
+@pytest.mark.slow
 def test_what_the_page_shows_runs(tmp_path: Path) -> None:
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     (tmp_path / "models").mkdir()

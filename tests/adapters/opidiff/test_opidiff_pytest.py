@@ -85,11 +85,11 @@ def test_several_processes_share_one_campaign(tmp_path: Path) -> None:
     assert found.cases == {**EXPECTED, "mine": "passed"}, found.out
 
 
-def test_a_backend_of_which_nothing_was_compared_is_no_success(tmp_path: Path) -> None:
-    for more in ((), ("-n", "2")):
-        found = run(tmp_path, "--opidiff-backend", "onnxruntime", *more, suite=ONLY_FOREIGN)
-        assert (found.code, found.cases) == (5, {"mine": "skipped"}), found.out
-        assert "nothing was compared on onnxruntime: 1 unsupported (foreign-class)" in found.out
+@pytest.mark.parametrize("more", [(), pytest.param(("-n", "2"), marks=pytest.mark.slow)], ids=["one process", "several"])
+def test_a_backend_of_which_nothing_was_compared_is_no_success(tmp_path: Path, more: tuple[str, ...]) -> None:
+    found = run(tmp_path, "--opidiff-backend", "onnxruntime", *more, suite=ONLY_FOREIGN)
+    assert (found.code, found.cases) == (5, {"mine": "skipped"}), found.out
+    assert "nothing was compared on onnxruntime: 1 unsupported (foreign-class)" in found.out
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
+import commands
 import numpy as np
 import onnx
 import pytest
@@ -27,8 +26,8 @@ _BLOCK = """<ir_version: 10, opset_import: ["" : 21]>
 g (float[2, 3] x, float[2, 3] y) => (float[2, 3] z) { a = Sqrt(x)  z = Div(a, y) }"""
 
 
-def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
+def opera(*arguments: str, cwd: Path) -> commands.Outcome:
+    return commands.run(*arguments, folder=cwd)
 
 
 def test_the_programs_of_a_policy_are_tested_as_any_other_instance(tmp_path: Path) -> None:

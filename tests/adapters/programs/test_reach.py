@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 
 PROGRAMS = 6
 
 
-def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
+def opera(*arguments: str, cwd: Path) -> commands.Outcome:
+    return commands.run(*arguments, folder=cwd)
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +66,7 @@ def test_a_cell_says_what_no_other_campaign_of_the_compiler_reaches(reached: dic
     assert reached["openvino/onnx"]["reached"]["operators"]["alone"] is None
 
 
+@pytest.mark.slow
 def test_campaigns_of_other_workspaces_are_named_by_their_folder(place: Path) -> None:
     done = opera("fuzz", "assess", ".opera", "--limit", "1", "--workspace", "elsewhere", cwd=place)
     assert done.returncode == 0, done.stderr

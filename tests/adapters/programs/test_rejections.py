@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import commands
 import numpy as np
 import pytest
 
@@ -79,12 +78,12 @@ def test_what_the_inference_of_onnx_does_not_see_is_no_error_of_types() -> None:
 
 def test_a_policy_of_ill_typed_programs_is_run_by_their_routes_only(tmp_path: Path) -> None:
     (tmp_path / "ill.toml").write_text("operators = 4\nill_typed = 1.0\n")
-    command = [sys.executable, "-m", "opera", "fuzz", "run", "--policy", "ill.toml", "-n", "20", "-j", "1", "--json"]
-    run = subprocess.run([*command, "--subject", "onnxruntime"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=240)
+    command = ("fuzz", "run", "--policy", "ill.toml", "-n", "20", "-j", "1", "--json")
+    run = commands.run(*command, "--subject", "onnxruntime", folder=tmp_path)
     answer = json.loads(run.stdout)["subjects"]
     assert list(answer) == ["onnxruntime/onnx:rejects"], run.stderr
     verdicts = answer["onnxruntime/onnx:rejects"]["verdicts"]
     assert verdicts["pass"] > 5
     assert set(verdicts) <= {"pass", "invalid"}
-    refused = subprocess.run([*command, "--subject", "onnxruntime:onnx"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    refused = commands.run(*command, "--subject", "onnxruntime:onnx", folder=tmp_path)
     assert (refused.returncode, "these subjects test other programs" in refused.stderr) == (2, True)

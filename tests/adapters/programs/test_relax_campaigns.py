@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 import tvm
@@ -101,8 +100,8 @@ def test_the_round_trip_of_text_notices_another_module() -> None:
         tvm_relax.round_trip_of_text(Liar(other))
 
 
-def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
+def opera(*arguments: str, cwd: Path) -> commands.Outcome:
+    return commands.run(*arguments, folder=cwd)
 
 
 @pytest.mark.slow

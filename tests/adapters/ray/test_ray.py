@@ -167,7 +167,7 @@ def test_without_ray_the_message_says_how_to_install_it(lab: Lab, tmp_path: Path
     (tmp_path / "absent").mkdir()
     (tmp_path / "absent" / "sitecustomize.py").write_text("import sys\nsys.modules['ray'] = None\n")  # wherever Ray is installed as well
     lab.add(instance("pass"))
-    outcome = lab.run("--executor", "ray", extra_path=tmp_path / "absent")
+    outcome = lab.run_in_processes("--executor", "ray", extra_path=tmp_path / "absent")
     assert outcome.code == 3
     assert "opera-dl[ray]" in outcome.stderr
     assert "Traceback" not in outcome.stderr

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import pytest
 
 from opera.extensions.research.recording import read_recorded
 
 
 def opera(*arguments: str) -> Any:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], capture_output=True, text=True, check=False)
+    return commands.run(*arguments, folder=Path.cwd())
 
 
 @pytest.fixture(scope="module")

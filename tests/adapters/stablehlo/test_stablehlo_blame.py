@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import pytest
 
@@ -84,8 +83,8 @@ NEAR_ZERO = """func.func @near_zero() {{
 """What rounding leaves of exponentials: XLA rounds some of them to a neighbour of the nearest number."""
 
 
-def opera(place: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=place, capture_output=True, text=True, check=False, timeout=600)
+def opera(place: Path, *arguments: str) -> commands.Outcome:
+    return commands.run(*arguments, folder=place)
 
 
 def campaigns(place: Path, text: str, *compilers: str, declared: bool = True) -> dict[str, Any]:

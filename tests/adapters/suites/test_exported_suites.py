@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+import commands
 import numpy as np
 import onnx
 import pytest
@@ -60,9 +61,8 @@ def test_a_kept_suite_gives_what_it_says(compiler: str, tmp_path: Path) -> None:
     assert sum(found.values()) == len(manifest(place)["names"])
 
 
-def opera(*arguments: str, workspace: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "opera", *arguments, "--workspace", str(workspace)]
-    return subprocess.run(command, cwd=workspace.parent, capture_output=True, text=True, check=False, timeout=600)
+def opera(*arguments: str, workspace: Path) -> commands.Outcome:
+    return commands.run(*arguments, "--workspace", str(workspace), folder=workspace.parent)
 
 
 @pytest.fixture(scope="module")

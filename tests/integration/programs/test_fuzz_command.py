@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import commands
 import pytest
 
 from opera.extensions.programs.check import check, evaluate
@@ -18,8 +19,8 @@ from opera.extensions.programs.languages import registry
 from opera.extensions.programs.values import type_of
 
 
-def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=120)
+def opera(*arguments: str, cwd: Path) -> commands.Outcome:
+    return commands.run(*arguments, folder=cwd)
 
 
 def test_the_bytes_do_not_depend_on_processes_or_interruptions(tmp_path: Path) -> None:

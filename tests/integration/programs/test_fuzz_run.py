@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+
+import commands
 
 POLICY = """language = "{language}"
 operators = 6
@@ -14,8 +14,8 @@ only = ["add", "relu", "sum", "reshape", "equal", "tanh"]
 """
 
 
-def opera(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", "opera", *arguments], cwd=cwd, capture_output=True, text=True, check=False, timeout=240)
+def opera(*arguments: str, cwd: Path) -> commands.Outcome:
+    return commands.run(*arguments, folder=cwd)
 
 
 def test_every_chosen_subject_tests_the_programs_and_the_command_can_be_typed_again(tmp_path: Path) -> None:

@@ -141,10 +141,10 @@ def lab(tmp_path: Path) -> Lab:
 
 def test_a_campaign_is_recorded_and_evaluated_alike_without_its_workspace(lab: Lab) -> None:
     file = lab.folder / "campaign.jsonl.gz"
-    written = lab.finish(lab.start("evaluate", "--record", str(file), module="opera"))
+    written = lab.opera("evaluate", "--record", str(file))
     assert written.code == Exit.CLEAN, written.stderr
-    direct = lab.finish(lab.start("evaluate", "--json", "--seeds", "3", module="opera"))
-    again = lab.finish(lab.start("evaluate", str(file), "--json", "--seeds", "3", module="opera"))
+    direct = lab.opera("evaluate", "--json", "--seeds", "3")
+    again = lab.opera("evaluate", str(file), "--json", "--seeds", "3")
     assert direct.json == again.json
     document = direct.json
     assert 0 < document["as_run"]["apfd"]["mean"] < 1
@@ -188,7 +188,7 @@ def test_an_unfinished_campaign_is_refused(tmp_path: Path) -> None:
     lab = Lab(tmp_path)
     lab.add(instance("crashes", "raise"), instance("lies", "lie-value"), instance("works"))
     lab.run("--maxfail", "1", "-j", "1")
-    outcome = lab.finish(lab.start("evaluate", module="opera"))
+    outcome = lab.opera("evaluate")
     assert outcome.code == Exit.USER_ERROR
     assert "not complete" in outcome.stderr
 
@@ -264,7 +264,7 @@ def test_a_ranking_is_exported_as_it_was_made_byte_for_byte(lab: Lab) -> None:
         return file.read_bytes()
 
     def rank() -> Outcome:
-        return lab.finish(lab.start("prioritize", "--compiler", "fake", "--frontend", "fake", "--json", module="opera"))
+        return lab.opera("prioritize", "--compiler", "fake", "--frontend", "fake", "--json")
 
     rank()
     first = export("a.jsonl")
@@ -273,25 +273,22 @@ def test_a_ranking_is_exported_as_it_was_made_byte_for_byte(lab: Lab) -> None:
     lines = [json.loads(line) for line in first.splitlines()]
     assert (lines[0]["schema"], lines[0]["ranked"]) == ("ranking/1", 6)
     assert [line["instance"][:12] for line in lines[1:]] == [each["instance"] for each in ranked.json["first"]]
-    assert (
-        lab.finish(lab.start("export", "ranking", "-", "--compiler", "fake", "--frontend", "fake", "--seed", "9", module="opera")).code
-        == Exit.USER_ERROR
-    )
+    assert lab.opera("export", "ranking", "-", "--compiler", "fake", "--frontend", "fake", "--seed", "9").code == Exit.USER_ERROR
 
 
 def test_a_place_in_a_ranking_is_explained(lab: Lab) -> None:
     subject = ("--compiler", "fake", "--frontend", "fake")
-    first = lab.finish(lab.start("prioritize", *subject, "--json", module="opera")).json["first"][0]["instance"]
-    told = lab.finish(lab.start("prioritize", *subject, "--explain", first, module="opera"))
+    first = lab.opera("prioritize", *subject, "--json").json["first"][0]["instance"]
+    told = lab.opera("prioritize", *subject, "--explain", first)
     assert "place 1, score" in told.stdout
-    document = lab.finish(lab.start("prioritize", *subject, "--explain", first, "--json", module="opera")).json
+    document = lab.opera("prioritize", *subject, "--explain", first, "--json").json
     assert (document["schema"], document["place"]) == ("explain/1", 1)
     assert ["", "operator"] in document["new"]
 
 
 def test_a_recorded_campaign_is_history_for_a_ranking_and_for_a_campaign(lab: Lab, tmp_path: Path) -> None:
     file = tmp_path / "campaign.jsonl.gz"
-    assert lab.finish(lab.start("evaluate", "--record", str(file), module="opera")).code == Exit.CLEAN
+    assert lab.opera("evaluate", "--record", str(file)).code == Exit.CLEAN
     other = Lab(tmp_path / "other")
     other.add(instance("crashes", "raise"), instance("lies", "lie-value"), *(instance(f"works{number}") for number in range(4)))
     assert other.run("--history", str(file), jobs=1).code == Exit.NEW_FINDINGS
@@ -305,5 +302,5 @@ def test_a_recorded_campaign_is_history_for_a_ranking_and_for_a_campaign(lab: La
 
 
 def test_earlier_failures_come_first_where_history_counts(lab: Lab) -> None:
-    ranked = lab.finish(lab.start("prioritize", "--compiler", "fake", "--frontend", "fake", "--history", "--json", module="opera"))
+    ranked = lab.opera("prioritize", "--compiler", "fake", "--frontend", "fake", "--history", "--json")
     assert {each["api"].rpartition(".")[2] for each in ranked.json["first"][:2]} == {"crashes", "lies"}

@@ -52,7 +52,7 @@ def content(folder: Path) -> dict[str, tuple[bytes, int]]:
     return {str(each.relative_to(folder)): (each.read_bytes(), each.stat().st_mode) for each in folder.rglob("*") if each.is_file()}
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(
     kinds=st.lists(st.sampled_from(KINDS), min_size=len(NAMES), max_size=len(NAMES)),
     listed=st.lists(st.sampled_from(NAMES), unique=True),

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from opera.errors import EnvironmentBroken
@@ -340,7 +340,6 @@ JUNK = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None, database=None)
 @given(st.data())
 def test_a_spoilt_document_is_refused_or_ill_typed_and_never_ends_in_another_error(data: Any) -> None:
     document = json.loads(json.dumps(encode(generator(MIXED).generate(data.draw(st.integers(0, 20))))))

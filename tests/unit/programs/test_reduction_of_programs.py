@@ -48,17 +48,18 @@ def reduced(instance: Instance, fails: Fails) -> Instance:
     return current
 
 
+@pytest.mark.parametrize(("programs", "candidates"), [(10, 3), pytest.param(30, 40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("language", ["onnx", "relax"])
-def test_every_candidate_is_typed_and_takes_its_inputs(language: str) -> None:
+def test_every_candidate_is_typed_and_takes_its_inputs(language: str, programs: int, candidates: int) -> None:
     offered = dict.fromkeys((step.__name__ for step in PROGRAM_STEPS), 0)
-    for instance in made(language, 10):
+    for instance in made(language, programs):
         for step in PROGRAM_STEPS:
             for number, candidate in enumerate(step(instance)):
                 check(program_of(candidate), registry())
                 parameters = [each.type for each in program_of(candidate).main.parameters]
                 assert [TensorType(each.value.shape, each.value.dtype) for each in candidate.call] == parameters
                 offered[step.__name__] += 1
-                if number == 40:
+                if number == candidates:
                     break
     assert min(offered.values()) > 0
 

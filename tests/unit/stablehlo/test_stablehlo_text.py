@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from opera.errors import NothingSelected, UserError
@@ -88,7 +88,6 @@ def test_a_check_outside_the_grammar_is_an_error_with_its_line(statement: str) -
 
 
 @given(st.text(alphabet='check.expt_q%01, ="<>[]{}():\n/@#-denso', max_size=80))
-@settings(max_examples=200, deadline=None)
 def test_no_text_breaks_the_scanner(text: str) -> None:
     for program in programs_of(text):
         with suppress(TextError):

@@ -161,7 +161,7 @@ def seeds(file: Path, workspace: Path, seed: int, as_json: bool) -> int:
     with open_workspace(workspace, write=False) as space, working_folder("seeds", space.scratch) as scratch:
         given, made = scratch / "instances.jsonl", scratch / "programs.jsonl"
         export(space, Selection(ONNX, outcome=None), seed, str(given))
-        counted = cast("dict[str, int]", read_by("program_seeds", [str(given), str(made)], scratch, load_config().python("library", ONNX)))
+        counted = cast("dict[str, int]", read_by("seeds", [str(given), str(made)], scratch, load_config().python("library", ONNX)))
         if not counted.get("programs"):
             instances = plural(counted.get("instances", 0), "recorded instance")
             raise NothingSelected(f"none of {instances} of onnx can be read as a program; record more: opera extract --lib onnx")

@@ -180,13 +180,13 @@ def _documents_in(path: Path) -> tuple[list[object], tuple[str, ...]]:
     if path.suffix == ".onnx":
         if not path.is_file():
             raise BadPolicy("there is no such file")
-        return _model(path, "program_from_onnx", load_config().python("library", ONNX))
+        return _model(path, "from_onnx", load_config().python("library", ONNX))
     data = read_file(path, _LARGEST)
     if path.suffix != ".json":
         return [parsed_json(each) for each in data.splitlines()], ()
     document = parsed_json(data)
     if isinstance(document, Mapping) and {"root_index", "nodes"} <= set(cast("Mapping[str, object]", document)):
-        return _model(path, "program_from_relax", load_config().python("compiler", "tvm"))
+        return _model(path, "from_relax", load_config().python("compiler", "tvm"))
     return [document], ()
 
 

@@ -130,7 +130,10 @@ class DeadAdapter(FakeAdapter):
     name = "fake-dead"
 
     def start(self) -> Mapping[str, str]:
-        os.abort()
+        from opera_fake import behaviour
+
+        behaviour.abort()
+        return {}
 
 
 class WrongAdapter(FakeAdapter):

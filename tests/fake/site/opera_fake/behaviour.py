@@ -34,6 +34,8 @@ class Mute(Exception):
         raise RuntimeError("no text")
 
 
+abort, leave = os.abort, os._exit
+"""End the process. Where workers have none, `fake.pool` puts others in their place."""
 _SPENT: list[str] = []
 """What has spoilt this process."""
 
@@ -252,7 +254,7 @@ def _flaky() -> None:
 
 def _abort_once(side: str) -> None:
     if first_time(f"abort-{side}"):
-        os.abort()
+        abort()
 
 
 def _moody() -> None:
@@ -309,8 +311,8 @@ def _go_home() -> None:
 _BEHAVIOURS: dict[str, Callable[[], None]] = {
     "spoil": _spoil,
     "pass": _nothing, "raise": _raise, "decline": _decline, "panic": _panic, "megabyte": _megabyte, "unicode": _unicode, "mute": _mute,
-    "recurse": _recurse, "overflow": _overflow, "segfault": _segfault, "abort": os.abort, "exit-0": lambda: os._exit(0),
-    "exit-3": lambda: os._exit(3), "sys-exit": lambda: sys.exit("gave up"), "hang": _hang, "hang-native": _hang_native, "stop": _stop,
+    "recurse": _recurse, "overflow": _overflow, "segfault": _segfault, "abort": lambda: abort(), "exit-0": lambda: leave(0),
+    "exit-3": lambda: leave(3), "sys-exit": lambda: sys.exit("gave up"), "hang": _hang, "hang-native": _hang_native, "stop": _stop,
     "leak": _leak, "noise": _noise, "fail-noisily": _fail_noisily, "die-after-answering": _die_after_answering, "children": _children,
     "detached": _detached, "fork-and-return": lambda: _fork_and(_nothing), "fork-and-abort": lambda: _fork_and(os.abort),
     "fork-and-hang": lambda: _fork_and(_hang), "two-return": _two_return, "wander": _wander, "litter": _litter,
