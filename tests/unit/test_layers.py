@@ -136,7 +136,8 @@ def test_an_extension_is_noticed(source: str) -> None:
 
 _WORDS = re.compile(r"\bPROGRAM\b|ILL_TYPED|(?i:opidiff|stablehlo)")
 _COMPILERS_OF_STABLEHLO = {
-    "opera.compilers.iree", "opera.compilers.xla", "opera.compilers.stablehlo_format", "opera.templates.keras.artefacts", "opera.oracles.filters.undefined",
+    "opera.compilers.iree", "opera.compilers.xla", "opera.compilers.stablehlo_format", "opera.templates.keras.artefacts",
+    "opera.oracles.filters.undefined",
 }  # fmt: skip
 """Adapters of compilers that take StableHLO, and what makes such a model of a Keras model: as much a format as ONNX; rows of a filter."""
 
