@@ -27,6 +27,8 @@ NEEDED = {
     "opera/instrumentation/hosts/opinfo.py",
     "opera/py.typed",
     "opera/store/schema.sql",
+    "opera/extensions/generators/corpora/pytorch.toml",
+    "opera/extensions/suites/templates/opera_suite.py.j2",
     "opera/templates/issues/tvm.md.j2",
     "opera/templates/page/report.css",
     "opera/templates/page/report.html.j2",

@@ -39,7 +39,7 @@ class Values:
 
     def __init__(self, template: str, tensor: Callable[[Any, Any, str], Any]) -> None:
         """*template* names the library's template; *tensor* makes a tensor of its description, its values and the part of the call."""
-        self.template: Any = importlib.import_module(f"opera.templates.{template}.model")
+        self.template: Any = importlib.import_module(f"opera.templates.{template}")
         self._tensor = tensor
 
     def resolve(self, api: str) -> Any:
