@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -15,7 +16,11 @@ HEAVY = {
     "torch", "torchvision", "onnx", "onnxscript", "tvm", "openvino", "onnxruntime", "tensorflow", "keras", "jax", "iree", "executorch",
     "tensorrt", "scipy", "pandas",
 }  # fmt: skip
-BESIDE_A_LIBRARY = ("opera.templates.", "opera.instrumentation.")
+BESIDE_A_LIBRARY = re.compile(
+    r"opera\.(templates|instrumentation|extensions\.(programs|stablehlo)\.templates|extensions\.opidiff\.companion_text"
+    r"|extensions\.generators\.(docter|deeprel|settings|hosts|onnx_settings))\b"
+)
+"""Modules that run in a library's process."""
 ROOT = Path(opera.__file__).parent
 
 
@@ -30,7 +35,7 @@ def modules() -> list[str]:
     for package in ("instrumentation", "templates"):
         found += [f"opera.{package}.{path.stem}" for path in sorted((ROOT / package).glob("*.py"))]
     found = sorted(set(found))
-    return [name for name in found if not name.startswith(BESIDE_A_LIBRARY) and not name.endswith("__main__")]
+    return [name for name in found if not BESIDE_A_LIBRARY.match(name) and not name.endswith("__main__")]
 
 
 def imported_by(code: str) -> set[str]:
