@@ -35,7 +35,7 @@ from opera import bundle
 from opera.compilers.adapter import Route, Subject
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
-from opera.difftest.messages import KeptModel, KeptReference, kept_of
+from opera.difftest.messages import KeptModel, KeptReference
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.instance import Instance
@@ -288,7 +288,7 @@ def ready_tests(folder: Path, name: str, limit: int | None) -> list[tuple[str, s
         campaigns = Campaigns(space)
         deadly = {each.instance for each in campaigns.results() if each.verdict in ENDS_PROCESS}
         answers = [
-            (test.instance, kept_of(campaigns.artefact(test.reference_key)), kept_of(campaigns.artefact(test.artefact_key)))
+            (test.instance, campaigns.kept(test.reference_key), campaigns.kept(test.artefact_key))
             for test in tests
             if test.instance not in deadly
         ]
