@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 from reporting import RESHAPE, failure, relu, result
-from test_finding_ids import crash, reduce, size, write
-from tests.integration.test_suites_alone import made
 
 from opera.extensions.suites.cases import Candidate, Request, candidates
 from opera.extensions.suites.export import _further  # pyright: ignore[reportPrivateUsage]
@@ -19,6 +17,8 @@ from opera.oracles.verdict import Stage, Verdict
 from opera.store import Corpus, Workspace
 from opera.store.database import open_workspace
 from opera.store.reductions import Merge, Reductions
+from tests.integration.suites.test_suites_alone import made
+from tests.unit.test_finding_ids import crash, reduce, size, write
 
 BIG = crash("a1", relu(2), "the operands of R.add(x, y) differ")
 SMALL = crash("b2", relu(1), "the operands of R.mul(x) differ")
