@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from opera.cli.help import Group
+from opera.errors import EnvironmentBroken
 from opera.plugins import Commands, loaded
 
 GROUP = "opera.commands"
@@ -67,9 +68,14 @@ class LazyGroup(Group):
         return [*self.commands, *self._commands()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Imports the command's module."""
+        """Imports the command's module; raises EnvironmentBroken if it, or one that it needs, is not installed."""
         place = self._commands().get(cmd_name)
-        return super().get_command(ctx, cmd_name) if place is None else importlib.import_module(place[0]).command
+        if place is None:
+            return super().get_command(ctx, cmd_name)
+        try:
+            return importlib.import_module(place[0]).command
+        except ModuleNotFoundError as error:
+            raise EnvironmentBroken(f"the command {cmd_name} ({place[0]}) cannot be imported: {error}; reinstall its extension") from error
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Refuses an unknown name with the nearest one."""

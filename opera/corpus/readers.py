@@ -12,6 +12,7 @@ from opera.errors import UserError
 from opera.instance import Occurrence, decode_instance
 from opera.plugins import load, loaded, registered
 from opera.store import Corpus
+from opera.store.corpus import OTHER_TESTS
 from opera.store.database import DATABASE, open_workspace
 from opera.store.rows import checked_rows
 from opera.untrusted import Count, Line, Malformed, Name, inflated, parsed_json, typed
@@ -39,11 +40,13 @@ class Reader:
             names, or None.
         holds: Whether a file is of this format, for the format `auto`.
         check: Raises UserError if a file or folder cannot be read at all.
+        gives_ids: Whether the format gives each test an id, which provenance keeps under the name of the format.
     """
 
     entries: Callable[[Path, str | None], Iterator[Entry | Problem]]
     holds: Callable[[Path], bool] = _never
     check: Callable[[Path], None] = _nothing
+    gives_ids: bool = False
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,13 @@ def origin(path: Path, format: str, target: Path, library: str | None = None) ->
     else:
         _reader(format).check(path)
     return ImportOrigin(path, format, library)
+
+
+def given_ids(corpus: Corpus, instance: str) -> list[str]:
+    """The ids that files gave to the instance of this identity, sorted."""
+    formats: dict[str, Reader] = loaded(GROUP)
+    named = {name for name, reader in formats.items() if reader.gives_ids}
+    return [each.test for each in corpus.provenance(instance) if each.source in named and each.test != OTHER_TESTS]
 
 
 def _workspace(path: Path) -> Iterator[Entry | Problem]:

@@ -29,7 +29,6 @@ EXTENSIONS = {path.name for path in (ROOT / "extensions").iterdir() if path.is_d
 STANDS_ON = {
     "programs": {"research"},
     "stablehlo": {"suites"},
-    "suites": {"opidiff"},
 }
 """The extensions that an extension imports."""
 _IN_A_STRING = re.compile(r"opera(?:\.[a-z_][a-z0-9_]*)+")

@@ -11,8 +11,6 @@ from opera.extensions.opidiff.instances import Scalars, classes_of, instance_of,
 from opera.extensions.opidiff.problems import InvalidSuite
 from opera.extensions.opidiff.suite import load_suite
 from opera.instance import Occurrence
-from opera.store import Corpus
-from opera.store.corpus import OTHER_TESTS
 from opera.untrusted import Malformed
 
 SOURCE = "opidiff"
@@ -40,9 +38,4 @@ def _entries(path: Path, _library: str | None) -> Iterator[Entry | Problem]:
             yield Problem(file, line, str(error)[:300])
 
 
-def suite_ids(corpus: Corpus, instance: str) -> list[str]:
-    """The ids that the instance of this identity has in the suites that it came from, sorted."""
-    return [each.test for each in corpus.provenance(instance) if each.source == SOURCE and each.test != OTHER_TESTS]
-
-
-OPIDIFF = Reader(_entries, lambda path: path.suffix in _SUFFIXES)
+OPIDIFF = Reader(_entries, lambda path: path.suffix in _SUFFIXES, gives_ids=True)

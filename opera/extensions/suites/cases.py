@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from opera.compilers.registry import did_you_mean
+from opera.corpus.readers import given_ids
 from opera.corpus.selection import Chosen, Selection, check_keyword, most_varied, selector
 from opera.difftest.judge import headline
 from opera.errors import NothingSelected, UserError
-from opera.extensions.opidiff.reader import suite_ids
 from opera.oracles.verdict import Verdict
 from opera.report.details import finding_of, finding_with, resolve, result_of
 from opera.report.reproducer import ScriptCase, original, reduced
@@ -212,7 +212,7 @@ def candidate_of(workspace: Workspace, finding: Finding, baseline: Baseline | No
         _link(finding, baseline),
         finding.former_ids,
         _more(finding),
-        tuple(suite_ids(Corpus(workspace), first)),
+        tuple(given_ids(Corpus(workspace), first)),
     )
 
 
@@ -229,13 +229,13 @@ def _more(finding: Finding) -> str:
 
 def failing_test(workspace: Workspace, result: StoredResult) -> Candidate:
     """The test for one failing test of a campaign, as the campaign ran it."""
-    ids = tuple(suite_ids(Corpus(workspace), result.instance))
+    ids = tuple(given_ids(Corpus(workspace), result.instance))
     return Candidate(result.test, queries.api_of(workspace, result.instance), (original(workspace, result),), ids=ids)
 
 
 def passing_test(workspace: Workspace, result: StoredResult) -> Candidate:
     """The test for one passing test of a campaign."""
-    ids = tuple(suite_ids(Corpus(workspace), result.instance))
+    ids = tuple(given_ids(Corpus(workspace), result.instance))
     return Candidate(result.instance, queries.api_of(workspace, result.instance), (original(workspace, result),), ids=ids)
 
 

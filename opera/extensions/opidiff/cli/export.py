@@ -10,12 +10,12 @@ from opera.cli.export import selecting
 from opera.cli.help import HeadedCommand
 from opera.cli.options import OutputFile, common
 from opera.console import one_line, plural, print_json, say, write
+from opera.corpus.readers import given_ids
 from opera.corpus.selection import Selection, choose, selector
 from opera.errors import Exit, NothingSelected, UserError
 from opera.extensions.opidiff.companion import NAME, content
 from opera.extensions.opidiff.export import Form
 from opera.extensions.opidiff.export import export as exported_suites
-from opera.extensions.opidiff.reader import suite_ids
 from opera.extensions.opidiff.text import index_of
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -56,7 +56,7 @@ def command(
     with open_workspace(workspace, write=False) as space:
         corpus = Corpus(space)
         rows = choose(space, selection, seed)
-        ids = {each.id: suite_ids(corpus, each.id) for each in rows}
+        ids = {each.id: given_ids(corpus, each.id) for each in rows}
         exported = exported_suites((corpus.get(each.id) for each in rows), companion=companion, ids=ids)
     count = sum(exported.forms.values())
     if not count:
