@@ -7,8 +7,9 @@ from pathlib import Path
 TWIN = """
 from opera.plugins import Commands
 
-COMMANDS = Commands("Twins", {"run": ("twin_command", "Take a name of OPERA."), "fuzz": ("twin_command", "Take a name of an extension."),
+COMMANDS = Commands("Twins", {"run": ("twin_command", "Take a name of OPERA."), "other": ("twin_command", "Take a name of an extension."),
                               "mine": ("twin_command", "Say hello."), "export mine": ("twin_command", "Say hello below export.")})
+OTHER = Commands("Others", {"other": ("twin_command", "Say hello.")})
 """
 COMMAND = """
 import click
@@ -28,5 +29,5 @@ def install(folder: Path) -> None:
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: twin\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(
-        "[opera.commands]\ntwin = twin_extension:COMMANDS\nabsent = no_such_module:COMMANDS\n[opera.kinds]\nabsent = no_such_module:Kind\n"
+        "[opera.commands]\ntwin = twin_extension:COMMANDS\nother = twin_extension:OTHER\nabsent = no_such_module:COMMANDS\n[opera.kinds]\nabsent = no_such_module:Kind\n"
     )

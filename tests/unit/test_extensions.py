@@ -39,7 +39,7 @@ def test_a_broken_extension_is_named_and_breaks_no_command() -> None:
 def test_a_command_that_is_named_twice_stays_that_of_the_first() -> None:
     said = " ".join(twice(SECTIONS))
     assert "extension twin has a command 'run', as opera has" in said
-    assert "extension twin has a command 'fuzz', as programs has" in said
+    assert "extension twin has a command 'other', as other has" in said
     context = click.Context(command)
     found = command.get_command(context, "run")
     assert found is not None
