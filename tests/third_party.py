@@ -28,6 +28,9 @@ def install(folder: Path) -> None:
     info = folder / "twin-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: twin\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text(
-        "[opera.commands]\ntwin = twin_extension:COMMANDS\nother = twin_extension:OTHER\nabsent = no_such_module:COMMANDS\n[opera.kinds]\nabsent = no_such_module:Kind\n"
-    )
+    entries = {
+        "opera.commands": {"twin": "twin_extension:COMMANDS", "other": "twin_extension:OTHER", "absent": "no_such_module:COMMANDS"},
+        "opera.kinds": {"absent": "no_such_module:Kind"},
+    }
+    lines = [line for group, names in entries.items() for line in (f"[{group}]", *(f"{name} = {target}" for name, target in names.items()))]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
