@@ -106,7 +106,7 @@ def reached(module: str, within: tuple[str, ...]) -> list[str]:
 
 @cache
 def path_of(name: str) -> Path | None:
-    """The file of a module or of a table; None if there is none."""
+    """The file of a module or of a table; None if it does not exist."""
     if name.endswith(".toml"):
         return ROOT / name
     base = ROOT.joinpath(*name.split("."))

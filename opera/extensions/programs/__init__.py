@@ -2,3 +2,14 @@
 
 The package stands on the standard library and numpy. Compilers' languages are printed by modules in `templates/`.
 """
+
+from __future__ import annotations
+
+from opera.plugins import Commands
+
+COMMANDS = Commands(
+    "Programs of many operators",
+    {
+        "fuzz": ("opera.extensions.programs.cli.fuzz", "Generate programs of many operators, and test compilers with them."),
+    },
+)
