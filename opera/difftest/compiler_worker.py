@@ -19,12 +19,14 @@ from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Subject,
 from opera.difftest.messages import (
     NOTHING_COMPARED,
     REJECTED,
+    BlamePass,
     Compared,
     Compile,
     CompilerRaised,
     Damaged,
     FirstPass,
     NotCaptured,
+    TimeCompiled,
     Timed,
     from_json,
     to_json,
@@ -36,8 +38,7 @@ from opera.models.forms import BESIDE
 from opera.oracles.compare import Difference, Policy, compare
 from opera.oracles.filters import order_is_specified
 from opera.oracles.fingerprint import NEWER_OPSET
-from opera.oracles.metrics import metrics
-from opera.oracles.verdict import DifferenceFacts, Failure, MeasuredFacts, Stage
+from opera.oracles.verdict import DifferenceFacts, Failure, Stage
 from opera.trust import Trust, grant
 from opera.workers.child import Stages
 from opera.workers.failure import describe, raised_by
@@ -50,7 +51,7 @@ Answer = Compared | Timed | FirstPass | CompilerRaised | NotCaptured | Damaged
 
 
 class CompilerWorker:
-    """Answers `Compile` of `opera.difftest.messages`."""
+    """Answers `Compile`, `TimeCompiled` and `BlamePass` of `opera.difftest.messages`."""
 
     spent = False
 
@@ -79,11 +80,10 @@ class CompilerWorker:
         return dict(adapter.start())
 
     def handle(self, task: Message, stages: Stages) -> Message:
-        request = from_json(task)
-        assert isinstance(request, Compile)
-        return to_json(self._compile(request, stages))
+        return to_json(self._answer(from_json(task), stages))
 
-    def _compile(self, request: Compile, stages: Stages) -> Answer:
+    def _answer(self, what: Compile | TimeCompiled | BlamePass, stages: Stages) -> Answer:
+        request = what if isinstance(what, Compile) else what.model
         stages.enter("read")
         if self._adapters.get(request.level) is not self._adapter:
             self._at_level(request.level)
@@ -96,7 +96,7 @@ class CompilerWorker:
         subject = Subject(route, data, tree["inputs"], len(tree["outputs"]), lambda: self._instance(request))
         if route.artefact is None:
             subject = replace(subject, module=self._module(subject.instance, request))
-        if request.blame:
+        if isinstance(what, BlamePass):
             return FirstPass(self._first_pass(subject, tree, stages))
         try:
             stages.enter("load")
@@ -105,8 +105,8 @@ class CompilerWorker:
             if not route.compares:
                 return Compared(None, how=NOTHING_COMPARED)
             stages.enter("run")
-            if request.repeats:
-                return self._timed(compiled, subject, request.repeats, stages)
+            if isinstance(what, TimeCompiled):
+                return self._timed(compiled, subject, what.repeats, stages)
             outputs = self._adapter.run(compiled, subject, stages.enter)
             if route.rejects:
                 return self._accepted(subject)
@@ -127,9 +127,8 @@ class CompilerWorker:
             kept = self._kept(outputs) if difference.explained is None else None
             converter = NEWER_OPSET if self._is_newer(subject) else self._converter(subject, None)
             answer = Compared(cast(DifferenceFacts, difference.document()), converter, kept)
-        if request.measure:
-            facts: MeasuredFacts = {**metrics(tree["outputs"], outputs), "outputs": self._kept(outputs), "reference": request.bundle}
-            answer = replace(answer, measured=facts)
+        if request.keep:
+            answer = replace(answer, kept={"outputs": self._kept(outputs), "reference": request.bundle})
         stages.enter("release")
         del outputs, compiled, loaded, subject
         return answer

@@ -68,7 +68,7 @@ def judge_compilation(event: Done | Raised | Lost, test: Test, undefined: str | 
         return Judgement(Verdict.INVALID, None, answer.reason, None, {"failure": answer.failure}, event.seconds)
     assert isinstance(answer, Compared)
     difference = answer.difference
-    detail: Detail = {} if answer.measured is None else {"measured": answer.measured}
+    detail: Detail = {} if answer.kept is None else {"kept": answer.kept}
     if difference is None:
         if undefined is not None:
             return Judgement(Verdict.UNDEFINED, Stage.COMPARE, undefined, None, detail, event.seconds)

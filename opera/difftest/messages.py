@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal, cast
 
-from opera.oracles.verdict import DifferenceFacts, Failure, LostFacts, MeasuredFacts
+from opera.oracles.verdict import DifferenceFacts, Failure, KeptFacts, LostFacts
 
 NOTHING_COMPARED = "nothing-compared"
 """The reason of a test that passes on a route that compares no results."""
@@ -135,9 +135,7 @@ class Compile:
         bundle: Inputs and reference outputs.
         model: The artefact; None where the live module is rebuilt.
         level: Optimisation level; None for the campaign's.
-        measure: Whether to keep the outputs, and to say how far they are from the library's, whatever the verdict.
-        repeats: How many warm runs to time instead of comparing.
-        blame: Whether to name the first pass without which the model does not fail, instead of comparing.
+        keep: Whether to keep the outputs, whatever the verdict.
     """
 
     instance: Document
@@ -147,9 +145,22 @@ class Compile:
     bundle: str
     model: str | None
     level: str | None
-    measure: bool = False
-    repeats: int = 0
-    blame: bool = False
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class TimeCompiled:
+    """Load and compile *model*, run it *repeats* times, and time each run."""
+
+    model: Compile
+    repeats: int
+
+
+@dataclass(frozen=True)
+class BlamePass:
+    """Name the first pass of the compiler without which *model* does not fail."""
+
+    model: Compile
 
 
 @dataclass(frozen=True)
@@ -162,7 +173,7 @@ class TimeCalls:
     repeats: int
 
 
-Request = Materialise | WriteSource | Review | CallRecorded | TimeCalls | Compile
+Request = Materialise | WriteSource | Review | CallRecorded | TimeCalls | Compile | TimeCompiled | BlamePass
 
 
 # Answers of the library's worker.
@@ -315,20 +326,20 @@ class Compared:
         difference: None where the outputs are the library's, or where no outputs are wanted.
         converter: The conversion function, with a difference.
         outputs: Names the bundle of the compiler's outputs, with a difference.
-        measured: How far the outputs are from the library's, in suites.
+        kept: Names of all outputs, if the request was to keep them.
         how: What passing means where no outputs are wanted: `NOTHING_COMPARED` or `REJECTED`.
     """
 
     difference: DifferenceFacts | None
     converter: str | None = None
     outputs: str | None = None
-    measured: MeasuredFacts | None = None
+    kept: KeptFacts | None = None
     how: str | None = None
 
     def __post_init__(self) -> None:
         _check_blob(self.outputs)
-        if self.measured is not None:
-            _check_blob(self.measured["outputs"], self.measured["reference"])
+        if self.kept is not None:
+            _check_blob(self.kept["outputs"], self.kept["reference"])
         if self.difference is not None and self.converter is None:
             raise ValueError("a difference without a converter")
 
@@ -384,6 +395,8 @@ _TAGS: dict[type[Any], str] = {
     Timed: "timed",
     FirstPass: "first-pass",
     Compile: "compile",
+    TimeCompiled: "time-compiled",
+    BlamePass: "blame-pass",
     KeptReference: "reference",
     KeptModel: "artefact",
     Made: "made",
@@ -401,5 +414,5 @@ _TAGS: dict[type[Any], str] = {
     Damaged: "damaged",
 }
 _CLASSES = {tag: kind for kind, tag in _TAGS.items()}
-_PARTS = (KeptReference, KeptModel, Refusal)
+_PARTS = (KeptReference, KeptModel, Refusal, Compile)
 """Messages within messages."""

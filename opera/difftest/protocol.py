@@ -115,7 +115,7 @@ class DiffTest:
         confirm: Whether a failure has to happen again in a fresh process.
         library, compiler: The workers that are asked first.
         reviewed: Whether a failure is reviewed.
-        measure: Whether outputs are kept and measured, whatever the verdict.
+        keep: Whether outputs are kept, whatever the verdict.
         is_slow: Whether the compiler declines a test that reaches its time limit.
     """
 
@@ -129,7 +129,7 @@ class DiffTest:
     library: WorkerKind = WorkerKind.LIBRARY
     compiler: WorkerKind = WorkerKind.COMPILER
     reviewed: Callable[[Judgement, Test], bool] = needs_review
-    measure: bool = False
+    keep: bool = False
     is_slow: bool = False
 
     def begin(
@@ -176,7 +176,7 @@ class DiffTest:
             assert state.confirmed is not None
             return Ask(state.worker, Review(*what, self.kind, state.confirmed.outputs, bundle, model, dict(self.computes_as)))
         level = self.lowest if state.phase is Phase.LOWEST else None
-        return Ask(state.worker, Compile(*what, self.route, bundle, model, level, self.measure and state.phase is Phase.COMPILE))
+        return Ask(state.worker, Compile(*what, self.route, bundle, model, level, self.keep and state.phase is Phase.COMPILE))
 
     def answered(self, state: TestState, event: Event) -> TestState | Judgement:
         """The next step after *event*, the reply to the request that `ask` gives for *state*.

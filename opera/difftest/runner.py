@@ -14,7 +14,7 @@ from opera.arrays import ModelValue
 from opera.compilers.exporters import culprits
 from opera.config import Config
 from opera.difftest.judge import Judgement
-from opera.difftest.messages import Compile, ExporterFailed, FirstPass, InstanceRejected, Made, from_json, to_json
+from opera.difftest.messages import BlamePass, Compile, ExporterFailed, FirstPass, InstanceRejected, Made, from_json, to_json
 from opera.difftest.protocol import Ask, DiffTest, Event, Phase, TestState
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
@@ -173,7 +173,7 @@ class TestRunner:
             return None
         step = difftest.ask(state)
         assert isinstance(step.request, Compile)
-        event = self._ask(Ask(step.worker, replace(step.request, blame=True)))
+        event = self._ask(Ask(step.worker, BlamePass(step.request)))
         answer = from_json(event.result) if isinstance(event, Done) else None
         return answer.name if isinstance(answer, FirstPass) else None
 

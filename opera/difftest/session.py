@@ -31,8 +31,8 @@ from opera.workers.protocol import Message
 _CANARY = "canary"
 _FIRST_STAGE = 180.0
 """Seconds for each stage of the canary: the first model of a process also pays for what the compiler sets up, on a busy machine too."""
-_MEASURED = 2
-"""Part of the identity of the tests of suites: their results hold what others do not."""
+_KEPT = 1
+"""Part of the identity of tests whose outputs are kept: their results hold what others do not."""
 
 
 class SubjectSession:
@@ -125,7 +125,7 @@ class SubjectSession:
     def identity(self) -> Identity:
         """What the identities of tests are made of, as the workers said it."""
         library = self.pool.infos[WorkerKind.LIBRARY]
-        measured = {} if self._settings.suite is None else {"measured": _MEASURED}
+        kept = {} if self._settings.suite is None else {"kept": _KEPT}
         return Identity(
             compiler=self._settings.compiler,
             route=self.route,
@@ -136,7 +136,7 @@ class SubjectSession:
                 "chebyshev": self._settings.chebyshev,
                 "adapter": self.adapter.revision,
                 "comparison": revisions.COMPARISON,
-                **measured,
+                **kept,
             },
             review=revisions.REVIEW,
         )
@@ -164,7 +164,7 @@ class SubjectSession:
             computes_as=self.adapter.computes_as,
             confirm=settings.confirm,
             reviewed=reviewed_on(route) if settings.confirm else _never,
-            measure=settings.suite is not None,
+            keep=settings.suite is not None,
             is_slow=self.adapter.is_slow,
         )
 

@@ -67,7 +67,7 @@ class Settings:
         build: Which build of the compiler this is, where its version does not tell.
         cluster: The Ray cluster that the workers are on; None for this machine.
         confirm: Whether a failure has to happen again in a fresh process. Only benchmarks say no.
-        suite: Hash of the selected tests, if they are those of a suite whose results are measured: their outputs are kept and measured.
+        suite: Hash of the selected tests, if they are those of a suite: all outputs are kept.
     """
 
     compiler: str

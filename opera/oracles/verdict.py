@@ -105,32 +105,12 @@ class DifferenceFacts(TypedDict):
     dtype: NotRequired[str | None]
 
 
-class MetricFacts(TypedDict):
-    """How far two results are from each other.
+class KeptFacts(TypedDict):
+    """Names in the cache of the outputs of a test, which a campaign keeps whatever the verdict is.
 
     Attributes:
-        max_abs, mean_abs, mse: Distances; one that is not finite is text. None where no elements can be subtracted.
-        code: `NONE`, or why a distance is missing or says little: `NAN_IN_BASELINE`, `NAN_IN_OUTPUT`, `NOT_COMPARABLE_SHAPE`,
-            `NOT_COMPARABLE_EMPTY`.
-        elements: Number of elements of the baseline; None where the outputs cannot be subtracted.
-        nan_baseline, nan_output: How many of them are NaN.
-    """
-
-    max_abs: Number
-    mean_abs: Number
-    mse: Number
-    code: str
-    elements: int | None
-    nan_baseline: int | None
-    nan_output: int | None
-
-
-class MeasuredFacts(MetricFacts):
-    """What a test of a suite leaves behind, whatever its verdict.
-
-    Attributes:
-        outputs: str in the cache of the compiler's outputs; None where it cannot hold them.
-        reference: str in the cache of the inputs and the library's outputs.
+        outputs: The compiler's outputs; None if a bundle cannot hold them.
+        reference: The inputs, and the library's outputs.
     """
 
     outputs: str | None
@@ -166,7 +146,7 @@ class Detail(TypedDict, total=False):
         log: The end of what that process printed.
         excuse: Why the failure does not count.
         lowest_level: What the lowest optimisation level gave.
-        measured: How far the outputs are from the library's, in suites.
+        kept: The outputs, where the campaign keeps all of them.
         outputs: Name in the cache of the compiler's outputs, with a difference.
     """
 
@@ -176,5 +156,5 @@ class Detail(TypedDict, total=False):
     log: str
     excuse: str | None
     lowest_level: LevelFacts
-    measured: MeasuredFacts
+    kept: KeptFacts
     outputs: str

@@ -35,13 +35,10 @@ FAILURE = {
 }  # fmt: skip
 DIFFERENCE = {"kind": "values", "output": 0, "expected": "1.0", "actual": "2.0", "distance": 1.0, "allowed": "nan", "dtype": "float32"}
 LOST = {"cause": "signal", "detail": "SIGSEGV"}
-MEASURED = {
-    "max_abs": 0.5, "mean_abs": "nan", "mse": None, "code": "NONE", "elements": 3, "nan_baseline": 0, "nan_output": None, "outputs": None,
-    "reference": "b",
-}  # fmt: skip
+KEPT = {"outputs": None, "reference": "b"}
 DETAILS: list[tuple[Verdict, dict[str, Any]]] = [
     (Verdict.CRASH, {"failure": FAILURE, "lowest_level": {"name": "0", "verdict": "pass", "vanishes": True}}),
-    (Verdict.INCONSISTENT, {"difference": DIFFERENCE, "measured": MEASURED}),
+    (Verdict.INCONSISTENT, {"difference": DIFFERENCE, "kept": KEPT}),
     (Verdict.ABORT, {"lost": LOST, "log": "last words"}),
     (Verdict.UNDEFINED, {"excuse": "ties", "difference": DIFFERENCE}),
 ]

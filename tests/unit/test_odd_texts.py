@@ -18,7 +18,6 @@ from opera.instance import Instance, Occurrence, Outcome
 from opera.oracles.verdict import Verdict
 from opera.report.terminal import accepted_line
 from opera.run.campaign import Summary
-from opera.run.latency import Latency, Seconds
 from opera.run.status import Status, running_campaign
 from opera.store import Campaigns, Corpus
 from opera.store.database import open_workspace
@@ -83,15 +82,6 @@ def test_a_workspace_of_refused_calls_says_so(
     words = ["prioritize", "--compiler", "tvm", "--frontend", "pytorch", "--strategy", strategy, "--workspace", "ws"]
     assert guarded(command, words) == 4
     assert says in capsys.readouterr().err
-
-
-def test_a_ratio_of_latencies_that_vary_by_half_is_doubtful() -> None:
-    steady, shaky = Seconds(2.0, 0.1, 1.9), Seconds(2.0, 1.0, 1.2)
-    assert [Latency(one, two, False).is_doubtful for one, two in ((steady, steady), (steady, shaky), (shaky, steady))] == [
-        False,
-        True,
-        True,
-    ]
 
 
 def test_what_passes_without_a_comparison_is_not_called_the_librarys_result() -> None:

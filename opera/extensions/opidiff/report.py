@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from xml.etree import ElementTree as xml
 
 from opera.console import one_line, plural, print_table, terminal_width
+from opera.extensions.opidiff.latency import Latency
+from opera.extensions.opidiff.metrics import NAN_IN_BASELINE, NAN_IN_OUTPUT, all_nan
 from opera.extensions.opidiff.running import FOREIGN_CLASS, NO_BASELINE, NO_DEVICE, SCALAR_AS_TENSOR, SuiteRow
 from opera.extensions.opidiff.suite import Suite
-from opera.oracles.metrics import NAN_IN_BASELINE, NAN_IN_OUTPUT, all_nan
 from opera.oracles.verdict import Verdict
-from opera.run.latency import Latency
 from opera.untrusted import JsonObject
 
 MOST_SHOWN = 100

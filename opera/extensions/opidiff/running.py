@@ -23,13 +23,13 @@ from opera.difftest.settings import Settings
 from opera.environments.inventory import inventory, lacks
 from opera.errors import EnvironmentBroken, NothingSelected
 from opera.extensions.opidiff.instances import Classes, Scalars, both_sides, has_scalars, instance_of, objections
+from opera.extensions.opidiff.latency import Latency, measure
+from opera.extensions.opidiff.metrics import MetricFacts, all_nan, metrics
 from opera.extensions.opidiff.nodes import TestCase
 from opera.instance import Instance, Occurrence, digest
 from opera.oracles.compare import Policy, compare
-from opera.oracles.metrics import all_nan, metrics
-from opera.oracles.verdict import MeasuredFacts, MetricFacts, Stage, Verdict
+from opera.oracles.verdict import KeptFacts, Stage, Verdict
 from opera.run.campaign import Summary, run_campaign
-from opera.run.latency import Latency, measure
 from opera.run.observers import ProgressListener
 from opera.store import Campaigns, Corpus, StoredResult, Workspace
 from opera.untrusted import Malformed, typed
@@ -126,7 +126,7 @@ class SuiteRow:
     @property
     def compared(self) -> bool:
         """Whether the backend was judged: it failed, or its outputs were compared with others."""
-        return self.verdict is not None and (self.verdict.is_failure or self.metrics is not None)
+        return self.verdict is not None and (self.verdict.is_failure or self.metrics is not None or self.reference is not None)
 
 
 @dataclass(frozen=True)
@@ -253,12 +253,13 @@ class SuiteRunner:
         result = results.get(key)
         if result is None:
             return replace(row, instance=key)
-        measured = _measured(result)
+        kept = _kept(result)
+        facts = self._facts(kept)
         reason, summary = result.reason, ""
         if result.verdict.is_failure or result.verdict is Verdict.INVALID or "failure" in result.detail:
             summary = headline(result.verdict, result.detail, result.compiler)
-        elif measured is not None:
-            summary = _remark(measured)
+        elif facts is not None:
+            summary = _remark(facts)
         if result.verdict is Verdict.INVALID and has_scalars(test) and self._form(backend) is Scalars.TENSOR:
             reason, summary = SCALAR_AS_TENSOR, f"{summary}; try --scalars python"
         return replace(
@@ -267,13 +268,22 @@ class SuiteRunner:
             stage=result.stage,
             reason=reason,
             summary=summary,
-            metrics=measured,
+            metrics=facts,
             instance=key,
             fingerprint=result.fingerprint,
-            outputs=None if measured is None else measured["outputs"],
-            reference=None if measured is None else measured["reference"],
+            outputs=None if kept is None else kept["outputs"],
+            reference=None if kept is None else kept["reference"],
             seconds=sum(result.seconds.values()),
         )
+
+    def _facts(self, kept: KeptFacts | None) -> MetricFacts | None:
+        """How far the outputs are from the library's; None if they were not kept, or the cache has lost them."""
+        if kept is None or kept["outputs"] is None:
+            return None
+        try:
+            return metrics(self._outputs(kept["reference"])["outputs"], self._outputs(kept["outputs"]))
+        except bundle.DamagedArtefact:
+            return None
 
     def _outputs(self, name: str) -> Any:
         return bundle.parse(bundle.fetch(self._workspace.cache, name))
@@ -373,11 +383,11 @@ class SuiteRunner:
         return replace(row, verdict=Verdict.INCONSISTENT, stage=Stage.COMPARE, reason="pair", summary=summary, metrics=facts)
 
 
-def _measured(result: StoredResult) -> MeasuredFacts | None:
-    """What was measured of a result; None where nothing was, or the workspace holds something else in its place."""
-    found = result.detail.get("measured")
+def _kept(result: StoredResult) -> KeptFacts | None:
+    """The names of the outputs of a result; None if they were not kept, or the workspace holds something else in their place."""
+    found = result.detail.get("kept")
     try:
-        return None if found is None else typed(found, MeasuredFacts)
+        return None if found is None else typed(found, KeptFacts)
     except Malformed:
         return None
 

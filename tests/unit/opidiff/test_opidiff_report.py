@@ -12,12 +12,21 @@ import numpy as np
 import pytest
 
 from opera.errors import NothingSelected
+from opera.extensions.opidiff.latency import Latency, Seconds
+from opera.extensions.opidiff.metrics import all_nan, metrics
 from opera.extensions.opidiff.report import SuiteReport
 from opera.extensions.opidiff.running import ALL_NAN, FOREIGN_CLASS, NO_DEVICE, SuiteRow, selected
 from opera.extensions.opidiff.suite import load_suite
-from opera.oracles.metrics import all_nan, metrics
 from opera.oracles.verdict import Verdict
-from opera.run.latency import Latency, Seconds
+
+
+def test_a_ratio_of_latencies_that_vary_by_half_is_doubtful() -> None:
+    steady, shaky = Seconds(2.0, 0.1, 1.9), Seconds(2.0, 1.0, 1.2)
+    assert [Latency(one, two, False).is_doubtful for one, two in ((steady, steady), (steady, shaky), (shaky, steady))] == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_metrics_are_over_all_elements_of_all_outputs() -> None:

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import TypedDict
 
 import numpy as np
 
 from opera.arrays import Array, ModelValue, Outputs, as_array, is_array
-from opera.oracles.verdict import MetricFacts
+from opera.oracles.verdict import Number
 
 NONE = "NONE"
 NAN_IN_BASELINE = "NAN_IN_BASELINE"
 NAN_IN_OUTPUT = "NAN_IN_OUTPUT"
 NOT_COMPARABLE_SHAPE = "NOT_COMPARABLE_SHAPE"
 NOT_COMPARABLE_EMPTY = "NOT_COMPARABLE_EMPTY"
+
+
+class MetricFacts(TypedDict):
+    """How far two results are from each other.
+
+    Attributes:
+        max_abs, mean_abs, mse: Distances; one that is not finite is text. None where no elements can be subtracted.
+        code: `NONE`, or why a distance is missing or says little: one of the names above.
+        elements: Number of elements of the baseline; None where the outputs cannot be subtracted.
+        nan_baseline, nan_output: How many of them are NaN.
+    """
+
+    max_abs: Number
+    mean_abs: Number
+    mse: Number
+    code: str
+    elements: int | None
+    nan_baseline: int | None
+    nan_output: int | None
 
 
 def metrics(expected: Outputs, actual: Outputs) -> MetricFacts:

@@ -12,7 +12,7 @@ from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from opera.config import Config
-from opera.difftest.messages import Compile, KeptModel, KeptReference, TimeCalls, Timed, from_json
+from opera.difftest.messages import Compile, KeptModel, KeptReference, TimeCalls, TimeCompiled, Timed, from_json
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
 from opera.models.forms import InputForm, ModelForm
@@ -89,8 +89,8 @@ def measure(workspace: Workspace, config: Config, settings: Settings, instances:
                     what = corpus.document(key), key, settings.seed
                     library = session.ask(WorkerKind.LIBRARY, TimeCalls(*what, repeats))
                     route = (identity.route.frontend, identity.route.name)
-                    compiled = Compile(*what, route, reference.bundle, model.model, None, repeats=repeats)
-                    backend = session.ask(WorkerKind.COMPILER, compiled)
+                    compiled = Compile(*what, route, reference.bundle, model.model, None)
+                    backend = session.ask(WorkerKind.COMPILER, TimeCompiled(compiled, repeats))
                     document = _document(library, backend)
                     if document is None:
                         continue
