@@ -45,8 +45,8 @@ from typing import Any
 from nnsmith_models import explains, is_excused, results_by_model, take_apart
 
 from opera.console import print_table
-from opera.environments.build import EnvironmentFolder, create
-from opera.environments.recipes import Recipe
+from opera.extensions.environments.build import EnvironmentFolder, create
+from opera.extensions.environments.recipes import Recipe
 from opera.extensions.programs.instances import PROGRAM, program_of
 from opera.extensions.programs.program import Call, bindings
 from opera.oracles.fingerprint import NO_NOISE, symptom_of

@@ -41,7 +41,6 @@ SECTIONS = {
     },
     "Settings": {
         "config": ("opera.cli.config", "Show settings and their origins."),
-        "env": ("opera.cli.env", "Manage separate environments of compilers and libraries."),
     },
 }
 

@@ -20,9 +20,8 @@ from opera.difftest.messages import to_json
 from opera.difftest.protocol import TestState
 from opera.difftest.session import canary_test
 from opera.difftest.specs import compiler_spec, library_spec
-from opera.environments.build import record_of
 from opera.environments.inventory import Inventory, Lack, clashes, inventory, lacks
-from opera.environments.recipes import described, needs_of, own_only
+from opera.environments.pinned import described, made_as, needs_of, own_only
 from opera.errors import EnvironmentBroken, OperaError
 from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import WorkerKind
@@ -94,7 +93,7 @@ def _own(name: str, python: str) -> str:
     """The advice to make a separate environment; if the subject already has one, the advice to make it again."""
     needs = needs_of(name)
     besides = f"; it needs {needs}" if needs else ""
-    if record_of(Path(python).parent.parent) is not None:
+    if made_as(Path(python).parent.parent) is not None:
         return f"`opera env create {name} --again` creates its environment again{besides}"
     return f"`opera env create {name}` gives it a separate environment{besides}"
 

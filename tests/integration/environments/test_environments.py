@@ -23,10 +23,10 @@ from packaging.requirements import Requirement
 
 from opera.compilers.registry import plugins
 from opera.config import load_config, write_python
-from opera.environments import build
-from opera.environments.build import EnvironmentFolder, create, remove
-from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import EnvironmentBroken, UserError
+from opera.extensions.environments import build
+from opera.extensions.environments.build import EnvironmentFolder, create, remove
+from opera.extensions.environments.recipes import Recipe, known_names, recipe
 
 PATIENCE = 60.0
 
@@ -275,8 +275,8 @@ def pips_of(process: subprocess.Popen[bytes]) -> list[int]:
 def start_making(folder: Path, index: str) -> subprocess.Popen[bytes]:
     """A process that makes an environment and hangs in pip."""
     code = (
-        "import sys; from pathlib import Path; from opera.environments.build import EnvironmentFolder, create;"
-        "from opera.environments.recipes import Recipe;"
+        "import sys; from pathlib import Path; from opera.extensions.environments.build import EnvironmentFolder, create;"
+        "from opera.extensions.environments.recipes import Recipe;"
         "recipe = Recipe('tiny', (), ('no-such-distribution',), None, 0.0, '');"
         "from opera.interruption import interruptible\n"
         "with interruptible(): create(recipe, EnvironmentFolder('tiny', Path(sys.argv[1])), None, again=False, tell=print)"

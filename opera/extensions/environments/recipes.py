@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
-from functools import cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from opera.compilers.registry import did_you_mean, plugins
+from opera.environments.pinned import FOLDER, MAIN, environments, workers_need
 from opera.errors import EnvironmentBroken, UserError
 from opera.plugins import DISTRIBUTION
-
-_FOLDER = Path(__file__).parent
-_DATA = _FOLDER / "environments.toml"
-_MAIN = "main.txt"
 
 
 @dataclass(frozen=True)
@@ -46,29 +40,9 @@ class Recipe:
     unknown: tuple[str, ...] = ()
 
 
-@cache
-def _data() -> dict[str, Any]:
-    return tomllib.loads(_DATA.read_text(encoding="utf-8"))
-
-
 def known_names() -> list[str]:
     """The names that `recipe` takes, in alphabetical order."""
-    return sorted({*_data()["environments"], *plugins()})
-
-
-def described(name: str) -> bool:
-    """Whether OPERA itself ships pins for *name*."""
-    return name in _data()["environments"]
-
-
-def own_only(name: str) -> bool:
-    """Whether what is called *name* is not meant for the main environment: its pins are its own."""
-    return described(name) and _data()["environments"][name]["pins"] != _MAIN
-
-
-def needs_of(name: str) -> str:
-    """The requirements of the environment *name* on the machine; may be empty."""
-    return _data()["environments"][name].get("needs", "") if described(name) else ""
+    return sorted({*environments(), *plugins()})
 
 
 def recipe(name: str) -> Recipe:
@@ -78,8 +52,8 @@ def recipe(name: str) -> Recipe:
         UserError: the environment is unknown.
         EnvironmentBroken: the adapter cannot be imported, or opera is not installed.
     """
-    worker: list[str] = _data()["worker"]
-    entry = _data()["environments"].get(name)
+    worker: list[str] = workers_need()
+    entry = environments().get(name)
     if entry is None:
         if name not in plugins():
             known = known_names()
@@ -88,7 +62,7 @@ def recipe(name: str) -> Recipe:
         adapter = plugin.load()
         live = dict.fromkeys(route.library for route in adapter.routes if route.artefact is None)
         packages = dict.fromkeys([*adapter.packages, *(text for library in live for text in _extra(library))])
-        pins = _FOLDER / _MAIN if plugin.target.startswith("opera.") else None
+        pins = FOLDER / MAIN if plugin.target.startswith("opera.") else None
         return Recipe(name, (("compiler", name),), (*packages, *_needed_by_workers(worker)), pins, 0.0, "as its adapter declares")
     serves = tuple((section, served) for section, _, served in (each.partition(".") for each in entry["serves"]))
     extras: dict[str, list[str]] = {extra: _extra(extra) for extra in entry["extras"]}
@@ -99,7 +73,7 @@ def recipe(name: str) -> Recipe:
         name=name,
         serves=serves,
         requirements=tuple(dict.fromkeys([*requirements, *needed])),
-        pins=_FOLDER / entry["pins"],
+        pins=FOLDER / entry["pins"],
         gigabytes=float(entry["gigabytes"]),
         summary=entry["summary"],
         needs=entry.get("needs", ""),

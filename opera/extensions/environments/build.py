@@ -16,14 +16,14 @@ from pathlib import Path
 
 from opera import __version__
 from opera.config import INCOMPLETE, config_file
-from opera.environments.recipes import Recipe
+from opera.environments.pinned import RECORD, made_as
 from opera.errors import EnvironmentBroken, UserError
+from opera.extensions.environments.recipes import Recipe
 from opera.interruption import undisturbed
 from opera.workers.program import Program
 from opera.workers.supervision import supervised
 
 FOLDER = ".opera-envs"
-_RECORD = "opera-environment.json"
 _LOG = "install.log"
 _SPARE = 2.0
 """The required free space, in multiples of the environment's size: pip also unpacks archives there."""
@@ -67,7 +67,7 @@ class EnvironmentFolder:
     @property
     def is_ours(self) -> bool:
         """Whether `opera env create` has made this folder."""
-        return (self.folder / _RECORD).is_file()
+        return (self.folder / RECORD).is_file()
 
     @property
     def is_complete(self) -> bool:
@@ -88,10 +88,8 @@ def place(name: str, path: Path | None) -> EnvironmentFolder:
 
 def record_of(folder: Path) -> EnvironmentFolder | None:
     """The environment in *folder*, if `opera env create` has made it."""
-    try:
-        return EnvironmentFolder(str(json.loads((folder / _RECORD).read_text(encoding="utf-8"))["name"]), folder)
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+    name = made_as(folder)
+    return None if name is None else EnvironmentFolder(name, folder)
 
 
 def create(recipe: Recipe, where: EnvironmentFolder, python: str | None, *, again: bool, tell: Callable[[str], None]) -> None:
@@ -189,7 +187,7 @@ def _begin(recipe: Recipe, where: EnvironmentFolder) -> None:
     where.folder.mkdir(parents=True)
     (where.folder / INCOMPLETE).touch()
     record = {"schema": "environment/1", "name": recipe.name, "opera": __version__, "requirements": recipe.requirements}
-    (where.folder / _RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    (where.folder / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
 
 
 def _venv(where: EnvironmentFolder, python: str | None, lock: int) -> None:

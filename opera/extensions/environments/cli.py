@@ -14,10 +14,10 @@ from opera.cli.options import common
 from opera.compilers.registry import plugin
 from opera.config import FILE, Config, Setting, config_file, load_config, write_python
 from opera.console import doing, echo, print_json, print_table, say
-from opera.environments.build import EnvironmentFolder, create, home, place, record_of, remove
 from opera.environments.checkup import Check, Checkup
-from opera.environments.recipes import Recipe, known_names, recipe
 from opera.errors import Exit, UserError
+from opera.extensions.environments.build import EnvironmentFolder, create, home, place, record_of, remove
+from opera.extensions.environments.recipes import Recipe, known_names, recipe
 from opera.workers.supervision import working_folder
 
 _WORKERS = 2
