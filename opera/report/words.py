@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ from opera.models.forms import form_parts
 from opera.oracles.verdict import Detail, Stage, Verdict
 from opera.triage.candidate import Origin, origin_of
 from opera.triage.findings import Finding
+from opera.triage.reduction.properties import Property
 from opera.triage.reduction.trigger import ALWAYS, trigger_of
 
 _HARMLESS = re.compile(r"(?!.*(?:www\.|GH-|://|__))[A-Za-z0-9(][A-Za-z0-9 .,:;()'\"=+/_%-]*", re.IGNORECASE)
@@ -102,24 +103,64 @@ def symptom_words(verdict: Verdict, detail: Detail) -> str:
 
 _WIDTH = 90
 """Characters of conditions in a title."""
+_PLAIN: Mapping[tuple[str, str], str] = {
+    ("dtype", "="): "{name} is {value}",
+    ("dtype", "is"): "{name} is {value}",
+    ("dtype", "is not"): "{name} is not {value}",
+    ("dtype", "differs from"): "{name} and {value} differ in dtype",
+    ("rank", "="): "{name} has rank {value}",
+    ("rank", "≥"): "{name} has rank {value} or more",
+    ("rank", ">"): "{name} has a rank over {value}",
+    ("rank", "≤"): "{name} has rank {value} or less",
+    ("rank", "<"): "{name} has a rank under {value}",
+    ("rank", "differs from"): "{name} and {value} differ in rank",
+    ("shape", "differs from"): "{name} and {value} differ in shape",
+    ("dimension", "="): "dimension {axis} of {name} is {value}",
+    ("dimension", "≠"): "dimension {axis} of {name} is not {value}",
+    ("dimension", ">"): "dimension {axis} of {name} is over {value}",
+    ("dimension", "≥"): "dimension {axis} of {name} is {value} or more",
+    ("dimension", "<"): "dimension {axis} of {name} is under {value}",
+    ("dimension", "differs from"): "{name} and {value} differ in dimension {axis}",
+    ("form", "="): "inputs are {value}",
+    ("opset", "≥"): "the opset is {value} or newer",
+    ("opset", "<"): "the opset is older than {value}",
+}
+"""Words for a part of a condition, by accessor and comparison; all others are said by their canonical text."""
+
+
+def _plain(part: Property) -> str:
+    form = _PLAIN.get((part.kind if part.axis < 0 else "dimension", part.comparison), "")
+    return one_line(form.format(name=part.name, value=part.value, axis=part.axis) if form else part.text())
 
 
 def when(finding: Finding) -> str:
-    """` when ceil_mode>0 and rank(x)=2`; empty if unknown. What any wrong result needs is left out, unless there is nothing else."""
-    condition = finding.condition
+    """` with ceil_mode>0 when x has rank 2`; empty if the condition is unknown.
+
+    What any wrong result needs in order to be seen is left out, unless there is nothing else, and so is what no passing call shows to be
+    necessary.
+    """
+    condition, reduction = finding.condition, finding.reduction
     if condition is None:
         return ""
-    texts = [one_line(each.text()) for each in condition.core() or condition.properties]
-    if not texts:
+    parts = condition.core() or condition.properties
+    if not parts:
         return f" on {ALWAYS}"
-    shown = texts[:1]
-    for text in texts[1:]:
-        if len(", ".join([*shown, text])) > _WIDTH:
+    if reduction is not None and "against" in reduction.detail:
+        shown_by = reduction.detail.get("passes", {})
+        parts = tuple(each for each in parts if each.text() in shown_by)
+    kept: list[Property] = []
+    for each in sorted(parts, key=lambda each: each not in condition.settings()):
+        if kept and sum(len(_plain(one)) + 2 for one in (*kept, each)) > _WIDTH:
             break
-        shown.append(text)
-    if len(shown) < len(texts):
-        return f" when {', '.join(shown)}, …"
-    return f" when {' and '.join(filter(None, (', '.join(shown[:-1]), shown[-1])))}"
+        kept.append(each)
+    settings = [_plain(each) for each in kept if each in condition.settings()]
+    of_inputs = [_plain(each) for each in kept if each not in condition.settings()]
+    more = ", …" if len(kept) < len(parts) else ""
+    return "".join(f" {word} {_joined(texts)}" for word, texts in (("with", settings), ("when", of_inputs)) if texts) + more
+
+
+def _joined(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
 
 
 def proof_lines(finding: Finding) -> tuple[str, ...]:

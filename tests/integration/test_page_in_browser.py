@@ -83,7 +83,7 @@ def hash_of(browser: Browser) -> str:
 def test_findings_stand_in_the_order_of_their_severity(browser: Browser) -> None:
     titles = browser.run(SHOWN)
     assert len(titles) == FINDINGS
-    assert titles[:3] == ["MaxPool: wrong shape when ceil_mode>0", "Reshape: wrong shape", "Relu: abort at run"]
+    assert titles[:3] == ["MaxPool: wrong shape with ceil_mode>0", "Reshape: wrong shape", "Relu: abort at run"]
     kinds = browser.run("[...document.querySelectorAll('#list > details')].map(e => e.dataset.verdict)")
     assert list(dict.fromkeys(kinds)) == ["inconsistent", "abort", "crash"]
 
@@ -91,11 +91,11 @@ def test_findings_stand_in_the_order_of_their_severity(browser: Browser) -> None
 def test_search_looks_into_triggers_and_calls_and_stands_in_the_address(browser: Browser, address: str) -> None:
     browser.press("/")
     browser.type("kernel_shape")  # only in the call
-    assert browser.run(SHOWN) == ["MaxPool: wrong shape when ceil_mode>0"]
+    assert browser.run(SHOWN) == ["MaxPool: wrong shape with ceil_mode>0"]
     assert browser.run("document.getElementById('matching').textContent") == f"1 of {FINDINGS} findings"
     assert hash_of(browser) == "#findings?q=kernel_shape"
     browser.go(address + "#findings?q=ceil_mode")
-    assert browser.run(SHOWN) == ["MaxPool: wrong shape when ceil_mode>0"]
+    assert browser.run(SHOWN) == ["MaxPool: wrong shape with ceil_mode>0"]
     assert browser.run("document.getElementById('search').value") == "ceil_mode"
     browser.click("#reset")
     assert len(browser.run(SHOWN)) == FINDINGS
@@ -138,7 +138,7 @@ def test_a_cell_leads_to_its_findings(browser: Browser) -> None:
     assert browser.run("document.getElementById('findings').hidden")
     browser.run("[...document.querySelectorAll('.matrix a')].find(a => a.hash.includes('MaxPool')).click()")
     browser.wait("!document.getElementById('findings').hidden")
-    assert browser.run(SHOWN) == ["MaxPool: wrong shape when ceil_mode>0"]
+    assert browser.run(SHOWN) == ["MaxPool: wrong shape with ceil_mode>0"]
     assert browser.run("document.getElementById('cell').textContent").startswith("ai.onnx.MaxPool on tvm/onnx")
     browser.click("#cell")
     assert len(browser.run(SHOWN)) == FINDINGS

@@ -113,7 +113,10 @@ def test_a_title_has_the_operator_and_the_condition(space: Workspace) -> None:
     assert details.title(findings(space)["Relu"]) == "Relu: crash at load"
     seeing = ["size", "data", ">", 1]
     reduce(space, findings(space)["Reshape"], ["value", "allowzero", ">", 0], seeing, ["rank", "data", "=", 2])
-    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape when allowzero>0 and rank(data)=2"
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape with allowzero>0 when data has rank 2"
+    proof = {"fails": [], "against": 0, "passes": {"allowzero>0": "Reshape(...)"}}
+    reduce(space, findings(space)["Reshape"], ["value", "allowzero", ">", 0], ["rank", "data", "=", 2], proof=proof)
+    assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape with allowzero>0", "no call shows the rank to be necessary"
     reduce(space, findings(space)["Reshape"], seeing)
     assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape when data has several elements"
     reduce(space, findings(space)["Reshape"])
@@ -123,7 +126,7 @@ def test_a_title_has_the_operator_and_the_condition(space: Workspace) -> None:
     reduce(space, findings(space)["Reshape"], proof={"fails": ["c" * 64], "against": 0})
     assert details.title(findings(space)["Reshape"]) == "Reshape: wrong shape on any call"
     reduce(space, findings(space)["Reshape"], *(["value", letter * 40, ">", 0] for letter in "abc"))
-    assert details.title(findings(space)["Reshape"]) == f"Reshape: wrong shape when {'a' * 40}>0, {'b' * 40}>0, …"
+    assert details.title(findings(space)["Reshape"]) == f"Reshape: wrong shape with {'a' * 40}>0 and {'b' * 40}>0, …"
 
 
 def test_a_title_counts_further_operators(space: Workspace) -> None:

@@ -109,7 +109,7 @@ def test_siblings_fail_alike_under_the_same_condition_of_tensors_by_place(space:
     unknown = replace(finding_with(reshape(space), squeeze), id="3" * 16)
     assert siblings(one, [one, other, unlike, crashing, unknown]) == [other]
     assert siblings(unknown, [one, other, unknown]) == []
-    assert details.title(other).startswith("Squeeze: wrong shape when rank(data)=0")
+    assert details.title(other).startswith("Squeeze: wrong shape when data has rank 0")
 
 
 @pytest.mark.parametrize(
