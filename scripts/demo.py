@@ -1,64 +1,175 @@
-"""`make demo`: real instances of two libraries, four compilers, real findings, some of them reduced, one HTML report, in a few minutes.
+"""`make demo`: real tests of ONNX through four compilers, in two minutes: ten findings, three scripts that show one, an HTML report.
 
-Runs the commands that a user would type, prints each before it runs, and ends with exit 0 though it finds bugs.
+It types the commands that a user would type, a slice of a campaign for each compiler, and says in a line what each gave. What failed on
+the other compilers, in recorded campaigns, comes first. It ends with 0 though it finds bugs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import resource
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from opera import Pipeline
+from opera.calls import call_text
+from opera.console import one_line, plural
+from opera.oracles.verdict import Verdict
+from opera.report import details
+from opera.triage.findings import Finding
 
-BROKEN_ENVIRONMENT = 3
-STEPS = [
+CAMPAIGNS = Path(__file__).parents[1] / "data" / "campaigns"
+SLICES = {"onnxruntime": "10s", "openvino": "30s", "tvm": "32s", "iree": "12s"}
+"""The compilers, and the time that each gets: what costs much for a finding gets little."""
+LONGER = [
     "extract --lib onnx --option inner=no",
-    "prioritize --compiler tvm --frontend onnx --show 5",
-    "run --compiler onnxruntime --frontend onnx --exit-zero",
-    "run --compiler openvino --frontend onnx --exit-zero",
-    "run --compiler tvm --frontend onnx --exit-zero",
+    *(f"run --compiler {compiler} --frontend onnx --exit-zero" for compiler in ("onnxruntime", "openvino", "tvm")),
     "extract --lib pytorch --source opinfo --source moduleinfo --option dtypes=float32,float64,int64,bool --option variants=",
     "run --compiler tvm --frontend pytorch --limit 150 --exit-zero",
     "run --compiler openvino --frontend pytorch --limit 60 --exit-zero",
     "run --compiler inductor --frontend pytorch --limit 12 --exit-zero",
     "triage --compiler openvino --frontend onnx --budget 5s",
+    "report",
 ]
-SHOWN = 3
-"""Findings whose reproducers are written and run."""
+"""The steps of the longer tour, whose output is shown as it is."""
+REDUCED = ("openvino", 8)
+"""Findings that are reduced: those of the compiler that answers fastest."""
+SHOWN, SCRIPTS = 10, 3
+BROKEN_ENVIRONMENT = 3
 
 
-def main() -> int:
-    """Runs the steps; returns the exit code of the first that fails."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=2, help="busy child processes")
-    parser.add_argument("--workspace", type=Path, default=Path(".opera-demo"))
-    arguments = parser.parse_args()
-    opera = Path(sys.executable).with_name("opera")
-    report = arguments.workspace / "report.html"
-    started = time.monotonic()
-    for step in chain(STEPS, reproductions(arguments.workspace), ("report", f"report --html {report}")):
-        jobs = f" --jobs {arguments.jobs}" if step.startswith(("run", "extract", "triage")) else ""
-        line = f"{step}{jobs} --workspace {arguments.workspace}"
-        print(f"\n$ opera {line}", flush=True)
-        code = subprocess.run([str(opera), *line.split()], check=False).returncode
-        if code == BROKEN_ENVIRONMENT and "inductor" in step:
-            print("Inductor needs a C++ compiler, which this machine lacks; the demo goes on without it.")
-        elif code and not step.startswith("reproduce"):
-            return code
-    print(f"\nThe demo took {time.monotonic() - started:.0f} s. Open {report} in a browser, or reproduce findings with the commands above.")
+class Steps:
+    """Runs `opera` commands on one workspace, each in one line of the terminal."""
+
+    def __init__(self, workspace: Path, jobs: int) -> None:
+        self._workspace, self._jobs = workspace, jobs
+        self._opera = str(Path(sys.executable).with_name("opera"))
+
+    def run(self, command: str, *hidden: str) -> dict[str, Any] | None:
+        """What *command* gives as JSON; None if it failed, after a line that says why. *hidden* arguments are not in the line."""
+        line = f"$ opera {command}"
+        if sys.stdout.isatty():
+            print(one_line(f"{line} …", _width()), end="\r", flush=True)
+        began = time.monotonic()
+        jobs = ["--jobs", str(self._jobs)] if command.startswith(("run", "extract", "triage")) else []
+        words = [self._opera, *command.split(), *hidden, *jobs, "--json", "--workspace", str(self._workspace)]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        found = _document(done.stdout)
+        seconds = f"{time.monotonic() - began:3.0f} s"
+        print(f"{one_line(line, _width() - len(seconds) - 2):<{_width() - len(seconds)}}{seconds}", flush=True)
+        if found is None:
+            said = done.stderr.strip() or f"exit code {done.returncode}"
+            print(f"  {one_line(said.splitlines()[0], _width() - 2)}")
+        return found
+
+
+def _document(text: str) -> dict[str, Any] | None:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _width() -> int:
+    return min(shutil.get_terminal_size((80, 24)).columns, 100)
+
+
+def demo(workspace: Path, jobs: int) -> int:
+    """The two minutes. Returns 0, or the exit code of a broken environment if no compiler works."""
+    began = time.monotonic()
+    steps = Steps(workspace, jobs)
+    extracted = steps.run("extract --lib onnx --option inner=no")
+    if extracted is None:
+        return BROKEN_ENVIRONMENT
+    ran = {compiler: steps.run(f"run --compiler {compiler} --frontend onnx --budget {budget}", "--exit-zero", *history(compiler))
+           for compiler, budget in SLICES.items()}  # fmt: skip
+    tests = sum(each["executed"] for each in ran.values() if each is not None)
+    if not tests:
+        print("No compiler works here; `opera doctor` says why.")
+        return BROKEN_ENVIRONMENT
+    compiler, count = REDUCED
+    if ran[compiler] is not None:
+        steps.run(f"triage --compiler {compiler} --limit {count} --budget 2s", "--no-arbiters")
+    pipeline = Pipeline(workspace)
+    found = pipeline.findings()
+    subjects = {each.compiler for each in found if not each.is_elsewhere}
+    print(f"\n{plural(len(found), 'finding')} of {plural(len(subjects), 'compiler')} in {tests:,} tests: {details.counted(found)}.")
+    shown = list(telling(found))[:SHOWN]
+    for finding in shown:
+        call = call_text(finding.reduced or pipeline.instance(finding.representative.instance), width=float("inf"))
+        print()
+        print(one_line(f"{finding.id[:8]}  {finding.compiler}  {details.title(finding)}", _width()))
+        for text in (call.replace("ai.onnx.", ""), details.seen(finding)):
+            print(f"  {one_line(text, _width() - 2)}")
+    print()
+    for finding in shown[:SCRIPTS]:
+        script = steps.run(f"reproduce {finding.id[:8]}")
+        if script is not None:
+            print(f"  {'fails as it says' if script['reproduced'] else 'shows no failure'}: {script['path']}")
+    page = workspace / "report.html"
+    steps.run(f"report --html {page}")
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(f"\n{time.monotonic() - began:.0f} s, {spent.ru_utime + spent.ru_stime:.0f} s of CPU. All findings: {page}")
+    print("What next? `make tour` takes longer; docs/tutorial.md explains each step.")
     return 0
 
 
-def reproductions(workspace: Path) -> Iterator[str]:
-    """Commands that reproduce the findings that were reduced, the most frequent first; asked for when the campaigns are over."""
-    reduced = [finding for finding in Pipeline(workspace).findings() if finding.reduced is not None]
-    for finding in sorted(reduced, key=lambda each: -len(each.tests))[:SHOWN]:
-        yield f"reproduce {finding.id[:8]}"
+def history(compiler: str) -> list[str]:
+    """Options that name the recorded campaigns of the other compilers."""
+    files = [path for path in sorted(CAMPAIGNS.glob("*-onnx.jsonl.gz")) if not path.name.startswith(f"{compiler}-")]
+    return [word for path in files for word in ("--history", str(path))]
+
+
+def telling(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Silent wrong results first, those of known condition before others, small calls before large ones; compilers take turns."""
+    queues: dict[tuple[bool, str], list[Finding]] = {}
+    for each in sorted(findings, key=lambda each: (each.condition is None, each.reduced is None, -len(each.tests))):
+        if each.has_script and not each.is_elsewhere:
+            queues.setdefault((each.verdict is not Verdict.INCONSISTENT, each.compiler), []).append(each)
+    for is_loud in (False, True):
+        turns: list[Sequence[Finding]] = [queue for (loud, _), queue in queues.items() if loud is is_loud]
+        operators: set[str] = set()
+        for each in (each for turn in zip_longest(*turns) for each in turn if each is not None):
+            if details.operator_of(each) not in operators:
+                operators.add(details.operator_of(each))
+                yield each
+
+
+def tour(workspace: Path, jobs: int) -> int:
+    """Whole campaigns, with everything that the commands print. Returns the exit code of the first that fails."""
+    opera = str(Path(sys.executable).with_name("opera"))
+    for step in (*LONGER, f"report --html {workspace / 'report.html'}"):
+        several = ["--jobs", str(jobs)] if step.startswith(("run", "extract", "triage")) else []
+        words = [*step.split(), *several, "--workspace", str(workspace)]
+        print(f"\n$ opera {' '.join(words)}", flush=True)
+        code = subprocess.run([opera, *words], check=False).returncode
+        if code == BROKEN_ENVIRONMENT and "inductor" in step:
+            print("Inductor needs a C++ compiler, which this machine lacks; the tour goes on without it.")
+        elif code:
+            return code
+    return 0
+
+
+def main() -> int:
+    """Runs the demo or the tour."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--jobs", type=int, default=2, help="busy child processes")
+    parser.add_argument("--workspace", type=Path, default=Path(".opera-demo"))
+    parser.add_argument("--tour", action="store_true", help="whole campaigns of two libraries, in about a quarter of an hour")
+    arguments = parser.parse_args()
+    try:
+        return (tour if arguments.tour else demo)(arguments.workspace, arguments.jobs)
+    except KeyboardInterrupt:
+        print("\nStopped. The same command goes on; `opera report --workspace "
+              f"{arguments.workspace}` lists what was found so far.")  # fmt: skip
+        return 130
 
 
 if __name__ == "__main__":

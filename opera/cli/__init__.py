@@ -50,9 +50,12 @@ class _LazyGroup(LazyGroup):
         super().__init__(*arguments, own=SECTIONS, **settings)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=_LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110}
+)
 @click.version_option(__version__, prog_name="opera")
-def command() -> None:
+@click.pass_context
+def command(context: click.Context) -> None:
     """Find bugs in the frontends of deep-learning compilers by migrating the DL libraries' own tests.
 
     \b
@@ -61,6 +64,10 @@ def command() -> None:
       opera run --compiler tvm --frontend onnx --limit 200
       opera report --html report.html
     """
+    if context.invoked_subcommand is None:
+        from opera.cli.next_step import tell
+
+        tell()
 
 
 def main() -> None:

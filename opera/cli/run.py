@@ -12,7 +12,9 @@ from opera.cli.help import HeadedCommand, heading
 from opera.cli.names import COMPILER, FRONTEND, LEVEL, ROUTE, STRATEGY
 from opera.cli.options import JOBS, SEEDS, Count, Distance, Duration, Opsets, Size, common, history_option
 from opera.cli.report_files import report_files
-from opera.console import STDOUT, echo, option, plural, print_json, print_table
+from opera.compilers.registry import choose_route, plugin
+from opera.console import STDOUT, echo, option, plural, print_json, print_table, say
+from opera.corpus.samples import add_sample, sample_of
 from opera.difftest.settings import Settings, Shard
 from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
@@ -24,7 +26,7 @@ from opera.report.terminal import accepted_line, print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
 from opera.store import Campaigns
-from opera.store.database import open_workspace
+from opera.store.database import DATABASE, open_workspace
 from opera.store.queries import Scope
 from opera.triage.baseline import Baseline
 from opera.triage.findings import Finding
@@ -77,6 +79,7 @@ _output = heading("Output")
 )
 @history_option(_tests)
 @_tests("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
+@_tests("--samples", is_flag=True, help="First add the sample instances of the library that OPERA ships, up to 200.")
 @_tests("--limit", type=Count(), metavar="N", help="Run at most N tests; by default all.")
 @_tests("--cap", type=Count(), metavar="N", help="Run at most N instances of each operator, the first in ranked order; by default all.")
 @_tests(
@@ -135,6 +138,7 @@ def command(
     strategy: str | None,
     history: tuple[str, ...],
     keyword: str | None,
+    samples: bool,
     limit: int | None,
     cap: int | None,
     budget: float | None,
@@ -180,6 +184,7 @@ def command(
         shard=None if shard is None else Shard.parse(shard), build=build,
         cluster=Cluster(address, shared_folder) if executor == "ray" else None,
     )  # fmt: skip
+    _prepare(settings, workspace, samples=samples, quiet=quiet or as_json)
     progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
     summary = Pipeline(workspace).run(settings, nightly=nightly, history=history, progress=progress)
     if known is not None:
@@ -206,6 +211,23 @@ def command(
         where = f"`opera report{option(workspace)}` has the reasons"
         raise NothingSelected(f"none of {plural(summary.executed, 'test')} passed or failed; {where}")
     return Exit.NEW_FINDINGS if summary.new_findings and not exit_zero else Exit.CLEAN
+
+
+def _prepare(settings: Settings, workspace: Path, *, samples: bool, quiet: bool) -> None:
+    """Adds the sample instances if they are asked for; otherwise says how to get a first corpus where there is no workspace."""
+    library = choose_route(plugin(settings.compiler).load(), settings.frontend, settings.route).library
+    shipped = sample_of(library)
+    if not samples:
+        if shipped is not None and not (workspace / DATABASE).exists():
+            raise UserError(
+                f"no workspace at {workspace}; add --samples to run the sample instances of {library} that OPERA ships,"
+                f" or record the tests of {library} with `opera extract --lib {library}{option(workspace)}`"
+            )
+        return
+    if shipped is None:
+        raise UserError(f"OPERA ships no sample instances of {library}; record some with `opera extract --lib {library}`")
+    with open_workspace(workspace, write=True) as space:
+        say(f"{plural(add_sample(space, shipped), 'sample instance')} of {library} added to {workspace}", quiet=quiet)
 
 
 def _print(settings: Settings, summary: Summary, workspace: str, new: Sequence[Finding]) -> None:
