@@ -20,7 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.stablehlo_suite import Case, cases, failure_of
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from stablehlo_suite import Case, cases, failure_of
 
 PACKAGE = "opera.extensions.stablehlo.interpreter"
 MODULES = ("contraction", "control", "element", "elementwise", "indexing", "normalisation", "reductions", "shapes")

@@ -21,6 +21,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
+
 from labelled import Judgement, judgements
 from recorded_findings import FOLDER, Finding, Status, Table, table_of, tables, write
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from argparse import Namespace
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from opera.compilers.registry import plugin
 from opera.oracles.verdict import Stage, Verdict
 
-sys.path.append(str(Path(__file__).parents[2] / "scripts"))
+sys.path += [str(Path(__file__).parents[2] / name) for name in ("scripts", "benchmarks")]
 
 import collect_findings
 import recorded_findings
@@ -83,10 +85,33 @@ def test_a_finding_names_a_cause_that_was_judged_a_bug_and_a_passing_call_for_pa
     assert [each.name for _, each in ROWS if not all(part in (each.trigger or "") for part in each.passes)] == []
 
 
-@pytest.mark.parametrize(("page", "words"), [("README.md", r"has (\d+) findings"), ("data/findings/README.md", r"has (\d+) findings")])
+@pytest.mark.parametrize(
+    ("page", "words"), [("README.md", r"keeps \[(\d+) such findings"), ("data/findings/README.md", r"has (\d+) findings")]
+)
 def test_a_page_quotes_the_number_of_findings(page: str, words: str) -> None:
     [number] = re.findall(words, (ROOT / page).read_text(encoding="utf-8"))
     assert int(number) == len(ROWS)
+
+
+COLUMNS = {"onnx": "ONNX", "pytorch": "PyTorch", "keras": "Keras", "tensorflow": "TensorFlow", "tflite": "TensorFlow",
+           "stablehlo": "StableHLO", "relax": "Relax"}  # fmt: skip
+NAMES = {"tvm": "TVM", "tvm-stablehlo": "TVM", "openvino": "OpenVINO", "onnxruntime": "ONNX Runtime", "iree": "IREE", "xla": "XLA",
+         "inductor": "Inductor", "litert": "LiteRT"}  # fmt: skip
+"""The rows of the README's table; all other projects are one row."""
+
+
+def test_the_readme_counts_the_findings_of_each_compiler_and_library() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    _, found, table = text.partition("| compiler | ONNX")
+    lines = [found + table.partition("\n\n")[0].splitlines()[0], *table.partition("\n\n")[0].splitlines()[2:]]
+    (_, *columns), *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    shown = {(name, column): int(cell) for name, *cells in rows for column, cell in zip(columns, cells, strict=True) if cell}
+    counted = Counter[tuple[str, str]]()
+    for each in TABLES:
+        counted[NAMES.get(each.compiler, rows[-1][0]), COLUMNS[each.frontend]] += len(each.findings)
+    assert {key: count for key, count in shown.items() if count} == counted
+    run = {(NAMES[name], COLUMNS[route.frontend]) for name in NAMES for route in plugin(name).load().routes if route.frontend in COLUMNS}
+    assert run | {(rows[-1][0], column) for column in columns} >= shown.keys() >= run, "a cell for each route"
 
 
 def replies(script: str) -> Any:
