@@ -526,6 +526,7 @@ def _watch(folder: Path, name: str, *arguments: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in recording.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_no_test_ends_differently_under_the_recorder(hard: Hard) -> None:
     assert set(hard.outcomes[0].values()) == {"passed"}
     assert hard.outcomes[0] == hard.outcomes[1]

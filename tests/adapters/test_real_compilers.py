@@ -72,8 +72,8 @@ def on_onnx(onnx_workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> C
                 keywords.append("SpaceToDepth")
             if compiler in CONVERTERS:
                 keywords.append(CONVERTERS[compiler][0])
-            passing = selected(onnx_workspace, "onnx", EVERYWHERE, 8)
-            unusual = selected(onnx_workspace, "onnx", UNUSUAL, 4 if compiler in SLOW else 100)
+            passing = selected(onnx_workspace, "onnx", EVERYWHERE, 3 if compiler in SLOW else 8)
+            unusual = selected(onnx_workspace, "onnx", UNUSUAL, 2 if compiler in SLOW else 100)
             others = selected(onnx_workspace, "onnx", " or ".join(f"({each})" for each in keywords), 4 if compiler == "iree" else 100)
             instances = [*passing, *unusual, *others, *INNOCENT.get((compiler, "onnx"), ())]
             workspace = filled(tmp_path_factory.mktemp(compiler), instances)
@@ -87,7 +87,7 @@ def on_onnx(onnx_workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> C
 def test_onnx_operators_that_everyone_supports_pass(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
     found = on_onnx(compiler).of(EVERYWHERE)
     assert {result.verdict.value for result in found} <= {"pass", "unsupported"}
-    assert sum(result.verdict.value == "pass" for result in found) >= 12
+    assert sum(result.verdict.value == "pass" for result in found) >= (6 if compiler in SLOW else 12)
 
 
 @pytest.mark.parametrize(("compiler", "operator"), DECLINED.items())
@@ -101,7 +101,7 @@ def test_what_a_compiler_declines_is_unsupported_and_no_finding(on_onnx: Callabl
 @pytest.mark.parametrize("compiler", DECLINED)
 def test_no_kind_of_input_trips_an_adapter(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
     found = on_onnx(compiler).of(UNUSUAL)
-    assert len(found) >= (20 if compiler in SLOW else 60)
+    assert len(found) >= (10 if compiler in SLOW else 60)
     assert [each.detail for each in found if each.reason in ("harness-error", "template-error")] == []
 
 
@@ -125,7 +125,7 @@ def test_nobody_is_at_fault(on_onnx: Callable[[str], Campaign], compiler: str) -
         pytest.param("openvino", "exported-program", marks=pytest.mark.slow),
         pytest.param("openvino", "torchscript", marks=pytest.mark.slow),
         ("onnxruntime", "onnx"),
-        ("inductor", "dynamo"),
+        pytest.param("inductor", "dynamo", marks=pytest.mark.slow),
     ],
 )
 def test_pytorch_operators_pass_and_nobody_is_at_fault(pytorch_workspace: Path, tmp_path: Path, compiler: str, route: str) -> None:

@@ -18,6 +18,8 @@ from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.store.reductions import Reductions
 
+pytestmark = pytest.mark.slow
+
 
 def opera(workspace: Path, *arguments: str, codes: tuple[int, ...] = (0,)) -> Any:
     run = commands.run(*arguments, "--workspace", str(workspace), "--json", folder=Path.cwd())

@@ -17,7 +17,7 @@ from opera.models.template import Invalid
 from tests.instances import keras_call, tensor, torch_call
 from tests.written import SAMPLES, compared, difference, instances_of, template_for
 
-QUICK = {"onnx": 60, "pytorch": 60, "keras": 8, "tensorflow": 30}
+QUICK = {"onnx": 60, "pytorch": 30, "keras": 4, "tensorflow": 20}
 """Instances of each sample that the quick tests take; the slow ones take 2,000 of the library's tests."""
 
 

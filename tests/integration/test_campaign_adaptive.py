@@ -115,6 +115,7 @@ def test_a_campaign_that_was_stopped_goes_on_with_what_it_knew(tmp_path: Path) -
     assert all(later[: missing - 1]), "the family that was known to fail in new ways did not come next"
 
 
+@pytest.mark.slow
 def test_a_killed_campaign_comes_to_the_same_results(tmp_path: Path) -> None:
     undisturbed = filled(tmp_path / "undisturbed", compiler="slow")
     expected = undisturbed.run(*ADAPTIVE)

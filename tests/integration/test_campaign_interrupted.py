@@ -66,6 +66,7 @@ def test_a_killed_driver_leaves_no_process_and_the_same_command_completes_the_ca
     assert lab.scratch() == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_with_130_keeps_results_and_the_same_command_goes_on(
     tmp_path: Path, undisturbed: tuple[Outcome, list[tuple[Any, ...]]]
 ) -> None:

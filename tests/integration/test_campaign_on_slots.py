@@ -28,6 +28,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Lab:
     return lab
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--shared-folder",)], ids=["files-travel", "one-folder"])
 def test_tests_have_the_results_of_one_machine(alone: Lab, tmp_path: Path, options: tuple[str, ...]) -> None:
     lab = filled(tmp_path)

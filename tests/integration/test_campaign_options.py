@@ -341,6 +341,7 @@ def test_a_disk_that_is_full_under_the_compiler_is_no_failure_of_the_compiler(la
     assert lab.run_in_processes("-k", "many").json["verdicts"] == {"pass": 10}
 
 
+@pytest.mark.slow
 def test_tests_are_handed_out_in_the_order_of_the_plan(lab: Lab) -> None:
     lab.add(*many(80, "slow"))
     lab.run_in_processes(jobs=4)
@@ -420,6 +421,7 @@ def test_more_seeds_run_again_what_is_drawn_and_nothing_else(lab: Lab) -> None:
 # The compiler's own search path and variables.
 
 
+@pytest.mark.slow
 def test_a_folder_of_opera_toml_comes_first_and_makes_another_campaign(lab: Lab) -> None:
     lab.add(instance("pass"))
     first = lab.run_in_processes().json

@@ -36,6 +36,7 @@ def test_a_misspelt_compiler_in_the_settings_is_pointed_out(tmp_path: Path) -> N
     assert "did you mean 'tvm'" in outcome.stderr
 
 
+@pytest.mark.slow
 def test_an_extraction_that_recorded_nothing_says_why_and_leaves_the_figures_of_the_last_one(tmp_path: Path) -> None:
     narrow = ("extract", "--lib", "onnx", "--only", "test_abs", "-q")
     assert opera(tmp_path, *narrow, "--option", "inner=no").returncode == 0

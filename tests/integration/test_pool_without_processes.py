@@ -23,6 +23,7 @@ def filled(folder: Path) -> Lab:
     return lab
 
 
+@pytest.mark.slow
 def test_each_test_has_the_result_of_a_campaign_with_processes(tmp_path: Path) -> None:
     ours, theirs = filled(tmp_path / "ours"), filled(tmp_path / "theirs")
     one, other = ours.run("--strategy", "opera", jobs=1), theirs.run_in_processes("--strategy", "opera", jobs=1, timeout="30s")

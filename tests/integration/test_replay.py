@@ -204,9 +204,7 @@ def test_the_sample_corpora_import_whole(lab: Lab, library: str) -> None:
     assert imported(lab, library) >= 150
 
 
-@pytest.mark.parametrize(
-    "library", [pytest.param(each, marks=[STARTS_TENSORFLOW] * (each in ("keras", "tensorflow"))) for each in LIBRARIES]
-)
+@pytest.mark.parametrize("library", [pytest.param(each, marks=[pytest.mark.slow] * (each != "onnx")) for each in LIBRARIES])
 def test_the_sample_corpora_replay(lab: Lab, library: str) -> None:
     announced = imported(lab, library)
     whole = next(row for row in replay_in_processes(lab, "--json", library=library).json["shares"] if row["source"] is None)

@@ -97,6 +97,7 @@ def test_a_campaign_runs_on_it_and_what_it_declines_is_counted(installed: Instal
     assert all(finding["converter"] for finding in report["findings"])
 
 
+@pytest.mark.slow
 def test_a_campaign_runs_on_another_librarys_models(installed: Installed) -> None:
     installed.opera("import", str(ROOT / "corpora" / "samples" / "pytorch.jsonl"))
     summary = installed.opera(

@@ -130,6 +130,7 @@ def test_two_documents_do_not_share_standard_output(folder: Path, capsys: pytest
     assert not Path("-").exists()
 
 
+@pytest.mark.slow
 def test_five_megabytes_of_message_stay_small_everywhere(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     filled("ws")
     sizes = {form: len(opera(capsys, "report", "--workspace", "ws", form, "-")[1]) for form in FORMS}

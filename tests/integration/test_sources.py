@@ -146,6 +146,7 @@ def test_an_interpreter_without_the_library_is_answered_with_what_to_install(tmp
 # Real libraries
 
 
+@pytest.mark.slow
 def test_onnx_node_tests(tmp_path: Path) -> None:
     seen: list[Progress] = []
     items = run(tmp_path, only=["test_add*", "test_gelu_*"], progress=seen.append, options={"inner": "no"})
@@ -165,6 +166,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[Item]:
     return run(tmp_path_factory.mktemp("whole"), "pytorch", jobs=1, **OPINFO)
 
 
+@pytest.mark.slow
 def test_opinfo_covers_the_dtypes_and_counts_noise(whole: list[Item]) -> None:
     found = recorded(whole)
     assert {"torch.clamp", "torch.gather", "torch.matmul", "torch.nn.functional.conv1d"} <= {item.instance.api for item in found}
@@ -186,11 +188,13 @@ def test_each_digest_comes_once_and_further_occurrences_refer_to_it(whole: list[
     assert calls + sum(summary(whole).dropped.values()) == summary(whole).calls
 
 
+@pytest.mark.slow
 def test_two_shards_give_the_corpus_of_one_value_for_value(whole: list[Item], tmp_path: Path) -> None:
     parts = run(tmp_path, "pytorch", jobs=2, **OPINFO)
     assert [(item.digest, item.instance) for item in recorded(parts)] == [(item.digest, item.instance) for item in recorded(whole)]
 
 
+@pytest.mark.slow
 def test_moduleinfo_builds_and_calls_modules(tmp_path: Path) -> None:
     items = run(tmp_path, "pytorch", sources=["moduleinfo"], only=["torch.nn.Linear", "torch.nn.BatchNorm1d"])
     assert {item.instance.api for item in recorded(items)} == {"torch.nn.Linear", "torch.nn.BatchNorm1d"}

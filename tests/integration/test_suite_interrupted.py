@@ -117,6 +117,7 @@ def interrupt(suite: Suite, how: signal.Signals) -> None:
     suite.gate.unlink()
 
 
+@pytest.mark.slow
 def test_a_killed_suite_goes_on_after_the_files_that_it_has_behind_it_and_comes_to_the_same(
     suite: Suite, undisturbed: tuple[dict[str, Any], dict[str, list[tuple[str, int]]]]
 ) -> None:
@@ -146,6 +147,7 @@ def items(suite: Suite, scratch: str, ended: dict[str, FileEnded], **how: Any) -
     return list(extract("pytorch", scratch=folder, sources=["suite"], how=options))
 
 
+@pytest.mark.slow
 def test_what_was_changed_since_is_run_again_and_nothing_else(suite: Suite) -> None:
     first = items(suite, "a", {}, only=("test_[12].py",))
     ended = {item.entry: item for item in first if isinstance(item, FileEnded)}

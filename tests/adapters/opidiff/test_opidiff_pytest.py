@@ -80,6 +80,7 @@ def test_each_id_is_an_item_and_verdicts_are_outcomes(tmp_path: Path) -> None:
     assert (chosen.code, chosen.cases) == (0, {"add": "passed", "mine": "skipped"}), chosen.out
 
 
+@pytest.mark.slow
 def test_several_processes_share_one_campaign(tmp_path: Path) -> None:
     found = run(tmp_path, "--opidiff-backend", "onnxruntime", "-n", "2", "--opidiff-trust", ".")
     assert found.cases == {**EXPECTED, "mine": "passed"}, found.out

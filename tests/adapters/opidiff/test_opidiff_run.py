@@ -169,6 +169,7 @@ def test_junit_has_a_case_for_each_id(ran: Ran) -> None:
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("23", "0", "6")
 
 
+@pytest.mark.slow
 def test_a_second_run_continues_and_selects_ids(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["run", str(ran.folder / "s.yaml"), "--workspace", str(ran.folder / "ws"), "--backend", "onnxruntime", "-q", "--json"]
     code = guarded(command, [*arguments, "--id", "sca*", "--id", "pair*", "--scalars", "python"])
@@ -180,6 +181,7 @@ def test_a_second_run_continues_and_selects_ids(ran: Ran, capsys: pytest.Capture
     assert guarded(command, [*arguments, "--id", "nothing"]) == 4
 
 
+@pytest.mark.slow
 def test_a_backend_can_be_the_baseline(ran: Ran, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = [
         "run",
@@ -207,7 +209,7 @@ ONLY = {
 }
 
 
-@pytest.mark.parametrize("name", ONLY)
+@pytest.mark.parametrize("name", ["foreign", pytest.param("invalid", marks=pytest.mark.slow), "nan"])
 def test_a_run_that_compares_nothing_is_no_success(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tests, code, reason = ONLY[name]
     suite = tmp_path / "s.yaml"

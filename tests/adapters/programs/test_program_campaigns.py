@@ -44,6 +44,7 @@ def test_the_programs_of_a_policy_are_tested_as_any_other_instance(tmp_path: Pat
     assert json.loads(back.stdout)["files"][0]["new"] == 12
 
 
+@pytest.mark.slow
 def test_a_campaign_under_another_seed_gives_the_same_verdicts(tmp_path: Path) -> None:
     """The seed draws programs, and their inputs with them; the campaign draws no others."""
     run = opera("fuzz", "run", "-n", "40", "--seed", "7", "--subject", "onnxruntime", "--no-triage", "--json", "-j", "1", cwd=tmp_path)
@@ -116,6 +117,7 @@ def test_a_program_that_was_edited_is_typed_again() -> None:
         OnnxTemplate().build(other, "key", 0)
 
 
+@pytest.mark.slow
 def test_recorded_instances_are_seeds_of_programs(tmp_path: Path) -> None:
     nothing = opera("fuzz", "seeds", "seeds.jsonl", cwd=tmp_path)
     assert nothing.returncode == 2

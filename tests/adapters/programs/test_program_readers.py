@@ -63,6 +63,7 @@ def test_a_program_without_tuples_comes_back_from_onnx_up_to_names() -> None:
         assert program_from_onnx.program_from(model_of(program)).program == program
 
 
+@pytest.mark.slow
 def test_the_node_tests_of_onnx_are_read_with_the_meaning_that_they_declare() -> None:
     from onnx.backend.test.case.node import collect_testcases
 

@@ -47,6 +47,7 @@ def test_all_compilers_see_the_same_operators_and_pairs(reached: dict[str, dict[
         assert names[0] == names[1] == names[2]
 
 
+@pytest.mark.slow
 def test_compilers_name_their_converters_and_the_passes_that_change_a_model(reached: dict[str, dict[str, Any]]) -> None:
     names = {name: each["reached"] for name, each in reached.items()}
     assert all("._impl_v" in each for each in names["tvm/onnx"]["converters"]["names"])

@@ -76,6 +76,7 @@ def test_what_the_inference_of_onnx_does_not_see_is_no_error_of_types() -> None:
         OnnxTemplate().build(instance, "key", 0)
 
 
+@pytest.mark.slow
 def test_a_policy_of_ill_typed_programs_is_run_by_their_routes_only(tmp_path: Path) -> None:
     (tmp_path / "ill.toml").write_text("operators = 4\nill_typed = 1.0\n")
     command = ("fuzz", "run", "--policy", "ill.toml", "-n", "20", "-j", "1", "--json")

@@ -117,6 +117,7 @@ def test_calls_that_are_known_to_fail_are_not_drawn_again(tmp_path: Path) -> Non
     assert after["verdicts"]["crash"] == before["verdicts"]["crash"]
 
 
+@pytest.mark.slow
 def test_every_route_tests_the_programs_of_a_policy(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('language = "relax"\noperators = 4\nonly = ["add", "relu", "transpose", "sum", "reshape"]\n')
     refused = opera("fuzz", "generate", "out.jsonl", "--policy", "policy.toml", cwd=tmp_path)

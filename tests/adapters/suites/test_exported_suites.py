@@ -124,6 +124,7 @@ def bare_runner() -> Any:
     return runner
 
 
+@pytest.mark.slow
 def test_the_backend_runner_loads_each_tier(workspace: Path, tmp_path: Path) -> None:
     said = exported(workspace, tmp_path / "suite", "--style", "onnx-backend", "--passing", "6")
     for kind, number in (("green", 6), ("burn_down", said["burn_down"])):

@@ -178,6 +178,7 @@ def test_an_unknown_environment_is_the_users_error_with_the_names_that_there_are
 # Making.
 
 
+@pytest.mark.slow
 def test_an_environment_is_made_from_nothing_and_works(tmp_path: Path, offline: None) -> None:
     where = EnvironmentFolder("tiny", tmp_path / "envs" / "tiny")
     make(tiny(tmp_path), where)

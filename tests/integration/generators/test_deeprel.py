@@ -189,6 +189,7 @@ def test_the_log_tells_likeness_kind_and_match(run: Run) -> None:
     assert 0 < float(line.partition("likeness ")[2][:4]) <= 1
 
 
+@pytest.mark.slow
 def test_the_same_file_gives_the_same_recording(run: Run, file: Path) -> None:
     assert host(file.parent, "--instances", str(file), name="again").lines == run.lines
 
@@ -257,6 +258,7 @@ def test_functions_of_keras_are_related_to_other_functions_and_to_layers(keras_r
     assert {instance.library for api in ("keras.activations.elu",) for instance in keras_run.instances(api)} == {"keras"}
 
 
+@pytest.mark.slow
 def test_a_layers_settings_are_those_of_its_recorded_calls(keras_run: Run) -> None:
     pooled = keras_run.instances("keras.layers.MaxPooling2D")
     assert pooled
@@ -297,7 +299,7 @@ REPLAY = replay("pytorch", "torch.cosh")
 @pytest.mark.parametrize(
     ("library", "api", "calls"),
     [
-        ("pytorch", "torch.cosh", 17),
+        pytest.param("pytorch", "torch.cosh", 17, marks=pytest.mark.slow),
         pytest.param("keras", "keras.ops.cosh", 15, marks=pytest.mark.slow),
         pytest.param("tensorflow", "tf.math.cosh", 9, marks=pytest.mark.slow),
     ],

@@ -137,6 +137,7 @@ def test_a_recorded_call_that_fails_today_gets_no_settings(run: Run) -> None:
     assert "torch.matmul::0::as recorded: RuntimeError" in run.log
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_recording_and_another_seed_other_pairs(run: Run, file: Path) -> None:
     again = host(file.parent, "--instances", str(file), "--pairs", "10", name="again")
     assert again.lines == run.lines
@@ -254,6 +255,7 @@ def command(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, 
     return runner(capfd)
 
 
+@pytest.mark.slow
 def test_the_workspaces_own_calls_get_settings_and_those_of_settings_do_not(command: Any) -> None:
     fill(".opera", *of_torch())
     ask = ("extract", "--lib", "pytorch", "--source", "settings", "--only", "torch.sum", "--option", "pairs=5", "-j", "1", "--json")

@@ -66,6 +66,7 @@ def test_the_released_order_has_the_published_apfd(paper: RecordedRun) -> None:
     assert apfd(positions(order, paper), 1013) == pytest.approx(0.727, abs=0.0005)
 
 
+@pytest.mark.slow
 def test_the_artifacts_strategy_reaches_the_released_order_within_ties(paper: RecordedRun) -> None:
     found = evaluate(paper, ["opera-artifact"], 30)["opera-artifact"].apfd
     assert abs(found.mean - 0.727) < found.sd
@@ -120,11 +121,13 @@ def test_feedback_finds_faults_sooner_on_every_recorded_campaign() -> None:
     assert statistics.fmean(gains) > 0.015
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures_whatever_the_number_of_processes(paper: RecordedRun) -> None:
     names = ["opera", "random", "fast"]
     assert evaluate(paper, names, 3) == evaluate(paper, names, 3, jobs=2)
 
 
+@pytest.mark.slow
 def test_known_failures_of_other_campaigns_help(paper: RecordedRun) -> None:
     half = History((record((test, ("onnx", "ai.onnx.Abs"), [test]) for test in sorted(paper.failing)[::2]),))
     plain = evaluate(paper, ["opera"], 10)["opera"].apfd.mean
