@@ -1,5 +1,5 @@
 # make setup   the environment: .venv with the opera command, the libraries and every compiler of the main environment
-# make demo    extract, prioritise, drive four compilers, report: a first look in a few minutes
+# make demo    a first look in two minutes: four compilers, ten findings, three scripts, a report; make tour: whole campaigns
 # make test    everything that has to hold before a commit
 # make unit, make integration, make adapters, make e2e: the tests of one folder; unit tests start no process and import no library
 # make alone: the tests that measure cores or time, while nothing else runs (part of make test)
@@ -26,7 +26,7 @@ ADAPTERS := adapters-libraries adapters-tensorflow adapters-extensions
 # processes read the bytecode of the tree, and need not compile it again each time
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo test lint types docs unit integration alone adapters $(ADAPTERS) e2e notebooks lab pictures test-slow bench clean
+.PHONY: setup demo tour test lint types docs unit integration alone adapters $(ADAPTERS) e2e notebooks lab pictures test-slow bench clean
 
 setup: $(STAMP)
 
@@ -40,6 +40,9 @@ $(STAMP): constraints.txt pyproject.toml
 
 demo: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS)
+
+tour: setup
+	$(BIN)/python scripts/demo.py --jobs $(JOBS) --tour --workspace .opera-tour
 
 test: lint
 	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) integration $(ADAPTERS) e2e types docs unit
@@ -96,6 +99,8 @@ test-slow: setup
 bench: setup
 	$(BIN)/python benchmarks/bench.py
 	$(BIN)/python benchmarks/bench_prioritise.py
+	rm -rf .opera-demo
+	$(BIN)/python scripts/demo.py --jobs $(JOBS) --record .opera-demo.jsonl
 
 clean:
-	rm -rf .opera .opera-demo .site build *.egg-info
+	rm -rf .opera .opera-demo .opera-tour .site build *.egg-info

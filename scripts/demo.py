@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import shutil
 import subprocess
@@ -28,8 +29,9 @@ from opera.triage.findings import Finding
 CAMPAIGNS = Path(__file__).parents[1] / "data" / "campaigns"
 SLICES = {"onnxruntime": "10s", "openvino": "30s", "tvm": "32s", "iree": "12s"}
 """The compilers, and the time that each gets: what costs much for a finding gets little."""
+EXTRACT = "extract --lib onnx --option inner=no"
 LONGER = [
-    "extract --lib onnx --option inner=no",
+    EXTRACT,
     *(f"run --compiler {compiler} --frontend onnx --exit-zero" for compiler in ("onnxruntime", "openvino", "tvm")),
     "extract --lib pytorch --source opinfo --source moduleinfo --option dtypes=float32,float64,int64,bool --option variants=",
     "run --compiler tvm --frontend pytorch --limit 150 --exit-zero",
@@ -81,11 +83,11 @@ def _width() -> int:
     return min(shutil.get_terminal_size((80, 24)).columns, 100)
 
 
-def demo(workspace: Path, jobs: int) -> int:
-    """The two minutes. Returns 0, or the exit code of a broken environment if no compiler works."""
+def demo(workspace: Path, jobs: int, record: Path | None = None) -> int:
+    """The two minutes. Returns 0, or the exit code of a broken environment if no compiler works; adds a line of figures to *record*."""
     began = time.monotonic()
     steps = Steps(workspace, jobs)
-    extracted = steps.run("extract --lib onnx --option inner=no")
+    extracted = steps.run(EXTRACT)
     if extracted is None:
         return BROKEN_ENVIRONMENT
     ran = {compiler: steps.run(f"run --compiler {compiler} --frontend onnx --budget {budget}", "--exit-zero", *history(compiler))
@@ -112,12 +114,17 @@ def demo(workspace: Path, jobs: int) -> int:
     for finding in shown[:SCRIPTS]:
         script = steps.run(f"reproduce {finding.id[:8]}")
         if script is not None:
-            print(f"  {'fails as it says' if script['reproduced'] else 'shows no failure'}: {script['path']}")
+            print(f"  {'fails as it says' if script['reproduced'] else 'shows no failure'}: {os.path.relpath(script['script'])}")
     page = workspace / "report.html"
     steps.run(f"report --html {page}")
     spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"\n{time.monotonic() - began:.0f} s, {spent.ru_utime + spent.ru_stime:.0f} s of CPU. All findings: {page}")
+    seconds, processor = time.monotonic() - began, spent.ru_utime + spent.ru_stime
+    print(f"\n{seconds:.0f} s, {processor:.0f} s of CPU. All findings: {page}")
     print("What next? `make tour` takes longer; docs/tutorial.md explains each step.")
+    if record is not None:
+        row = {"seconds": seconds, "cpu_seconds": processor, "tests": tests, "findings": len(found), "compilers": sorted(subjects)}
+        with record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(row) + "\n")
     return 0
 
 
@@ -163,9 +170,12 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="busy child processes")
     parser.add_argument("--workspace", type=Path, default=Path(".opera-demo"))
     parser.add_argument("--tour", action="store_true", help="whole campaigns of two libraries, in about a quarter of an hour")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="add seconds, findings and compilers of the demo to this file, as JSON")
     arguments = parser.parse_args()
     try:
-        return (tour if arguments.tour else demo)(arguments.workspace, arguments.jobs)
+        if arguments.tour:
+            return tour(arguments.workspace, arguments.jobs)
+        return demo(arguments.workspace, arguments.jobs, arguments.record)
     except KeyboardInterrupt:
         print("\nStopped. The same command goes on; `opera report --workspace "
               f"{arguments.workspace}` lists what was found so far.")  # fmt: skip
