@@ -13,8 +13,11 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, cast
 
 from opera import __version__
+from opera.atomic import lock_file, read_file
+from opera.bounded_json import parsed_json
 from opera.config import INCOMPLETE, config_file
 from opera.environments.recipes import Recipe
 from opera.errors import EnvironmentBroken, UserError
@@ -89,7 +92,7 @@ def place(name: str, path: Path | None) -> EnvironmentFolder:
 def record_of(folder: Path) -> EnvironmentFolder | None:
     """The environment in *folder*, if `opera env create` has made it."""
     try:
-        return EnvironmentFolder(str(json.loads((folder / _RECORD).read_text(encoding="utf-8"))["name"]), folder)
+        return EnvironmentFolder(str(cast(Any, parsed_json(read_file(folder / _RECORD)))["name"]), folder)
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -143,13 +146,7 @@ def _locked(where: EnvironmentFolder) -> Generator[int]:
     if where.folder.is_symlink():
         raise UserError(f"{where.folder} is a link, and OPERA would remove the target's files; remove the link, or choose another --path")
     where.folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(
-            where.folder.parent / f".{where.folder.name}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
-        )
-    except OSError as error:
-        raise UserError(f"{error.filename} cannot be locked ({error.strerror}); remove this file") from error
-    with open(descriptor, "rb") as lock:
+    with lock_file(where.folder.parent / f".{where.folder.name}.lock") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
