@@ -213,7 +213,7 @@ class WorkerPool:
             self.infos[desk.role] = event.info
             if desk.role.is_fresh and post.forkable and post.warmup is not None:
                 desk.warming = True
-                desk.worker.submit(post.warmup)
+                desk.worker.submit(post.warmup, warmup=True)
             return
         if isinstance(event, Broken):
             raise EnvironmentBroken(_broken(post.spec.label, event))
