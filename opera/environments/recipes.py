@@ -87,11 +87,11 @@ def recipe(name: str) -> Recipe:
         plugin = plugins()[name]
         adapter = plugin.load()
         live = dict.fromkeys(route.library for route in adapter.routes if route.artefact is None)
-        packages = dict.fromkeys([*adapter.packages, *(text for library in live for text in _extra(library))])
+        packages = dict.fromkeys([*adapter.packages, *(text for library in live for text in requirements_of(library))])
         pins = _FOLDER / _MAIN if plugin.target.startswith("opera.") else None
         return Recipe(name, (("compiler", name),), (*packages, *_needed_by_workers(worker)), pins, 0.0, "as its adapter declares")
     serves = tuple((section, served) for section, _, served in (each.partition(".") for each in entry["serves"]))
-    extras: dict[str, list[str]] = {extra: _extra(extra) for extra in entry["extras"]}
+    extras: dict[str, list[str]] = {extra: requirements_of(extra) for extra in entry["extras"]}
     requirements = [text for found in extras.values() for text in found]
     unknown = tuple(extra for extra, found in extras.items() if not found)
     needed = [str(each) for each in _requirements() if each.marker is None] if entry.get("driver") else _needed_by_workers(worker)
@@ -113,18 +113,23 @@ def _needed_by_workers(names: list[str]) -> list[str]:
     return [str(each) for each in own if canonicalize_name(each.name) in wanted]
 
 
-def _extra(name: str) -> list[str]:
+def requirements_of(name: str) -> list[str]:
     """The requirements of an extra of OPERA's, with those of the extras that it is made of."""
     found: list[str] = []
     for each in _requirements():
         if each.marker is None or each.marker.evaluate({"extra": ""}) or not each.marker.evaluate({"extra": name}):
             continue
         if canonicalize_name(each.name) == DISTRIBUTION:
-            found += [text for part in sorted(each.extras) for text in _extra(part)]
+            found += [text for part in sorted(each.extras) for text in requirements_of(part)]
         else:
             each.marker = None
             found.append(str(each))
     return found
+
+
+def is_required(name: str) -> bool:
+    """Whether a distribution is called *name* that OPERA or one of its extras requires."""
+    return any(canonicalize_name(each.name) == name for each in _requirements())
 
 
 def _requirements() -> list[Requirement]:
