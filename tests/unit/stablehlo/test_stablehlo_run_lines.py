@@ -61,6 +61,15 @@ def test_two_evaluations_after_different_passes_are_refused() -> None:
     assert EXPANDER in run_lines_of("".join(f"// RUN: {each}\n" for each in lines)).refusal
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["// RUN: stablehlo-translate --interpret %t\n" * 100_000, "// RUN: a \\\n" * 100_000, f"// RUN: {'a ' * 10_000_000}"],
+    ids=["lines", "continued", "long"],
+)
+def test_lines_without_end_are_refused_at_once(text: str) -> None:
+    assert "RUN lines" in run_lines_of(text).refusal
+
+
 @given(st.text(alphabet=st.sampled_from(list("|<>&;\\\"'%s -=")), max_size=60))
 def test_no_line_ends_with_a_traceback(text: str) -> None:
     run_lines_of(f"// RUN: stablehlo-translate --interpret {text}\n// RUN: {text}")

@@ -18,6 +18,8 @@ _NO_PASS = {
     }),
 }  # fmt: skip
 """Flags of the tools that leave the results as they are, or whose lack a state of the function says, as `no-input` says it of `args`."""
+_MOST_LINES = 100
+_LONGEST_LINE = 2_000
 _OTHER_TOOLS = frozenset({"FileCheck", "diff", "dirname", "xargs"})
 
 
@@ -56,8 +58,10 @@ def _lines(text: str) -> list[str]:
     """The RUN lines; one that ends with a backslash goes on in the next one."""
     found: list[str] = []
     continued = False
-    for match in _RUN.finditer(text):
+    for number, match in enumerate(_RUN.finditer(text), 1):
         line = match[1].strip()
+        if number > _MOST_LINES or len(line) > _LONGEST_LINE:
+            raise _Refused(f"the file has more than {_MOST_LINES} RUN lines, or one of more than {_LONGEST_LINE:,} characters")
         if continued:
             found[-1] += " " + line.removesuffix("\\")
         else:
