@@ -148,6 +148,19 @@ def append(path: Path, data: bytes) -> None:
         file.write(data)
 
 
+def lock_file(path: Path) -> IO[bytes]:
+    """Opens *path*, a file for locks, and makes it if it is missing. A link is not followed.
+
+    Raises:
+        UserError: something else is there, or the disk refuses.
+    """
+    try:
+        append(path, b"")
+        return open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb")
+    except OSError as error:
+        raise UserError(f"{path} cannot be locked ({error.strerror}); remove this file") from error
+
+
 def _is_device(path: Path) -> bool:
     with contextlib.suppress(OSError):
         kind = path.lstat().st_mode

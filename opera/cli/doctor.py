@@ -43,7 +43,8 @@ def command(names: tuple[str, ...], quick: bool, jobs: int, workspace: Path, see
     """Check every route of every adapter on a canary model, each in its own environment.
 
     OPERA prints versions, the features of the CPU and pinned settings. For each route that fails, it prints the reason and the remedy.
-    Exit with 3 when a compiler that --compiler names does not work.
+    A route whose library is not installed is skipped. Exit with 3 when a compiler that --compiler names does not work on an installed
+    library, or has none.
     """
     chosen = [plugin(name) for name in names] or list(plugins().values())
     if not as_json:
@@ -59,7 +60,13 @@ def command(names: tuple[str, ...], quick: bool, jobs: int, workspace: Path, see
         for check in checks if quick else ():
             _print_check(check)
         _print_reasons(checks)
-    return Exit.BROKEN_ENVIRONMENT if names and not all(check.ok for check in checks) else Exit.CLEAN
+    return Exit.CLEAN if all(_works(name, checks) for name in names) else Exit.BROKEN_ENVIRONMENT
+
+
+def _works(name: str, checks: Sequence[Check]) -> bool:
+    """Whether a compiler works on every library that is installed, and on one at least."""
+    own = [check for check in checks if check.name == name]
+    return any(check.ok for check in own) and all(check.ok or check.state is State.SKIPPED for check in own)
 
 
 def _document(checks: Sequence[Check]) -> JsonObject:
@@ -96,6 +103,7 @@ def entry_of(check: Check) -> JsonObject:
         "reason": check.reason,
         "settings": dict(check.settings),
         "python": check.python,
+        "imported": check.imported,
     }
 
 
@@ -129,7 +137,7 @@ def _print_machine() -> None:
 
 def _print_check(check: Check) -> None:
     """One row: the state in capitals where something is to be done, the route, and the version."""
-    state = check.state.value if check.ok or check.state is State.ABSENT else check.state.value.upper()
+    state = check.state.value if check.ok or check.state in (State.ABSENT, State.SKIPPED) else check.state.value.upper()
     where = f"/{check.route.frontend} by {check.route.name}" if check.route else ""
     echo(f"{state:<9}  {check.name + where:<40}  {check.version}".rstrip())
 
@@ -143,6 +151,8 @@ def _print_reasons(checks: Sequence[Check]) -> None:
         echo(f"{name}{f' ({routes})' if routes else ''}: {reason}")
     for name, python in sorted({(check.name, check.python) for check in checks if check.python not in ("", sys.executable)}):
         echo(f"{name} lives in {python}")
+    for name, file in sorted({(check.name, check.imported) for check in checks if check.imported}):
+        echo(f"{name} is imported from {file}")
 
 
 def _remarks(checks: Sequence[Check]) -> list[tuple[str, str]]:
@@ -153,10 +163,12 @@ def _remarks(checks: Sequence[Check]) -> list[tuple[str, str]]:
 
 
 def _reasons(checks: Sequence[Check]) -> dict[tuple[str, str], str]:
-    """Every reason once, with its routes; without routes if the reason holds for all routes of an adapter."""
+    """Every reason once, with its routes; without routes if the reason holds for all routes of an adapter, or is one of a library."""
     found: dict[tuple[str, str], list[str]] = {}
     for check in checks:
-        if not check.ok:
+        if check.library_at_fault and check.route is not None:
+            found[check.route.library, check.reason] = []
+        elif not check.ok:
             found.setdefault((check.name, check.reason), []).append(f"{check.route.frontend} by {check.route.name}" if check.route else "")
     total = Counter(check.name for check in checks)
-    return {key: "" if len(routes) == total[key[0]] else ", ".join(routes) for key, routes in found.items()}
+    return {key: "" if len(routes) in (0, total[key[0]]) else ", ".join(routes) for key, routes in found.items()}

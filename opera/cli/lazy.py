@@ -30,7 +30,8 @@ def twice(own: Mapping[str, Section]) -> list[str]:
     for extension, each in extensions().items():
         for name in each.commands:
             if name in owners:
-                found.append(f"extension {extension} has a command {name!r}, as {owners[name]} has: it is left out; rename it")
+                what = f"extension {extension} has a command {name!r}, as {owners[name]} has: it is left out"
+                found.append(f"{what}; uninstall {extension}, or rename the command")
             owners.setdefault(name, extension)
     return found
 

@@ -119,7 +119,9 @@ class InductorCudaAdapter(InductorAdapter):
         """Leaves CUDA alone, which survives no copy of a process."""
         torch: Any = importlib.import_module("torch")
         if not torch.cuda.is_available():
-            raise RuntimeError("Inductor for CUDA needs an NVIDIA GPU, its driver, and a PyTorch that is built for CUDA")
+            raise RuntimeError(
+                "Inductor for CUDA needs an NVIDIA GPU, its driver, and a PyTorch built for CUDA; run it on a machine that has them"
+            )
         importlib.import_module("triton")
         torch.backends.cudnn.allow_tf32 = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False

@@ -64,7 +64,9 @@ class TensorRtAdapter(Adapter):
         self._cuda: Any = importlib.import_module("cuda.bindings.runtime")
         status, count = self._cuda.cudaGetDeviceCount()
         if int(status) or not count:
-            raise RuntimeError("TensorRT needs an NVIDIA GPU and its driver, and CUDA finds no usable GPU here")
+            raise RuntimeError(
+                "TensorRT needs an NVIDIA GPU and its driver, and CUDA finds no usable GPU; run it on a machine that has one"
+            )
         status, device = self._cuda.cudaGetDeviceProperties(0)
         name = device.name.decode() if int(status) == 0 else "unknown"
         self._logger = _make_logger(self._trt)

@@ -70,7 +70,7 @@ class CompilerWorker:
         self._policy = Policy(dict(self._factory.computes_as), chebyshev)
         remarks = torch_tables.keep() if self._options["decomposes"] else []
         self._import_library()
-        return {"versions": versions, "python": sys.version.split()[0], "remarks": remarks}
+        return {"versions": versions, "python": sys.version.split()[0], "remarks": remarks, "imported": _imported(versions)}
 
     def _at_level(self, level: str | None) -> dict[str, str]:
         """Has the adapter work at an optimisation level, None being the campaign's; returns versions and settings."""
@@ -226,3 +226,9 @@ class CompilerWorker:
     def _module(self, instance: Instance, request: Compile) -> Any:
         """The live module, rebuilt from the template in this process."""
         return self._template(instance.library).build(instance, request.key, request.seed)
+
+
+def _imported(versions: Mapping[str, str]) -> str:
+    """The file or folder of the compiler's module, by which an own build is told from an installed one; empty if it has another name."""
+    module = sys.modules.get(next(iter(versions), ""))
+    return str(getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), ""))

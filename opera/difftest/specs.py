@@ -24,10 +24,13 @@ _COMPILER = "opera.difftest.compiler_worker:CompilerWorker"
 class _CompilerInfo:
     versions: dict[str, str]
     remarks: list[str]
+    imported: str
 
 
 @dataclass(frozen=True)
-class _LibraryInfo(_CompilerInfo):
+class _LibraryInfo:
+    versions: dict[str, str]
+    remarks: list[str]
     template: str
     forkable: bool
 

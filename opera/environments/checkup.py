@@ -21,7 +21,7 @@ from opera.difftest.protocol import TestState
 from opera.difftest.session import canary_test
 from opera.difftest.specs import compiler_spec, library_spec
 from opera.environments.inventory import Inventory, Lack, clashes, inventory, lacks
-from opera.environments.pinned import described, made_as, needs_of, own_only
+from opera.environments.pinned import described, is_required, made_as, needs_of, own_only, requirements_of
 from opera.errors import EnvironmentBroken, OperaError
 from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import WorkerKind
@@ -57,16 +57,17 @@ def of_lacks(name: str, python: str, found: Sequence[Lack]) -> Trouble:
     return Trouble(state, f"{what}; {line}, or {_own(name, python)}")
 
 
-def of_broken(name: str, packages: Sequence[str], held: Inventory, event: Broken | Lost) -> str:
+def of_broken(name: str, adapter: type[Adapter], held: Inventory, event: Broken | Lost) -> str:
     """For a compiler that is installed and whose worker cannot be set up."""
     if isinstance(event, Lost):
-        return of_lost(name, f"does not start ({event.cause}: {event.detail}){_last_line(event.log)}", packages, held)
+        return of_lost(name, f"does not start ({event.cause}: {event.detail}){_last_line(event.log)}", adapter.packages, held)
     failure = event.failure
     kind = str(failure["type"]).rsplit(".", 1)[-1]
-    message = f"{kind}: {(str(failure['message']).strip().splitlines() or [''])[0][:_LONGEST]}"
-    if kind in ("ImportError", "ModuleNotFoundError", "OSError", "AttributeError"):
-        return of_lost(name, f"is installed and cannot be loaded ({message})", packages, held)
-    return f"{name} cannot be used here: {message}"
+    message = (str(failure["message"]).strip().splitlines() or [""])[0][:_LONGEST]
+    frames = failure.get("frames") or [("",)]
+    if kind == "RuntimeError" and frames[-1][0] == adapter.__module__:
+        return message  # what the adapter itself finds out says what to do
+    return of_lost(name, f"is installed and cannot be loaded ({kind}: {message})", adapter.packages, held)
 
 
 def of_lost(name: str, what: str, packages: Sequence[str], held: Inventory) -> str:
@@ -77,9 +78,17 @@ def of_lost(name: str, what: str, packages: Sequence[str], held: Inventory) -> s
     return f"{name} {what}; if something around it is in its way, {_own(name, held.python)}"
 
 
+def of_absent(name: str, held: Inventory, lack: Lack) -> str:
+    """For a library that is not installed, or lacks what computes for it, as Keras does without its backend."""
+    pip = f"`{_shown(held.python)} -m pip install"
+    if lack.requirement in requirements_of(name):
+        return f"the library {name} is not installed; {pip} 'opera-dl[{name}]'` installs it"
+    return f"{name} needs {lack.requirement} here, which is not installed; {pip} {lack.requirement}` installs it"
+
+
 def of_library(name: str, held: Inventory, event: Broken | Lost) -> str:
     """For a library whose worker cannot be set up."""
-    advice = f"`{_shown(held.python)} -m pip install 'opera-dl[{name}]'`"
+    advice = f"`{_shown(held.python)} -m pip install 'opera-dl[{name}]'` installs it"
     if described(name):
         advice += f", or {_own(name, held.python)}"
     if isinstance(event, Lost):
@@ -133,6 +142,8 @@ class State(enum.Enum):
     """Something that it needs is installed in a version that is too old."""
     NEW = "new"
     """All that is wrong are versions that are too new."""
+    SKIPPED = "skipped"
+    """The library that makes its models is not installed, and may not be wanted."""
     BROKEN = "broken"
 
 
@@ -148,6 +159,7 @@ class Check:
         version: Of the compiler or the library.
         settings: Further versions and pinned settings.
         python: The interpreter of its worker.
+        imported: The file that the worker has imported the compiler from: an own build is told by it.
         library_at_fault: Whether the library, and not the compiler, is what does not work.
         remarks: What its workers say of themselves, each with the name of the library or the compiler.
     """
@@ -159,6 +171,7 @@ class Check:
     version: str = ""
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
     python: str = ""
+    imported: str = ""
     library_at_fault: bool = False
     remarks: tuple[tuple[str, str], ...] = ()
 
@@ -214,7 +227,7 @@ class Checkup:
         reason = library.trouble or (made if isinstance(made, str) else "")
         version, rest = _split(library.versions)
         state = State.BROKEN if reason else State.PASS
-        return Check(name, None, state, reason, version, rest, library.python, bool(reason), library.remarks)
+        return Check(name, None, state, reason, version, rest, library.python, "", bool(reason), library.remarks)
 
     def adapters(self, chosen: Sequence[Plugin]) -> list[Check]:
         """One check per route of each adapter, in their order; one for an adapter that cannot be imported."""
@@ -251,7 +264,23 @@ class Checkup:
         trouble = of_lacks(each.name, held.python, found) if found else Trouble(State.INSTALLED.value, "")
         main = held.find(Requirement(adapter.packages[0]).name) if adapter.packages else None
         version = main.version if main and not found else ""
-        return [Check(each.name, route, State(trouble.state), trouble.reason, version, python=held.python) for route in adapter.routes]
+        state = State(trouble.state)
+        checks = [Check(each.name, route, state, trouble.reason, version, python=held.python) for route in adapter.routes]
+        return checks if found else [self._skipped(check) for check in checks]
+
+    def _skipped(self, check: Check) -> Check:
+        """*check*, or that its library is not installed."""
+        assert check.route is not None
+        name = check.route.library
+        try:
+            wanted = [*requirements_of(name)[:1], *(value for _, value in check.route.environment if is_required(value))]
+            held = inventory(self._config.python("library", name))
+        except OperaError:  # which the worker says
+            return check
+        absent = next((lack for lack in lacks(wanted, held) if lack.installed is None), None)
+        if absent is None:
+            return check
+        return replace(check, state=State.SKIPPED, reason=of_absent(name, held, absent), library_at_fault=True)
 
     def _all(
         self, kinds: Mapping[_LibraryKey, Collection[_Artefact]], groups: Mapping[_CompilerKey, Sequence[Route]]
@@ -352,7 +381,7 @@ class Checkup:
                     if shared:
                         again += ready
                         break
-                    reason = of_broken(each.name, adapter.packages, held, event)
+                    reason = of_broken(each.name, adapter, held, event)
                     yield from (Check(each.name, route, State.BROKEN, reason, python=held.python) for route in ready)
                     return
                 alive = True
@@ -381,11 +410,11 @@ class Checkup:
             version, rest = _split(ready.info["versions"])
             settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}
             remarks = (*library.remarks, *_remarks(name, ready))
-            return Check(name, route, State.PASS, "", version, settings, held.python, remarks=remarks), True
+            imported = str(ready.info["imported"])
+            return Check(name, route, State.PASS, "", version, settings, held.python, imported, remarks=remarks), True
         what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail, name)})"
-        return Check(name, route, State.BROKEN, of_lost(name, what, adapter.packages, held), python=held.python), not isinstance(
-            event, Lost
-        )
+        reason, imported = of_lost(name, what, adapter.packages, held), str(ready.info["imported"])
+        return Check(name, route, State.BROKEN, reason, python=held.python, imported=imported), not isinstance(event, Lost)
 
 
 def _called(library: str, environment: Environment) -> str:

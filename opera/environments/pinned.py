@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from functools import cache
+from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from opera.atomic import read_file
+from opera.bounded_json import parsed_json
+from opera.errors import EnvironmentBroken
+from opera.plugins import DISTRIBUTION
 
 FOLDER = Path(__file__).parent
 MAIN = "main.txt"
@@ -48,6 +56,33 @@ def needs_of(name: str) -> str:
 def made_as(folder: Path) -> str | None:
     """The name of the environment in *folder*, if `opera env create` has made it."""
     try:
-        return str(json.loads((folder / RECORD).read_text(encoding="utf-8"))["name"])
+        return str(cast(Any, parsed_json(read_file(folder / RECORD)))["name"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def requirements_of(name: str) -> list[str]:
+    """The requirements of an extra of OPERA's, with those of the extras that it is made of."""
+    found: list[str] = []
+    for each in requirements():
+        if each.marker is None or each.marker.evaluate({"extra": ""}) or not each.marker.evaluate({"extra": name}):
+            continue
+        if canonicalize_name(each.name) == DISTRIBUTION:
+            found += [text for part in sorted(each.extras) for text in requirements_of(part)]
+        else:
+            each.marker = None
+            found.append(str(each))
+    return found
+
+
+def is_required(name: str) -> bool:
+    """Whether a distribution is called *name* that OPERA or one of its extras requires."""
+    return any(canonicalize_name(each.name) == name for each in requirements())
+
+
+def requirements() -> list[Requirement]:
+    """The requirements of OPERA, those of its extras included; raises EnvironmentBroken if it is not installed."""
+    try:
+        return [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
+    except metadata.PackageNotFoundError as error:
+        raise EnvironmentBroken("OPERA is not installed here, so its extras are unknown; run `pip install .`") from error

@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import TypedDict, cast
 
 from opera.atomic import append, replacing
+from opera.bounded_json import parsed_json
 from opera.difftest.settings import Settings
 from opera.errors import UserError
 from opera.run.disk import WorkspacePlace
 from opera.store import StoredResult
+from opera.untrusted import Malformed, read_file
 from opera.workers.pool_protocol import PoolProtocol, WorkerFacts
 from opera.workers.processes import most_resident
 
@@ -146,11 +148,10 @@ def read_status(folder: Path) -> StatusDocument:
     """
     path = folder / NAME
     try:
-        with open(path, "rb", opener=_without_waiting) as file:
-            status: object = json.loads(file.read(_MOST_BYTES) or b"")
+        status = parsed_json(read_file(path, _MOST_BYTES))
     except FileNotFoundError as error:
         raise UserError(f"no campaign has run in {folder}; `opera run` starts one") from error
-    except (IsADirectoryError, ValueError, RecursionError) as error:
+    except (IsADirectoryError, Malformed) as error:
         raise _damaged(path) from error
     if _schema_of(status) != SCHEMA:
         raise UserError(f"{path} was written by another version of OPERA; run `opera run` with this version")
@@ -176,11 +177,6 @@ def running_campaign(folder: Path) -> str | None:
 def _schema_of(status: object) -> object:
     """The schema that *status* names; ours where it names none."""
     return cast("dict[str, object]", status).get("schema", SCHEMA) if isinstance(status, dict) else SCHEMA
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    """Opens a file; a pipe in its place is not waited for."""
-    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def _damaged(path: Path) -> UserError:

@@ -213,7 +213,7 @@ class WorkerPool:
             self.infos[desk.role] = event.info
             if desk.role.is_fresh and post.forkable and post.warmup is not None:
                 desk.warming = True
-                desk.worker.submit(post.warmup)
+                desk.worker.submit(post.warmup, warmup=True)
             return
         if isinstance(event, Broken):
             raise EnvironmentBroken(_broken(post.spec.label, event))
@@ -287,5 +287,5 @@ def _broken(label: str, event: Broken) -> str:
     failure = event.failure
     lines = str(failure["message"]).strip().splitlines() or [""]
     kind = str(failure["type"]).rsplit(".", 1)[-1]
-    doctor = f"`opera doctor {label}` says what to install" if kind in _ABSENT else "`opera doctor` shows all adapters"
+    doctor = f"`opera doctor` {'says what to install' if kind in _ABSENT else 'shows all adapters'}"
     return f"{label} cannot be used here: {kind}: {lines[0][:300]}; {doctor}"

@@ -147,7 +147,7 @@ class Worker:
         self.alive = True
         self.tasks = 0
         self._forked_pid: int | None = None
-        self._forking = False
+        self._forking = self._warming = False
         self._held: Event | None = None
         self._seat = Seat(spec.label) if spec.is_pinned else FreeSeat()
         self._folder = Path(tempfile.mkdtemp(prefix=f"{spec.label}-", dir=scratch))
@@ -219,13 +219,19 @@ class Worker:
         """Whether the core that this worker was started on is free."""
         return self._seat.home_is_free()
 
-    def submit(self, task: Message, *, fork: bool = False) -> None:
-        """Hands over one task; the worker must be ready and idle. With *fork*, it is done in a fresh copy of the process."""
+    def submit(self, task: Message, *, fork: bool = False, warmup: bool = False) -> None:
+        """Hands over one task; the worker must be ready and idle.
+
+        Args:
+            task: The task.
+            fork: Whether a fresh copy of the process does it.
+            warmup: Whether it belongs to the start, and has its time: the first compilation of a process takes long.
+        """
         assert self.ready
         assert not self.busy
         self.busy = True
         self.tasks += 1
-        self._forking, self._forked_pid, self._held = fork, None, None
+        self._forking, self._forked_pid, self._held, self._warming = fork, None, None, warmup
         self._seat.take(self.pid)
         self._watch.begin()
         self._send({"task": task, "number": self.tasks, "fork": fork})
@@ -296,7 +302,7 @@ class Worker:
             return self._lose(*self._obituary())
         self._trim_log()
         self._flush()
-        allowed = self.limits.stage if self.ready else self.limits.start
+        allowed = self.limits.stage if self.ready and not self._warming else self.limits.start
         target = self.pid if self._forked_pid is None or not processes.is_child(self._forked_pid, self.pid) else self._forked_pid
         if self.waiting() > allowed:
             return self._end(target, "deadline", f"{allowed:g} s")

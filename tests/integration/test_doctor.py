@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
+import re
 import signal
+import sys
+import types
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from fake.harness import Lab, Outcome
+from opera_fake.adapter import FakeAdapter
 
-from opera.environments.checkup import of_lacks
+from opera.cli import doctor
+from opera.difftest import compiler_worker
+from opera.environments import checkup
+from opera.environments.checkup import Check, Checkup, State, of_broken, of_lacks
 from opera.environments.inventory import Distribution, Inventory, clashes, lacks
+from opera.errors import EnvironmentBroken
+from opera.plugins import Commands
+from opera.workers.process import Broken, Lost
 
 WORKING = ("fake", "fake-left", "fake-right", "fake-started")
 FAILING = (
@@ -130,6 +143,95 @@ def test_what_is_wrong_is_named_with_what_to_do(adapters: dict[str, list[dict[st
             assert words in entry["reason"]
         if name not in ("fake-missing", "fake-nonsense"):
             assert f"`opera env create {name}` gives it a separate environment" in entry["reason"]
+
+
+def absent(*names: str) -> Callable[[str], list[str]]:
+    """What an installation says that a library requires, in which the libraries *names* are not installed."""
+    return lambda library: ["no-such-distribution>=1"] if library in names else []
+
+
+def test_a_library_that_nobody_asked_for_is_skipped_and_no_fault(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "requirements_of", absent("fake-second"))
+    outcome = examine(lab, "fake-paired")
+    assert outcome.code == 0
+    assert [(each["library"], each["state"], each["ok"]) for each in outcome.json["adapters"]] == [
+        ("fake", "pass", True), ("fake", "pass", True), ("fake-second", "skipped", False), ("fake-second", "skipped", False),
+    ]  # fmt: skip
+    told = lab.opera("doctor", "--compiler", "fake-paired")
+    (line,) = [line for line in told.stdout.splitlines() if "is not installed" in line]
+    assert line.startswith("fake-second: the library fake-second is not installed; `")
+    assert line.endswith(" -m pip install 'opera-dl[fake-second]'` installs it")
+    assert "BROKEN" not in told.stdout
+    assert examine(lab, "fake-paired", more=("--quick", "--json")).code == 0
+
+
+def test_a_compiler_without_any_library_does_not_work(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "requirements_of", absent("fake", "fake-second"))
+    outcome = examine(lab, "fake-paired")
+    assert outcome.code == 3
+    assert {each["state"] for each in outcome.json["adapters"]} == {"skipped"}
+    assert not lab.journal()
+
+
+def test_a_backend_of_a_library_that_is_not_installed_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkup, "is_required", lambda name: name == "warm")
+    monkeypatch.setattr(
+        FakeAdapter, "routes", (FakeAdapter.routes[0], replace(FakeAdapter.routes[1], environment=(("KERAS_BACKEND", "warm"),)))
+    )
+    first, second = examine(lab, "fake").json["adapters"]
+    assert (first["state"], second["state"]) == ("pass", "skipped")
+    assert re.fullmatch(r"fake needs warm here, which is not installed; `\S+ -m pip install warm` installs it", second["reason"])
+
+
+def test_the_file_of_each_compiler_is_named(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert compiler_worker._imported({"json": "1", "level": "x"}) == json.__file__
+    assert compiler_worker._imported({"no such module": "1"}) == ""
+    monkeypatch.setitem(sys.modules, "parts", types.ModuleType("parts"))
+    sys.modules["parts"].__path__ = ["/here/parts"]
+    assert compiler_worker._imported({"parts": "1"}) == "/here/parts"
+    seen: list[Check] = [Check("own", None, State.PASS, imported="/here/own.py"), Check("other", None, State.ABSENT, "why")]
+    assert [doctor.entry_of(each)["imported"] for each in seen] == ["/here/own.py", ""]
+    monkeypatch.setattr(Checkup, "adapters", lambda self, chosen: seen)
+    assert [line for line in lab.opera("doctor").stdout.splitlines() if "is imported from" in line] == ["own is imported from /here/own.py"]
+
+
+def failure(kind: str, message: str, module: str) -> Broken:
+    return Broken({"type": kind, "message": message, "text": "", "frames": [("a", "a.py", 1, "f"), (module, "b.py", 2, "g")], "causes": []})
+
+
+@pytest.mark.parametrize(
+    ("failure", "said"),
+    [
+        (
+            failure("ModuleNotFoundError", "No module named 'x'", "x"),
+            "is installed and cannot be loaded (ModuleNotFoundError: No module named 'x')",
+        ),
+        (failure("ValueError", "wrong", "engine.core"), "is installed and cannot be loaded (ValueError: wrong)"),
+        (failure("RuntimeError", "no device", "engine.core"), "is installed and cannot be loaded (RuntimeError: no device)"),
+        (Lost("signal", "SIGSEGV", "", "the last words", {}), "does not start (signal: SIGSEGV) the last words"),
+    ],
+)
+def test_a_compiler_that_cannot_be_used_gets_one_sentence_that_says_what_to_do(failure: Broken | Lost, said: str) -> None:
+    told = of_broken("fake", FakeAdapter, held(opera_fake=("1.0", ())), failure)
+    assert told == f"fake {said}; if something around it is in its way, `opera env create fake` gives it a separate environment"
+
+
+def test_what_an_adapter_finds_out_itself_is_told_as_it_says_it() -> None:
+    what = "needs a compiler; install one"
+    assert of_broken("fake", FakeAdapter, held(), failure("RuntimeError", what, FakeAdapter.__module__)) == what
+
+
+def test_an_extension_that_is_broken_or_has_a_command_twice_is_named_with_what_to_do(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    section = {"Own": {"run": ("opera.cli.run", "Run."), "mine": ("no_such.module", "Mine.")}}
+    monkeypatch.setattr("opera.cli.lazy.extensions", lambda: {"theirs": Commands("Theirs", section["Own"])})
+    monkeypatch.setattr(
+        doctor, "broken", lambda group: {"ours": EnvironmentBroken("ours (a:b), of opera.pools, cannot be imported: x; reinstall it")}
+    )
+    problems = lab.opera("doctor", "--compiler", "fake", "--quick", "--json").json["extensions"]
+    assert problems == [
+        "ours (a:b), of opera.pools, cannot be imported: x; reinstall it",
+        "extension theirs has a command 'run', as opera has: it is left out; uninstall theirs, or rename the command",
+    ]
 
 
 def test_a_person_reads_every_reason_once(lab: Lab) -> None:

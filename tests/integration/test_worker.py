@@ -316,6 +316,16 @@ def test_the_deadline_is_for_each_stage_and_not_for_their_sum(bench: Bench) -> N
     assert isinstance(event, Done)
 
 
+def test_a_warm_up_has_the_time_of_a_start_and_the_next_task_that_of_a_stage(bench: Bench) -> None:
+    """The first compilation of a process takes longer than later ones, the more so on a busy machine."""
+    bench.worker.limits = Limits(stage=0.2, start=30.0)
+    bench.worker.submit({"do": "import time; time.sleep(0.6)", "stage": "warm"}, warmup=True)
+    assert isinstance(bench.event(), Done)
+    event = bench.do("import time; time.sleep(100)")
+    assert isinstance(event, Lost)
+    assert (event.cause, event.detail) == ("deadline", "0.2 s")
+
+
 def test_memory_is_that_of_the_whole_tree(bench: Bench) -> None:
     grab = "x = bytearray(b'x') * (2**20 * 150); import time; time.sleep(100)"
     start = f"subprocess.Popen([sys.executable, '-c', {grab!r}])"

@@ -11,7 +11,7 @@ import pytest
 from reporting import fill
 
 from opera import atomic
-from opera.atomic import WORKSPACE_FILES, check_output, output
+from opera.atomic import WORKSPACE_FILES, check_output, lock_file, output
 from opera.cli import command as opera
 from opera.cli.options import OutputFile, guarded
 from opera.errors import UserError
@@ -116,3 +116,13 @@ def test_devices_and_new_files_are_no_inputs(workspace: Path) -> None:
     for name in ("/dev/null", "/dev/stdout", "new", "ws/report.html", "elsewhere/checked"):
         check_output(Path(name))
     assert guarded(opera, ["report", "--html", "ws/report.html", "--no-scripts", "--workspace", "ws"]) == 0
+
+
+@pytest.mark.parametrize("thing", ["link", "folder", "pipe"])
+def test_a_file_for_locks_is_a_regular_file(thing: str) -> None:
+    Path("victim").write_text("mine")
+    lock = Path("lock")
+    {"link": lambda: lock.symlink_to("victim"), "folder": lock.mkdir, "pipe": lambda: os.mkfifo(lock)}[thing]()
+    with pytest.raises(UserError, match=r"lock cannot be locked \(.+\); remove this file"):
+        lock_file(lock)
+    assert Path("victim").read_text() == "mine"

@@ -6,6 +6,7 @@ import functools
 import importlib
 import importlib.util
 import inspect
+import json
 import os
 import pathlib
 import signal
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -61,14 +63,24 @@ DEFAULTS = {
 }
 
 
+OWN_TOLERANCES = {
+    "pytorch": {"float32": (1e-05, 1.3e-06, 0.0)},
+}
+"""By frontend and dtype: what inductor's own tests allow, see TOLERANCES."""
+
+
 def check(frontend, model, inputs, expected=None, **settings):
     """Fails unless *model* gives the *expected* outputs, up to rounding.
 
     Settings are `route`, where there are several, `target`, and `own_error`:
-    the largest rounding error of the expected values.
+    the largest rounding error of the expected values,
+    and `tolerance`: "opera" for TOLERANCES in place of OWN_TOLERANCES.
     """
     __tracebackhide__ = True
     own_error = settings.pop("own_error", 0.0)
+    tolerances = TOLERANCES
+    if settings.pop("tolerance", None) != "opera":
+        tolerances = {**TOLERANCES, **OWN_TOLERANCES.get(frontend, {})}
     phases = started(frontend, model, inputs, expected, **settings)
     while True:
         try:
@@ -77,7 +89,7 @@ def check(frontend, model, inputs, expected=None, **settings):
             actual = end.value
             break
     if expected is not None:
-        assert_matches(actual, expected, own_error=own_error)
+        assert_matches(actual, expected, own_error=own_error, tolerances=tolerances)
 
 
 def started(frontend, model, inputs, expected, *, route=None, target=TARGET):
@@ -90,7 +102,7 @@ def measure(frontend, benchmark, phase, model, inputs, *expected, **settings):
     """Checks *model*, then measures one phase: 0 import, 1 compile, 2 run."""
     __tracebackhide__ = True
     check(frontend, model, inputs, *expected, **settings)
-    settings.pop("own_error", None)
+    settings = {name: settings[name] for name in settings.keys() & {"route", "target"}}
 
     def prepared():
         given = expected or (None,)
@@ -120,7 +132,7 @@ def check_in_child(path, test, **values):
     end, and MemoryError if it takes too much memory.
     """
     __tracebackhide__ = True
-    given = [f"{name}={value}" for name, value in values.items()]
+    given = [f"{name}={json.dumps(value)}" for name, value in values.items()]
     search_path = os.pathsep.join(filter(None, sys.path))
     environment = {**os.environ, "PYTHONPATH": search_path}
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -206,7 +218,8 @@ def _run_test(path, test, note, *given):
         place.loader.exec_module(module)
         function = getattr(module, test)
         values = {}
-        settings = dict(each.partition("=")[::2] for each in given)
+        pairs = [each.partition("=")[::2] for each in given]
+        settings = {name: json.loads(value) for name, value in pairs}
         for name in inspect.signature(function).parameters:
             if name == "data":
                 values[name] = arrays_of(test)
@@ -227,6 +240,9 @@ TOLERANCES = {
     "float32": (1e-4, 5e-4, 1e-5),
     "float16": (4e-3, 1e-2, 2e-3),
     "bfloat16": (3e-2, 5e-2, 1e-2),
+    "float8_e3m4": (1e-2, 0.07, 0.0),
+    "float8_e4m3": (1e-2, 0.15, 0.0),
+    "float8_e4m3b11fnuz": (1e-2, 0.15, 0.0),
     "float8_e4m3fn": (1e-2, 0.15, 0.0),
     "float8_e4m3fnuz": (1e-2, 0.15, 0.0),
     "float8_e5m2": (1e-2, 0.3, 0.0),
@@ -245,23 +261,31 @@ def assert_matches(
     expected: Any,
     *,
     own_error: float = 0.0,
+    tolerances: Mapping[str, tuple[float, float, float]] = TOLERANCES,
 ) -> None:
     """Raises AssertionError unless *actual* is *expected*, up to rounding.
 
     Count, structure, shapes and dtypes have to be equal, and so do the places
     of NaN and of each infinity. Integers, bools and strings have to be equal.
-    Other elements may differ by a tolerance of their dtype, see TOLERANCES.
+    Other elements may differ by a tolerance of their dtype.
 
     Args:
         actual: An array, or a list of outputs: arrays, lists, or None.
         expected: The same, as a trusted library computes it.
         own_error: The largest rounding error of the expected values, if known.
+        tolerances: By dtype, see TOLERANCES.
     """
     __tracebackhide__ = True
-    _compare("output", actual, expected, own_error)
+    _compare("output", actual, expected, own_error, tolerances)
 
 
-def _compare(name: str, actual: Any, expected: Any, own_error: float) -> None:
+def _compare(
+    name: str,
+    actual: Any,
+    expected: Any,
+    own_error: float,
+    tolerances: Mapping[str, tuple[float, float, float]],
+) -> None:
     __tracebackhide__ = True
     if isinstance(expected, (list, tuple)):
         is_list = isinstance(actual, (list, tuple))
@@ -270,7 +294,7 @@ def _compare(name: str, actual: Any, expected: Any, own_error: float) -> None:
         sizes = f"expected {len(wanted)} values, got {len(given)}"
         _check(len(wanted) == len(given), f"{name}: {sizes}")
         for place, (one, other) in enumerate(zip(given, wanted, strict=True)):
-            _compare(f"{name}[{place}]", one, other, own_error)
+            _compare(f"{name}[{place}]", one, other, own_error, tolerances)
     elif expected is None or not _is_array(actual):
         kinds = f"expected {_kind(expected)}, got {_kind(actual)}"
         _check(actual is None and expected is None, f"{name}: {kinds}")
@@ -280,7 +304,7 @@ def _compare(name: str, actual: Any, expected: Any, own_error: float) -> None:
         _check(one.shape == other.shape, f"{name}: {shapes}")
         dtypes = f"expected dtype {other.dtype}, got {one.dtype}"
         _check(_dtype(one) == _dtype(other), f"{name}: {dtypes}")
-        _compare_arrays(name, one, other, own_error)
+        _compare_arrays(name, one, other, own_error, tolerances)
 
 
 def _check(holds: bool, message: str) -> None:
@@ -312,10 +336,11 @@ def _compare_arrays(
     actual: Any,
     expected: Any,
     own_error: float,
+    tolerances: Mapping[str, tuple[float, float, float]],
 ) -> None:
     __tracebackhide__ = True
     kind = _dtype(expected)
-    tolerance = TOLERANCES.get(PARTS.get(kind, kind))
+    tolerance = tolerances.get(PARTS.get(kind, kind))
     if expected.size == 0:
         return
     if tolerance is None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from opera import __version__
+from opera.atomic import lock_file
 from opera.config import INCOMPLETE, config_file
 from opera.environments.pinned import RECORD, made_as
 from opera.errors import EnvironmentBroken, UserError
@@ -141,13 +142,7 @@ def _locked(where: EnvironmentFolder) -> Generator[int]:
     if where.folder.is_symlink():
         raise UserError(f"{where.folder} is a link, and OPERA would remove the target's files; remove the link, or choose another --path")
     where.folder.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        descriptor = os.open(
-            where.folder.parent / f".{where.folder.name}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
-        )
-    except OSError as error:
-        raise UserError(f"{error.filename} cannot be locked ({error.strerror}); remove this file") from error
-    with open(descriptor, "rb") as lock:
+    with lock_file(where.folder.parent / f".{where.folder.name}.lock") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 
-from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from opera.compilers.registry import did_you_mean, plugins
-from opera.environments.pinned import FOLDER, MAIN, environments, workers_need
-from opera.errors import EnvironmentBroken, UserError
-from opera.plugins import DISTRIBUTION
+from opera.environments.pinned import FOLDER, MAIN, environments, requirements, requirements_of, workers_need
+from opera.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -61,18 +58,18 @@ def recipe(name: str) -> Recipe:
         plugin = plugins()[name]
         adapter = plugin.load()
         live = dict.fromkeys(route.library for route in adapter.routes if route.artefact is None)
-        packages = dict.fromkeys([*adapter.packages, *(text for library in live for text in _extra(library))])
+        packages = dict.fromkeys([*adapter.packages, *(text for library in live for text in requirements_of(library))])
         pins = FOLDER / MAIN if plugin.target.startswith("opera.") else None
         return Recipe(name, (("compiler", name),), (*packages, *_needed_by_workers(worker)), pins, 0.0, "as its adapter declares")
     serves = tuple((section, served) for section, _, served in (each.partition(".") for each in entry["serves"]))
-    extras: dict[str, list[str]] = {extra: _extra(extra) for extra in entry["extras"]}
-    requirements = [text for found in extras.values() for text in found]
+    extras: dict[str, list[str]] = {extra: requirements_of(extra) for extra in entry["extras"]}
+    listed = [text for found in extras.values() for text in found]
     unknown = tuple(extra for extra, found in extras.items() if not found)
-    needed = [str(each) for each in _requirements() if each.marker is None] if entry.get("driver") else _needed_by_workers(worker)
+    needed = [str(each) for each in requirements() if each.marker is None] if entry.get("driver") else _needed_by_workers(worker)
     return Recipe(
         name=name,
         serves=serves,
-        requirements=tuple(dict.fromkeys([*requirements, *needed])),
+        requirements=tuple(dict.fromkeys([*listed, *needed])),
         pins=FOLDER / entry["pins"],
         gigabytes=float(entry["gigabytes"]),
         summary=entry["summary"],
@@ -83,26 +80,5 @@ def recipe(name: str) -> Recipe:
 
 def _needed_by_workers(names: list[str]) -> list[str]:
     wanted = {canonicalize_name(name) for name in names}
-    own = (each for each in _requirements() if each.marker is None)
+    own = (each for each in requirements() if each.marker is None)
     return [str(each) for each in own if canonicalize_name(each.name) in wanted]
-
-
-def _extra(name: str) -> list[str]:
-    """The requirements of an extra of OPERA's, with those of the extras that it is made of."""
-    found: list[str] = []
-    for each in _requirements():
-        if each.marker is None or each.marker.evaluate({"extra": ""}) or not each.marker.evaluate({"extra": name}):
-            continue
-        if canonicalize_name(each.name) == DISTRIBUTION:
-            found += [text for part in sorted(each.extras) for text in _extra(part)]
-        else:
-            each.marker = None
-            found.append(str(each))
-    return found
-
-
-def _requirements() -> list[Requirement]:
-    try:
-        return [Requirement(text) for text in metadata.requires(DISTRIBUTION) or ()]
-    except metadata.PackageNotFoundError as error:
-        raise EnvironmentBroken("OPERA is not installed here, so its extras are unknown; run `pip install .`") from error

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 import pytest
 
+from opera.atomic import lock_file
 from opera.cli.trusting import with_trust
 from opera.config import load_config
 from opera.console import one_line
@@ -131,7 +132,7 @@ class SuiteFile(pytest.File):
 def _alone(folder: Path) -> Generator[Path]:
     """Waits until no other process of the session uses the workspace *folder*."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with folder.with_name(f".{folder.name}.turn").open("w") as turn:
+    with lock_file(folder.with_name(f".{folder.name}.turn")) as turn:
         fcntl.flock(turn, fcntl.LOCK_EX)
         yield folder
 

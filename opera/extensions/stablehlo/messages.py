@@ -45,6 +45,7 @@ class Interpret:
         arrays: Inputs from a file; None for none.
         with_results: Whether the results are wanted, and not the checks alone.
         interpreter: Which one evaluates.
+        passes: Passes of StableHLO that the program goes through first.
     """
 
     text: str
@@ -54,10 +55,11 @@ class Interpret:
     arrays: tuple[RawArray, ...] | None = None
     with_results: bool = False
     interpreter: Which = "reference"
+    passes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The request as a task of a worker."""
-        return {"is": "interpret", **asdict(self), "without": list(self.without)}
+        return {"is": "interpret", **asdict(self), "without": list(self.without), "passes": list(self.passes)}
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ class Refused:
     Attributes:
         message: What is wrong.
         line: Where, counted from 1 in the text; 0 where the text is not at fault.
-        unknown: The operation of StableHLO that this version does not know, if that is the reason.
+        unknown: The operation or pass of StableHLO that this version does not know, if that is the reason.
     """
 
     message: str

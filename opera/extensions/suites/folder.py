@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from opera.atomic import replacing
+from opera.bounded_json import parsed_json
 from opera.console import one_line, quoted
 from opera.errors import UserError
 from opera.untrusted import Malformed, read_file
@@ -52,7 +53,7 @@ def manifest_of(folder: Path) -> Manifest | None:
     if not path.exists():
         return None
     try:
-        document: Any = json.loads(read_file(path, _MOST_BYTES))
+        document: Any = parsed_json(read_file(path, _MOST_BYTES))
         if not isinstance(document, dict) or cast("dict[str, Any]", document).get("schema") != SCHEMA:
             raise ValueError(f"its schema is not {SCHEMA}")
         parts = [cast("dict[str, Any]", document).get(name) for name in ("files", "names", "settings")]
@@ -65,7 +66,7 @@ def manifest_of(folder: Path) -> Manifest | None:
             raise ValueError("a name in it is no name of a test")
         if not all(_is_inside(name) for name in files):
             raise ValueError("it names a file outside of the folder")
-    except (Malformed, OSError, ValueError, RecursionError) as error:
+    except (Malformed, OSError, ValueError) as error:
         why = one_line(str(error), 120)
         raise UserError(f"{path} is damaged ({why}); export to another folder") from error
     return Manifest(files, names, settings)

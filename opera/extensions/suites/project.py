@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import configparser
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from opera.config import is_trusted
 from opera.console import say
-from opera.untrusted import Malformed, read_file
+from opera.untrusted import Malformed, parsed_toml, read_file
 
 _MOST_BYTES = 2**20
 _SECTIONS = {"pytest.ini": "", ".pytest.ini": "", "pyproject.toml": "tool.pytest", "tox.ini": "pytest", "setup.cfg": "tool:pytest"}
@@ -111,6 +110,6 @@ def _table(value: object) -> dict[str, Any]:
 def _toml(path: Path) -> dict[str, Any]:
     """What a file of TOML holds; nothing if it cannot be read."""
     try:
-        return tomllib.loads(read_file(path, _MOST_BYTES).decode()) if path.is_file() else {}
-    except (Malformed, OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError):
+        return parsed_toml(read_file(path, _MOST_BYTES)) if path.is_file() else {}
+    except (Malformed, OSError):
         return {}

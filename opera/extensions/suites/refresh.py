@@ -142,7 +142,7 @@ def _refresh_file(
         tree = ast.parse(text)
     except FileNotFoundError:
         return False
-    except (Malformed, OSError, SyntaxError, ValueError) as error:
+    except (Malformed, OSError, SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise UserError(f"{path} cannot be read as Python ({one_line(str(error), 120)}); correct it, or export the suite again") from error
     lines = text.split("\n")
     raised: set[str] = set()
@@ -171,7 +171,12 @@ def _refresh_file(
 
 
 def _is_xfail(decorator: ast.expr) -> bool:
-    return ast.unparse(decorator).startswith("pytest.mark.xfail")
+    found = decorator.func if isinstance(decorator, ast.Call) else decorator
+    names: list[str] = []
+    while isinstance(found, ast.Attribute):
+        names.append(found.attr)
+        found = found.value
+    return names == ["xfail", "mark"] and isinstance(found, ast.Name) and found.id == "pytest"
 
 
 def _with_bindings(text: str, raised: Iterable[str], limit: int) -> str:

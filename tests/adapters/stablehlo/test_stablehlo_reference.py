@@ -339,3 +339,33 @@ def test_elements_without_a_numpy_dtype_come_from_a_file(tmp_path: Path, capfd: 
         "dense<[(1.000000e+00,2.000000e+00), (3.000000e+00,0.000000e+00)]> : tensor<2xcomplex<f32>>",
         "dense<[true, false]> : tensor<2xi1>",
     ]
+
+
+EXPANDED = """func.func @log_plus_one() {
+  %0 = stablehlo.constant dense<(1.0e-10,0.0)> : tensor<complex<f32>>
+  %1 = stablehlo.log_plus_one %0 : tensor<complex<f32>>
+  check.expect_eq_const %1, dense<(1.0e-10,0.0)> : tensor<complex<f32>>
+  return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "state", "reason"),
+    [
+        ("stablehlo-translate --interpret %s", "failed", ""),
+        ("stablehlo-opt --stablehlo-complex-math-expander %s | stablehlo-translate --interpret", "passed", ""),
+        (
+            "stablehlo-opt --stablehlo-nonsense %s | stablehlo-translate --interpret",
+            "unsupported",
+            "the pass stablehlo-nonsense of a RUN line",
+        ),
+        ("stablehlo-translate --interpret --fast-math %s", "unsupported", "gives --fast-math to stablehlo-translate"),
+    ],
+)
+def test_run_lines_decide_what_is_evaluated(line: str, state: str, reason: str, tmp_path: Path, capfd: Capture) -> None:
+    """The interpreter computes log(1 + x) of complex numbers as it is written, and loses digits that the pass keeps."""
+    (tmp_path / "a.mlir").write_text(f"// RUN: {line}\n{EXPANDED}")
+    _, found = document(capfd, "test", str(tmp_path / "a.mlir"))
+    (function,) = found["functions"]
+    assert (function["state"], reason in function["reason"]) == (state, True)

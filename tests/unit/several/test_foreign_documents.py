@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import io
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from hostile import SOUND
 from hypothesis import given, settings
+from opera.environments.build import record_of
 
 from opera import bundle
 from opera.cli.options import explain
@@ -24,6 +26,8 @@ from opera.corpus.files import Problem, read_corpus, read_header
 from opera.corpus.readers import ImportOrigin
 from opera.errors import UserError
 from opera.extensions.generators.constraints import read_constraints
+from opera.extensions.generators.deeprel.instances import InstanceFile
+from opera.extensions.generators.hosts import docter as docter_host
 from opera.extensions.research.artifact import read_artifact, subjects_in
 from opera.extensions.research.recording import RecordedRun, RecordedTest, read_recorded, write_recorded
 from opera.extensions.stablehlo.conformance.files import read_arrays
@@ -48,6 +52,37 @@ def test_a_damaged_archive_of_arrays_is_the_users_to_mend(tmp_path: Path) -> Non
     for data in damaged_npz():
         (tmp_path / "x.npz").write_bytes(data)
         harmless(lambda path: read_arrays(str(path)), tmp_path / "x.npz")
+
+
+NESTED = "[" * 100_000
+
+
+@pytest.mark.parametrize("thing", ["nested", "pipe", "list"])
+def test_what_says_that_an_environment_is_ours_is_read_with_limits(tmp_path: Path, thing: str) -> None:
+    record = tmp_path / "opera-environment.json"
+    if thing == "pipe":
+        os.mkfifo(record)
+    else:
+        record.write_text(NESTED if thing == "nested" else "[1]")
+    assert record_of(tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    "line", [NESTED, '{"id": NaN}', "[]", '{"instance": {"library": "pytorch"}}'], ids=["nested", "nan", "list", "keys"]
+)
+def test_a_line_of_recorded_instances_that_is_none_is_named(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "instances.jsonl"
+    path.write_text(f"{json.dumps({'schema': 'corpus/1'})}\n{line}\n")
+    with pytest.raises(ValueError, match="line 2 is no instance"):
+        InstanceFile(str(path), "pytorch", 5)
+
+
+@pytest.mark.parametrize("text", [NESTED, "[]", '{"apis": {"torch.abs": 5}}', '{"apis": {"torch.abs": {"input": 5}}}'])
+def test_a_file_of_constraints_that_is_none_is_named(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "constraints.json"
+    path.write_text(text)
+    with pytest.raises(ValueError, match="is no file of constraints"):
+        docter_host._given(str(path))
 
 
 def test_a_fault_that_the_head_of_a_recorded_campaign_does_not_have_is_refused(tmp_path: Path) -> None:

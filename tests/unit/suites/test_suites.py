@@ -346,8 +346,9 @@ class TestRefresh:
         with pytest.raises(UserError, match="no suite of the plain style"):
             refresh(tmp_path / "native", [])
 
-    def test_a_module_that_is_no_python_any_more_is_one_message(self, suite: Path, tmp_path: Path) -> None:
-        (suite / "burn_down" / "test_a.py").write_text("def (")
+    @pytest.mark.parametrize("text", ["def (", "x = " + "-" * 200_000 + "1", "x = a" + ".b" * 100_000], ids=["syntax", "nested", "chain"])
+    def test_a_module_that_is_no_python_any_more_is_one_message(self, suite: Path, tmp_path: Path, text: str) -> None:
+        (suite / "burn_down" / "test_a.py").write_text(text)
         with pytest.raises(UserError, match="cannot be read as Python"):
             refresh(suite, [junit(tmp_path, case("test_two_22222222"))])
 

@@ -4,18 +4,29 @@ import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
+exc = pytest.importorskip("torch._dynamo.exc")
+InternalTorchDynamoError = exc.InternalTorchDynamoError
 
 
-@pytest.mark.xfail(strict=True, raises=RuntimeError, reason="7d509172: RuntimeError...")
-def test_masked_select_7d509172(check_pytorch):
-    # finding 7d509172fb0571f1
-    # RuntimeError: u0 <= 4
-    # fails with: rank(input)?3, mask has a value ?0, rank(mask)?2, mask has several ...
+@pytest.mark.xfail(
+    strict=True,
+    raises=InternalTorchDynamoError,
+    reason="839b8984: InternalTorchDynamoError: PendingUnbackedSymbolNotFound: "
+    "Pending unbacked symbols {u2, u1, u3} not in returned outputs "
+    "FakeTensor(..., size=(u0, 4), dtype=torch.int64) ((4, 1), 0).; fails "
+    "with: r>1",
+)
+def test_combinations_839b8984(check_pytorch):
+    # finding 839b89841925c57f
+    # InternalTorchDynamoError: PendingUnbackedSymbolNotFound: Pending unbacked symbols
+    # {u2, u1, u3} not in returned outputs FakeTensor(..., size=(u0, 4),
+    # dtype=torch.int64) ((4, 1), 0).
+    # fails with: r>1
 
     class Model(torch.nn.Module):
-        def forward(self, x0, x1):
-            return torch.masked_select(x0, x1)
+        def forward(self, x0):
+            return torch.combinations(x0, r=4)
 
-    inputs = (torch.ones((2, 1, 2)), torch.tensor([[True], [True]]))
-    expected = [np.ones(8, np.float32)]
+    inputs = (torch.tensor([0, 1]),)
+    expected = [np.zeros((0, 4), np.int64)]
     check_pytorch(Model(), inputs, expected)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
+from pathlib import Path
 from typing import Any, cast
 
+from opera.atomic import open_file
+from opera.bounded_json import parsed_json
 from opera.extensions.generators.deeprel.matching import ParameterSlot
 from opera.extensions.generators.docter.constraints import (
     BOOL,
@@ -78,10 +80,10 @@ class InstanceFile:
         self.nothing: Counter[tuple[int, str]] = Counter()
         self._path = path
         offset = 0
-        with open(path, "rb") as file:
+        with open_file(Path(path)) as file:
             for number, line in enumerate(file, 1):
                 try:
-                    content: Document = json.loads(line)
+                    content = cast(Document, parsed_json(line))
                     document: Document = content["instance"] if "schema" not in content else {}
                     if not document or document["library"] != library:
                         offset += len(line)
@@ -100,10 +102,10 @@ class InstanceFile:
     def documents(self, api: str) -> list[Document]:
         """The kept documents of *api*."""
         found: list[Document] = []
-        with open(self._path, "rb") as file:
+        with open_file(Path(self._path)) as file:
             for offset in self.apis[api].offsets:
                 file.seek(offset)
-                found.append(json.loads(file.readline())["instance"])
+                found.append(cast(Document, parsed_json(file.readline()))["instance"])
         return found
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import json
 import random
 import time
 import warnings
 import zlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Optional
+from pathlib import Path
+from typing import Any, NamedTuple, Optional, cast
 
+from opera.atomic import read_file
+from opera.bounded_json import parsed_json
 from opera.extensions.generators.docter.bench import Bench, PreparedCall, described
 from opera.extensions.generators.docter.constraints import Facts, TargetApi
 from opera.extensions.generators.docter.given import facts_of
@@ -130,6 +132,8 @@ def _given(path: str) -> dict[str, dict[str, Facts]]:
     """The constraints of the file at *path*, by API and parameter."""
     if not path:
         return {}
-    with open(path, encoding="utf-8") as file:
-        content = json.load(file)
-    return {name: facts_of(table) for name, table in content["apis"].items()}
+    try:
+        content = cast(Any, parsed_json(read_file(Path(path))))
+        return {name: facts_of(table) for name, table in content["apis"].items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no file of constraints: {error!r}") from error

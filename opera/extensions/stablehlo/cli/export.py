@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from opera.atomic import check_output, output
 from opera.cli.help import HeadedCommand
 from opera.cli.names import FINDING
 from opera.cli.options import common
@@ -81,8 +82,10 @@ def _selected(
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        for name in files:
+            check_output(folder / name)
         for name, text in files.items():
-            (folder / name).write_text(text, encoding="utf-8")
+            with output(folder / name) as file:
+                file.write(text.encode())
     except OSError as error:
         raise UserError(f"{folder}: {error.strerror}; name another folder") from error

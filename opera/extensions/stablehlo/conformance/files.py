@@ -8,13 +8,14 @@ import re
 import sys
 import zipfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from opera.errors import NothingSelected, UserError
+from opera.extensions.stablehlo.conformance.run_lines import RunLines, run_lines_of
 from opera.extensions.stablehlo.messages import RawArray
 from opera.extensions.stablehlo.scanner import Program, TextError, first_function, programs_of
 from opera.extensions.stablehlo.statements import generic
@@ -33,10 +34,12 @@ class SourceFile:
     Attributes:
         name: As the user named it, or found in a folder that the user named.
         programs: Its programs, with checks in generic form. In place of one that cannot be written so, and of a file that is no text: why.
+        run_lines: What its RUN lines ask for.
     """
 
     name: str
     programs: tuple[Program | Unreadable, ...]
+    run_lines: RunLines = field(default_factory=RunLines)
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ def read_source(name: str) -> SourceFile:
     """
     place = "standard input" if name == STDIN else name
     try:
-        return SourceFile(_STDIN_NAME if name == STDIN else name, _programs(name))
+        return _source(name)
     except _NoText as error:
         at = f"{place}:{error.line}" if error.line else place
         raise UserError(f"{at}: {error}; {error.remedy}") from error
@@ -81,7 +84,7 @@ def read_sources(paths: Iterable[str]) -> list[SourceFile]:
 
 def _read_inner(name: str) -> SourceFile:
     try:
-        return SourceFile(name, _programs(name))
+        return _source(name)
     except _NoText as error:
         return SourceFile(name, (Unreadable(error.line or 1, "", str(error)),))
 
@@ -95,7 +98,7 @@ class _NoText(ValueError):
         self.line = line
 
 
-def _programs(name: str) -> tuple[Program | Unreadable, ...]:
+def _source(name: str) -> SourceFile:
     """The programs of a file; raises _NoText if it cannot be read."""
     try:
         data = sys.stdin.buffer.read(MOST_BYTES + 1) if name == STDIN else read_file(Path(name))
@@ -110,7 +113,7 @@ def _programs(name: str) -> tuple[Program | Unreadable, ...]:
     except UnicodeDecodeError as error:
         line = 1 + data[: error.start].count(b"\n")
         raise _NoText("no UTF-8 text", "write the program as text (`stablehlo-opt` does)", line) from error
-    return tuple(_generic(each) for each in programs_of(text))
+    return SourceFile(_STDIN_NAME if name == STDIN else name, tuple(_generic(each) for each in programs_of(text)), run_lines_of(text))
 
 
 def _generic(program: Program) -> Program | Unreadable:

@@ -11,6 +11,7 @@ from pathlib import Path
 from opera.config import Config
 from opera.console import one_line
 from opera.extensions.stablehlo.conformance.files import SourceFile, Unreadable
+from opera.extensions.stablehlo.conformance.run_lines import RunLines
 from opera.extensions.stablehlo.conformance.worker import Info, answer_of, spec_of
 from opera.extensions.stablehlo.messages import Checked, Evaluated, Interpret, Interpreted, RawArray, RawTensor, Refused, Which
 from opera.extensions.stablehlo.scanner import Program, first_function
@@ -127,6 +128,7 @@ class Conformance:
         arguments: str | None = None,
         arrays: tuple[RawArray, ...] | None = None,
         with_results: bool = False,
+        follow_run_lines: bool = False,
     ) -> Iterator[list[Outcome]]:
         """The outcomes of each program, in the order in which they end.
 
@@ -136,17 +138,23 @@ class Conformance:
             arguments: Inputs as an array attribute of MLIR.
             arrays: Inputs from a file.
             with_results: Whether results are wanted.
+            follow_run_lines: Whether programs go through the passes of their RUN lines first. Files that ask for what OPERA does not do
+                are unsupported then.
 
         Raises:
             EnvironmentBroken: the interpreter does not start here.
         """
         waiting: list[_Job] = []
         for file in files:
+            asked = file.run_lines if follow_run_lines else RunLines()
             for number, program in enumerate(file.programs, 1):
                 if isinstance(program, Unreadable):
                     yield [Outcome(file.name, program.line, program.function, State.INVALID, number, program.message)]
+                elif asked.refusal:
+                    name = first_function(program.text)
+                    yield [Outcome(file.name, program.line, name, State.UNSUPPORTED, number, one_line(asked.refusal))]
                 else:
-                    request = Interpret(program.text, function, (), arguments, arrays, with_results, self._interpreter)
+                    request = Interpret(program.text, function, (), arguments, arrays, with_results, self._interpreter, asked.passes)
                     waiting.append(_Job(file.name, number, program, request))
         if waiting:
             yield from self._in_workers(waiting)

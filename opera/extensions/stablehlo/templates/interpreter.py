@@ -42,6 +42,7 @@ from opera.extensions.stablehlo.templates.module import (
     parse,
     programs_in,
     resource_in,
+    run_named_passes,
     stablehlo,
     walk,
 )
@@ -89,6 +90,7 @@ class Interpreter:
             arrays=None if arrays is None else tuple(RawArray(**each) for each in arrays),
             with_results=bool(task.get("with_results")),
             interpreter=task.get("interpreter", "reference"),
+            passes=tuple(task.get("passes", ())),
         )
         stages.enter("read")
         with new_context(), ir.Location.unknown():
@@ -101,6 +103,7 @@ class Interpreter:
         found: list[Evaluated] = []
         programs = programs_in(parse(request.text))
         for program in programs:
+            run_named_passes(program, request.passes)
             parts, processes = Parts(program), most_parallel(program)
             entries = entries_of(program) if request.function is None else functions_of(program)
             for function in entries:

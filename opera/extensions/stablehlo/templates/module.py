@@ -22,7 +22,7 @@ class Rejected(Exception):
 
     Attributes:
         line: Where, counted from 1; 0 where the text is not at fault.
-        unknown: The operation of StableHLO that this version does not know, if that is the reason.
+        unknown: The operation or pass of StableHLO that this version does not know, if that is the reason.
     """
 
     def __init__(self, message: str, line: int = 0, unknown: str | None = None) -> None:
@@ -219,6 +219,31 @@ def _names(attribute: Any) -> Iterator[str]:
 def run_passes(module: Any, *passes: str) -> None:
     """Runs passes on *module*; raises the exception of MLIR where one fails."""
     passmanager.PassManager.parse(f"builtin.module({','.join(passes)})").run(module.operation)
+
+
+def run_named_passes(module: Any, passes: Sequence[str]) -> None:
+    """Runs the passes of a RUN line on *module*, each on the whole or on each function, as it is made.
+
+    Raises:
+        Rejected: this version does not have a pass, or a pass fails.
+    """
+    for name in passes:
+        try:
+            manager = _manager(name)
+        except ValueError as error:
+            raise Rejected(str(error), unknown=f"the pass {name} of a RUN line") from error
+        try:
+            manager.run(module.operation)
+        except ir.MLIRError as error:
+            raise Rejected(f"the pass {name} of a RUN line fails: {message_of(error)}") from error
+
+
+def _manager(name: str) -> Any:
+    """A manager for one pass; raises ValueError if there is no such pass."""
+    try:
+        return passmanager.PassManager.parse(f"builtin.module({name})")
+    except ValueError:
+        return passmanager.PassManager.parse(f"builtin.module(func.func({name}))")
 
 
 def tensor_of(type: Any) -> Any | None:
