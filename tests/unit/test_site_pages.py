@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,7 +37,7 @@ def test_each_finding_has_an_anchor_facts_and_its_script_on_the_page_of_its_tabl
     for table in SITE.findings():
         page = pages[f"findings/{table.subject}.md"]
         generated = SimpleNamespace(file=SimpleNamespace(generated_by="a hook"))
-        html = SITE.on_page_content(re.sub(r"^(@block.*)$", r"<p>\1</p>", page, flags=re.MULTILINE), generated, CONFIG, None)
+        html = SITE.on_post_page(SITE.on_page_content(page, generated, CONFIG, None), generated, CONFIG)
         for finding in table.findings:
             assert f"{{ #{finding.name} " in page
             assert escape(table.script(finding).read_text(encoding="utf-8"), quote=False) in html
