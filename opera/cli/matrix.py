@@ -6,14 +6,13 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import wrap
 
 import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER, LIBRARY
 from opera.cli.options import OutputFile, common
-from opera.console import check_outputs, echo, one_line, plural, print_json, print_table, terminal_width, write
+from opera.console import check_outputs, echo, one_line, plural, print_json, print_table, terminal_width, wrapped, write
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
 from opera.report.matrix import Cell, Column, Matrix, Support, matrices
@@ -158,14 +157,12 @@ def _print(table: Matrix) -> None:
     if len(shown) < len(table.columns):
         out = table.columns[len(shown) :]
         names = ", ".join(column.name for column in out)
-        for line in wrap(f"too wide for this terminal, left out: {names}", terminal_width(), subsequent_indent="  "):
-            echo(line)
+        wrapped(f"too wide for this terminal, left out: {names}")
         echo(f"show one with --compiler {out[0].compiler}, or write all with --csv FILE")
     echo()
     for column in table.columns:
         totals = ", ".join(f"{count:,} {kind.value}" for kind, count in table.totals(column).items())
-        for line in wrap(f"{table.label(column)}: {totals}", terminal_width(), subsequent_indent="  "):
-            echo(line)
+        wrapped(f"{table.label(column)}: {totals}")
     echo()
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
@@ -32,6 +35,10 @@ def test_junit_has_a_case_per_operator_and_finding(lab: Lab) -> None:
     assert cases["fake.works"] == []
     assert cases["fake.crashes"] == ["crash"]
     assert cases["fake.dies"] == ["abort"]
+    failures = {str(each.get("name")).partition(" ")[0]: each[0] for each in root.iter("testcase") if len(each)}
+    assert str(failures["fake.lies"].get("message")).startswith("fake.lies: wrong result: expected ")
+    assert "in an unknown converter" not in ElementTree.tostring(root, encoding="unicode")
+    assert "opera_fake/behaviour.py:77 in _raise" in str(failures["fake.crashes"].text), "the whole evidence, with its frames"
     (suite,) = root
     assert (suite.get("tests"), suite.get("failures")) == (str(len(NAMES)), str(len(NAMES) - 1))
 
@@ -46,11 +53,63 @@ def test_sarif_has_a_result_per_finding_with_a_fingerprint(lab: Lab) -> None:
     assert max(len(each["message"]["text"]) for each in run["results"]) < 2000
 
 
+def objections(document: dict[str, Any]) -> Iterator[str]:
+    """What GitHub refuses of a SARIF file, by its page "SARIF support for code scanning": required properties, and limits."""
+    if document.get("version") != "2.1.0" or "$schema" not in document or not document.get("runs"):
+        yield "$schema, version 2.1.0 and runs are required"
+    for run in document.get("runs", []):
+        driver = run["tool"]["driver"]
+        if not driver.get("name") or len(run["results"]) > 25_000:
+            yield "a name of the driver, and at most 25,000 results"
+        for rule in driver.get("rules", []):
+            texts = (rule.get("id"), *(rule.get(key, {}).get("text") for key in ("shortDescription", "fullDescription", "help")))
+            if not all(texts) or len(texts[1]) > 1024 or len(texts[2]) > 1024:
+                yield f"rule {rule.get('id')}: id, shortDescription, fullDescription and help are required"
+        hashes = [result.get("partialFingerprints", {}).get("primaryLocationLineHash") for result in run["results"]]
+        if None in hashes or len(set(hashes)) != len(hashes):
+            yield "each result needs its own primaryLocationLineHash"
+        for result in run["results"]:
+            if not result.get("message", {}).get("text") or not 1 <= len(result.get("locations", [])) <= 1000:
+                yield "a message and locations are required"
+            if result.get("level") not in ("none", "note", "warning", "error"):
+                yield f"level {result.get('level')}"
+            for each in result.get("locations", []):
+                physical = each.get("physicalLocation")
+                if physical is None:
+                    yield "expected a physical location"
+                    continue
+                place, region = urlsplit(physical["artifactLocation"]["uri"]), physical["region"]
+                if not place.path or place.scheme or place.path.startswith("/") or ".." in place.path.split("/"):
+                    yield f"{place.path} is no path in the repository"
+                if not all(region[key] >= 1 for key in ("startLine", "startColumn", "endLine", "endColumn")):
+                    yield "a region has lines and columns, from 1 on"
+
+
+def test_github_takes_the_sarif(lab: Lab) -> None:
+    document = json.loads(written(lab, "sarif"))
+    assert list(objections(document)) == []
+    results = document["runs"][0]["results"]
+    assert len(results) == len(NAMES) - 1
+    for result in results:
+        name = result["partialFingerprints"]["opera/v1"]
+        assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == f"ws/reproducers/{name}.py"
+    (lie,) = [each["message"]["text"] for each in results if each["ruleId"] == "inconsistent"]
+    assert lie.startswith("fake/fake: fake.lies: wrong result: expected ")
+
+
+def test_a_file_that_github_refuses_is_refused(lab: Lab) -> None:
+    document = json.loads(written(lab, "sarif"))
+    location = document["runs"][0]["results"][0]["locations"][0]
+    del location["physicalLocation"]
+    assert list(objections(document)) == ["expected a physical location"]
+
+
 def test_markdown_is_a_table_in_which_nothing_foreign_is_markup(lab: Lab) -> None:
     lines = written(lab, "markdown").splitlines()
     rows = [line for line in lines if line.startswith("| `")]
     assert len(rows) == len(NAMES) - 1
-    assert all(row.replace("\\|", "").count("|") == 8 for row in rows)
+    assert all(row.replace("\\|", "").count("|") == 6 for row in rows)
+    assert any("| fake.lies: wrong result | expected " in row.replace("`", "") for row in rows)
     assert not any("<script" in line for line in lines)
 
 
