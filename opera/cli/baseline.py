@@ -11,7 +11,7 @@ from opera.cli.help import HeadedGroup
 from opera.cli.names import CAMPAIGN, COMPILER, FRONTEND
 from opera.cli.options import common
 from opera.compilers.registry import plugins
-from opera.console import STDOUT, echo, one_line, option, plural, print_json, print_table
+from opera.console import STDOUT, echo, one_line, option, plural, print_json, print_table, wrapped
 from opera.errors import Exit, NothingSelected, UserError
 from opera.report.details import titles_in
 from opera.report.words import without_signatures
@@ -134,7 +134,7 @@ def _say(check: BaselineCheck, titles: Mapping[str, str], file: Path, as_json: b
     if rows:
         print_table(["what", *COLUMNS], rows)
         echo()
-    echo(f"{file}: {len(check.matching.same)} known, {', '.join(f'{len(group)} {_WORDS[name]}' for name, group in groups.items())}")
+    wrapped(f"{file}: {len(check.matching.same)} known, {', '.join(f'{len(group)} {_WORDS[name]}' for name, group in groups.items())}")
     if verb == "update":
         echo(f"wrote {plural(len(Baseline(file).failures), 'failure')}")
 

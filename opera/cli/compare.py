@@ -12,7 +12,7 @@ from opera.cli.baseline import COLUMNS, entry_of, row_of
 from opera.cli.help import HeadedCommand
 from opera.cli.names import CAMPAIGN
 from opera.cli.options import common
-from opera.console import echo, plural, print_json, print_table
+from opera.console import echo, plural, print_json, print_table, wrapped
 from opera.errors import Exit, NothingSelected
 from opera.report.details import titles_in
 from opera.store.campaigns import KNOWN_DIGITS
@@ -124,4 +124,4 @@ def _print(one: Side, other: Side, found: Comparison, titles: Mapping[str, str])
     if rows:
         print_table(["what", *COLUMNS], rows)
         echo()
-    echo(", ".join(f"{len(group)} {name}" for name, group in groups) + f", {len(found.same)} the same")
+    wrapped(", ".join(f"{len(group)} {name}" for name, group in groups) + f", {len(found.same)} the same")
