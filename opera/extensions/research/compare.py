@@ -129,10 +129,8 @@ def detections(
                 found = list(pool.map(_shared, tasks))
         finally:
             _SHARED.pop()
-    gathered: dict[str, list[Detection]] = {name: [] for name in names}
-    for (name, _), part in zip(tasks, found, strict=True):
-        gathered[name].extend(part)
-    return gathered
+    by_seed = {(name, seed): each for (name, part), rows in zip(tasks, found, strict=True) for seed, each in zip(part, rows, strict=True)}
+    return {name: [by_seed[name, seed] for seed in range(seeds)] for name in names}
 
 
 def as_run(recorded: RecordedRun) -> Figures | None:
