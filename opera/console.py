@@ -194,7 +194,9 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic
     for row in (titles, ["-" * width for width in widths], *lines):
         cells = [[cell] if place == elastic else textwrap.wrap(cell, widths[place]) for place, cell in enumerate(row)]
         for parts in itertools.zip_longest(*cells, fillvalue=""):
-            texts = [_cell(*each, right=row is not titles and number) for *each, number in zip(parts, widths, numeric, strict=True)]
+            texts = [
+                _cell(part, width, right=number and row is not titles) for part, width, number in zip(parts, widths, numeric, strict=True)
+            ]
             echo("  ".join(texts).rstrip())
 
 

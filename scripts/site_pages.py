@@ -56,6 +56,8 @@ _LINK = re.compile(r"(?P<code>^```.*?^```|`[^`\n]*`)|(?P<text>\[[^\]]*\]\()(?P<l
 _REQUEST = re.compile(
     r"<(?:script|img|link|iframe|source|object)\b[^>]*?\b(?:src|href|data)=[\"']?(?:https?:)?//[^\"'\s>]+|url\([\"']?(?:https?:)?//[^)]+"
 )
+_DIFFERENCE = re.compile(r"\w+: expected (?P<expected>.+), got (?P<actual>.+)")
+"""The message of a result that differs."""
 _HEAVY = 2_000_000
 """Most bytes of a page."""
 _ALONE = "---\nhide:\n  - navigation\n---\n\n"
@@ -324,15 +326,17 @@ def findings_page(table: Table) -> str:
 
 def _finding(table: Table, finding: Finding) -> str:
     """One finding under its title: its facts, and its script."""
+    difference = _DIFFERENCE.fullmatch(finding.summary)
+    seen = {"expected": difference["expected"], "actual": difference["actual"]} if difference else {"message": finding.summary}
     facts = {
+        **seen,
+        "cause": finding.why,
+        "fails with": finding.trigger,
+        **{f"passes without: {part}": call for part, call in finding.passes.items()},
+        "other calls that fail": "\n".join(finding.fails),
         "operators": ", ".join(finding.operators),
         "failure": f"{finding.verdict.value} at stage {finding.stage.value}, route {finding.route}",
         "converter": finding.converter,
-        "fails with": finding.trigger,
-        **{f"passes without: {part}": call for part, call in finding.passes.items()},
-        "also fail": "\n".join(finding.fails),
-        "evidence": finding.summary,
-        "cause": finding.why,
         "seen with": finding.seen_with,
         "status": "" if finding.status is Status.VERIFIED else finding.status.value,
     }
@@ -370,13 +374,19 @@ def count_of(compiler: str) -> int:
 
 
 def compilers_page() -> str:
-    """The list of compilers; the number of findings says how much one was tested, so it comes with the shares of its campaigns."""
+    """The list of compilers."""
     rows = [
         f"| [{name}]({name}.md) | {', '.join(dict.fromkeys(route.frontend for route in plugin.load().routes))} | {count_of(name)} |"
         for name, plugin in plugins().items()
     ]
     table = "\n".join(["| compiler | frontends | findings |", "|---|---|---|", *rows])
-    return f"# Compilers\n\nEach page has what the adapter declares, and the findings of `data/findings`.\n\n{table}\n"
+    return f"""# Compilers
+
+Each page has what the adapter declares, and the findings of `data/findings`. The number of findings says how much a compiler was tested,
+not how good it is: [Can I use](../can-i-use/index.md) has the shares of tests that it gets right.
+
+{table}
+"""
 
 
 def compiler_page(adapter: type[Adapter]) -> str:
@@ -390,6 +400,8 @@ def compiler_page(adapter: type[Adapter]) -> str:
         "## Routes",
         "\n".join(["| frontend | route | library | compiler loads |", "|---|---|---|---|", *map(_route_row, adapter.routes)]),
     ]
+    own = [each for each in campaigns() if each.compiler == name]
+    parts += [f"[![shares of {each.name}](../badges/{each.name}.svg)](../can-i-use/{each.library}.md)" for each in own]
     if adapter.computes_as:
         pairs = ", ".join(f"{code(dtype)} as {code(other)}" for dtype, other in adapter.computes_as.items())
         parts += ["## Precision", f"The compiler computes {pairs}. A difference that this explains is `undefined`, and no finding."]

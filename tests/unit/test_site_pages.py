@@ -52,6 +52,7 @@ def test_a_compiler_has_a_page_with_its_routes_rules_filters_and_findings(pages:
     assert all(f"| `{route.frontend}` | `{route.name}` |" in page for route in adapter.routes)
     assert page.count("\n| `", page.index("## Unsupported"), page.index("## Findings")) == len(adapter.unsupported)
     assert page.count("](../findings/") == sum(table.compiler == name for table in SITE.findings())
+    assert page.count(f"](../badges/{name}-") == sum(each.compiler == name for each in SITE.campaigns())
     assert "(filters.md#precision-policy)" in page
     assert "\n## precision-policy\n" in pages["compilers/filters.md"]
 
