@@ -68,6 +68,8 @@ _SOURCES: dict[str, str] = {}
 
 _BLOCKS: list[str] = []
 """HTML that is put into pages as it is."""
+_PLACE = re.compile(r"<p>@block (\d+)@</p>")
+"""The place of a block."""
 
 
 # The functions that mkdocs calls.
@@ -135,14 +137,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return with_site_links(page.file.src_uri, markdown)
 
 
-def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Puts blocks of HTML where their paragraphs are."""
-    return _with_blocks("block", html) if page.file.generated_by else html
-
-
 def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
-    """Puts blocks of HTML where they are, after the search has read the page."""
-    return _with_blocks("unsearched", output) if page.file.generated_by else output
+    """Puts blocks of HTML where their paragraphs are, after the search has read the page."""
+    return _PLACE.sub(lambda match: _BLOCKS[int(match[1])], output) if page.file.generated_by else output
 
 
 def on_post_build(config: MkDocsConfig) -> None:
@@ -344,18 +341,14 @@ def _finding(table: Table, finding: Finding) -> str:
     script = table.script(finding).read_text(encoding="utf-8")
     label = re.sub(r"[^\w.: -]+", " ", (finding.converter or finding.operators[0]).rpartition("::")[2])
     return f"## {inline(title_of(script), 400)} {{ #{finding.name} data-toc-label='{label}' }}\n\n" + _as_it_is(
-        f"<dl>\n{rows}\n</dl>\n{_as_it_is(f'<details><summary>Script</summary>{_plain(script)}</details>')}", "block"
+        f"<dl>\n{rows}\n</dl>\n<details><summary>Script</summary>{_plain(script)}</details>"
     )
 
 
-def _as_it_is(html: str, kind: str = "unsearched") -> str:
-    """A paragraph of Markdown in whose place *html* comes: thousands of lines that no converter has to read, and no search."""
+def _as_it_is(html: str) -> str:
+    """A paragraph of Markdown in whose place *html* comes: thousands of lines that neither converter nor search has to read."""
     _BLOCKS.append(html)
-    return f"<p>@{kind} {len(_BLOCKS) - 1}@</p>"
-
-
-def _with_blocks(kind: str, html: str) -> str:
-    return re.sub(rf"<p>@{kind} (\d+)@</p>", lambda match: _BLOCKS[int(match[1])], html)
+    return f"<p>@block {len(_BLOCKS) - 1}@</p>"
 
 
 def _html(text: str) -> str:

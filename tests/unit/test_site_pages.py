@@ -37,7 +37,7 @@ def test_each_finding_has_an_anchor_facts_and_its_script_on_the_page_of_its_tabl
     for table in SITE.findings():
         page = pages[f"findings/{table.subject}.md"]
         generated = SimpleNamespace(file=SimpleNamespace(generated_by="a hook"))
-        html = SITE.on_post_page(SITE.on_page_content(page, generated, CONFIG, None), generated, CONFIG)
+        html = SITE.on_post_page(page, generated, CONFIG)
         for finding in table.findings:
             assert f"{{ #{finding.name} " in page
             assert escape(table.script(finding).read_text(encoding="utf-8"), quote=False) in html
