@@ -3,7 +3,7 @@
 # make test    everything that has to hold before a commit
 # make unit, make integration, make adapters, make e2e: the tests of one folder; unit tests start no process and import no library
 # make alone: the tests that measure cores or time, while nothing else runs (part of make test)
-# make docs: the site, in .site; it fails at a broken link (part of make test)
+# make docs: the site, in .site; it fails at a broken link. make site: the same, then its tests in a browser (part of make test)
 # make notebooks: runs the evaluation's notebooks from the recorded campaigns, and stores their outputs; make lab opens them in JupyterLab
 # make pictures: the pictures of the documentation, from real output
 # make test-slow, make bench: what takes longer
@@ -26,7 +26,7 @@ ADAPTERS := adapters-libraries adapters-tensorflow adapters-extensions
 # processes read the bytecode of the tree, and need not compile it again each time
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup demo tour test lint types docs unit integration alone adapters $(ADAPTERS) e2e notebooks lab pictures test-slow bench clean
+.PHONY: setup demo tour test lint types docs site unit integration alone adapters $(ADAPTERS) e2e notebooks lab pictures test-slow bench clean
 
 setup: $(STAMP)
 
@@ -45,7 +45,7 @@ tour: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS) --tour --workspace .opera-tour
 
 test: lint
-	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) integration $(ADAPTERS) e2e types docs unit
+	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) integration $(ADAPTERS) e2e types site unit
 	$(MAKE) --no-print-directory alone
 
 lint: setup
@@ -59,6 +59,9 @@ types: setup
 docs: setup
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "site: .site/index.html"
+
+site: docs
+	$(QUICK) tests/site
 
 unit: setup
 	$(QUICK) -n 2 --dist worksteal tests/unit

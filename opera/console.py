@@ -6,12 +6,14 @@ Names of APIs and messages of compilers come from elsewhere: they may be huge, o
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import re
 import shlex
 import shutil
 import sys
+import textwrap
 import threading
 import time
 import unicodedata
@@ -154,27 +156,70 @@ def terminal_width() -> int:
     return shutil.get_terminal_size((120, 24)).columns
 
 
+def wrapped(text: str) -> None:
+    """Prints *text* in lines that the terminal holds."""
+    for line in textwrap.wrap(text, terminal_width(), subsequent_indent="  ", break_long_words=False):
+        echo(line)
+
+
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, elastic: int | None = None) -> None:
-    """Prints *rows* under *header*, in aligned columns without colours; numbers are right-aligned.
+    """Prints *rows* under *header*, in aligned columns without colours, as wide as the terminal at most; numbers are right-aligned.
+
+    Where there is not enough room, the elastic column is cut, the last one gets several lines, and then the others do. If this is not
+    enough, each row becomes a block with a line for each cell.
 
     Args:
         header: One title per column.
         rows: Cells as text.
-        elastic: The column that is cut to what the terminal has room for; none when None.
+        elastic: The column that is cut first; none when None.
     """
-    lines = [[_flat(str(cell)) for cell in row] for row in (header, *rows)]
-    widths = [max(len(row[place]) for row in lines) for place in range(len(header))]
-    if elastic is not None:
-        others = sum(widths) - widths[elastic] + 2 * (len(widths) - 1)
-        widths[elastic] = max(20, min(widths[elastic], terminal_width() - others))
+    titles = [_flat(each) for each in header]
+    lines = [[_flat(str(cell)) for cell in row] for row in rows]
+    columns = range(len(titles))
+    numeric = [bool(lines) and all(_is_number(row[place]) for row in lines) for place in columns]
+    data = [max((len(row[place]) for row in lines), default=0) for place in columns]
+    words = [max(map(len, title.split()), default=0) for title in titles]
+    widths = [max(len(title), wide) for title, wide in zip(titles, data, strict=True)]
+    last = None if numeric[-1] or elastic == columns[-1] else columns[-1]
+    least = [max(word, wide if number else min(wide, _LEAST)) for word, wide, number in zip(words, data, numeric, strict=True)]
+    room = terminal_width() - 2 * (len(titles) - 1)
+    for place in (*(each for each in (elastic, last) if each is not None), None):
+        _shrink(widths, [max(low, _ELASTIC if each == place else 0) for each, low in zip(columns, least, strict=True)], room, place)
+    if sum(widths) > room:
+        _print_blocks(titles, lines)
+        return
     if elastic is not None:
         for row, cell in zip(lines, _apart([row[elastic] for row in lines], widths[elastic]), strict=True):
             row[elastic] = cell
-    numeric = [bool(rows) and all(_is_number(row[place]) for row in lines[1:]) for place in range(len(header))]
-    lines.insert(1, ["-" * width for width in widths])
-    for number, row in enumerate(lines):
-        cells = [_cell(cell, width, right=right and number > 0) for cell, width, right in zip(row, widths, numeric, strict=True)]
-        echo("  ".join(cells).rstrip())
+    for row in (titles, ["-" * width for width in widths], *lines):
+        cells = [[cell] if place == elastic else textwrap.wrap(cell, widths[place]) for place, cell in enumerate(row)]
+        for parts in itertools.zip_longest(*cells, fillvalue=""):
+            texts = [
+                _cell(part, width, right=number and row is not titles) for part, width, number in zip(parts, widths, numeric, strict=True)
+            ]
+            echo("  ".join(texts).rstrip())
+
+
+_LEAST, _ELASTIC = 6, 20
+"""Characters that a column of text keeps, and a column that is cut or continued first."""
+
+
+def _shrink(widths: list[int], least: Sequence[int], room: int, place: int | None) -> None:
+    """Takes from the column at *place*, or else always from the widest, what is too much for *room*."""
+    while sum(widths) > room:
+        able = [each for each in range(len(widths)) if widths[each] > least[each] and place in (None, each)]
+        if not able:
+            return
+        widths[max(able, key=widths.__getitem__)] -= 1
+
+
+def _print_blocks(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Prints each row as lines `title: cell`."""
+    for number, row in enumerate(rows):
+        if number:
+            echo()
+        for title, cell in zip(titles, row, strict=True):
+            wrapped(f"{title}: {cell}")
 
 
 def _apart(cells: Sequence[str], width: int) -> list[str]:

@@ -4,7 +4,9 @@
 |---|---|
 | `index.md`, `project/` | README.md, CONTRIBUTING.md, SECURITY.md, CHANGELOG.md |
 | `compilers/` | what each adapter declares, its findings, and the filters that hold for its results |
-| `findings/` | data/findings: one page for each table |
+| `findings/` | data/findings: the list of all, and one page for each table |
+| `can-i-use/` | data/campaigns: one grid of operators and compilers for each library |
+| `support.json`, `findings.json`, `badges/` | the same data for programs |
 | `notebooks/` | the notebooks with their stored outputs |
 | `repository/` | every other file that a page links to |
 
@@ -20,12 +22,15 @@ import re
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from recorded_findings import Finding, Status, Table, tables, title_of
+from site_answers import NAMES, findings_list, share_cells, support_page
+from site_data import Support, as_json, badge, campaigns, findings_document, support_document
 
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import plugins
@@ -51,20 +56,29 @@ _LINK = re.compile(r"(?P<code>^```.*?^```|`[^`\n]*`)|(?P<text>\[[^\]]*\]\()(?P<l
 _REQUEST = re.compile(
     r"<(?:script|img|link|iframe|source|object)\b[^>]*?\b(?:src|href|data)=[\"']?(?:https?:)?//[^\"'\s>]+|url\([\"']?(?:https?:)?//[^)]+"
 )
+_DIFFERENCE = re.compile(r"\w+: expected (?P<expected>.+), got (?P<actual>.+)")
+"""The message of a result that differs."""
+_HEAVY = 2_000_000
+"""Most bytes of a page."""
+_ALONE = "---\nhide:\n  - navigation\n---\n\n"
+"""Front matter of a page that is a section of its own: no list of pages takes room from its code and tables."""
 _SOURCES: dict[str, str] = {}
 """The file of the repository that a page of the site is made of, by the page."""
 
 
 _BLOCKS: list[str] = []
 """HTML that is put into pages as it is."""
+_PLACE = re.compile(r"<p>@block (\d+)@</p>")
+"""The place of a block."""
 
 
-# The five functions that mkdocs calls.
+# The functions that mkdocs calls.
 
 
 def on_config(config: MkDocsConfig) -> None:
     """Completes the lists of the navigation that follow from files and adapters."""
     added = {
+        "Can I use": [{NAMES.get(each, each): f"can-i-use/{each}.md"} for each in libraries(campaigns())],
         "Decisions": [f"decisions/{path.name}" for path in sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))],
         "Compilers": [*({name: f"compilers/{name}.md"} for name in plugins()), "compilers/filters.md"],
         "Notebooks": [f"notebooks/{path.stem}.md" for path in notebooks()],
@@ -82,9 +96,20 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     _BLOCKS.clear()
     _SOURCES.update({file.src_uri: DOCS + file.src_uri for file in files.documentation_pages()})
     pages = {page: (ROOT / path).read_text(encoding="utf-8") for path, page in HOME.items() if path.endswith(".md")}
+    pages["index.md"] = _ALONE + pages["index.md"]
     _SOURCES.update({page: path for path, page in HOME.items() if page in pages})
     _tables.cache_clear()
-    pages["findings/index.md"] += "\n## Tables\n\n" + findings_table(findings(), "{}.toml")
+    recorded = findings_document(findings())
+    entries: list[dict[str, Any]] = recorded["findings"]
+    supported = campaigns()
+    pages["findings/index.md"] = findings_index(pages["findings/index.md"], entries)
+    pages["can-i-use/index.md"] = support_index(supported)
+    for library in libraries(supported):
+        text, grid = support_page(library, [each for each in supported if each.library == library], entries)
+        pages[f"can-i-use/{library}.md"] = text.replace("@grid@", _as_it_is(grid))
+    data = {"findings.json": as_json(recorded), "support.json": as_json(support_document(supported))}
+    for name, text in {**data, **{f"badges/{each.name}.svg": badge(each) for each in supported}}.items():
+        files.append(File.generated(config, name, content=text))
     for table in findings():
         pages[f"findings/{table.subject}.md"] = findings_page(table)
     pages["compilers/index.md"] = compilers_page()
@@ -112,14 +137,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return with_site_links(page.file.src_uri, markdown)
 
 
-def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Puts blocks of HTML where their paragraphs are."""
-    return re.sub(r"<p>@block (\d+)@</p>", lambda match: _BLOCKS[int(match[1])], html) if page.file.generated_by else html
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Puts blocks of HTML where their paragraphs are, after the search has read the page."""
+    return _PLACE.sub(lambda match: _BLOCKS[int(match[1])], output) if page.file.generated_by else output
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Fails if a page would load anything from another site."""
+    """Fails if a page would load anything from another site, or is too heavy."""
     for path in Path(config.site_dir).rglob("*"):
+        if path.suffix == ".html" and path.stat().st_size > _HEAVY:
+            raise PluginError(f"{path.relative_to(config.site_dir)} has more than {_HEAVY:,} bytes")
         if path.suffix in (".html", ".css", ".svg"):
             requests = [each for each in _REQUEST.findall(path.read_text(encoding="utf-8")) if 'rel="canonical"' not in each]
             if requests:
@@ -231,6 +258,50 @@ def _tables() -> list[Table]:
     return tables()
 
 
+def findings_index(readme: str, entries: Sequence[dict[str, Any]]) -> str:
+    """The list of all findings, then the subjects, then README.md of data/findings: how to read them, and where they come from."""
+    return f"""{_ALONE}# Findings
+
+{len(entries)} bugs, each with a script that shows it. Programs read [the same data](../../docs/reference/site-data.md).
+
+{_as_it_is(findings_list(entries))}
+
+## Subjects
+
+{findings_table(findings(), "{}.toml")}
+## How to read them
+
+{readme.removeprefix("# Findings").lstrip()}"""
+
+
+def libraries(supported: Sequence[Support]) -> list[str]:
+    """The libraries whose tests the campaigns ran, in alphabetical order."""
+    return sorted({each.library for each in supported})
+
+
+def support_index(supported: Sequence[Support]) -> str:
+    """The list of grids, with the two shares of each compiler."""
+    rows = "\n".join(
+        f"| [{NAMES.get(each.library, each.library)}]({each.library}.md) | {code(each.compiler)} | {share_cells(each)} |"
+        for each in supported
+    )
+    badges = "\n".join(f"![shares of {each.name}](../badges/{each.name}.svg)" for each in supported)
+    return f"""# Can I use
+
+Which operators does a compiler get right? The answers are recorded campaigns of the libraries' own tests: *conformance* leaves out
+tests that the compiler declines, *coverage* counts them as not right. The shares depend on the tests, so they rank no compilers of
+different frontends.
+
+| tests | compiler | conformance: right, of what it takes | coverage: right, of all |
+|---|---|--:|--:|
+{rows}
+
+The same as pictures, for a page of your own; [site data](../reference/site-data.md) describes them.
+
+{badges}
+"""
+
+
 def findings_table(found: Sequence[Table], link: str) -> str:
     """The number of findings by verdict; *link* leads from the page to that of a table, whose subject takes the place of `{}`."""
     verdicts = list(dict.fromkeys(each.verdict.value for table in _tables() for each in table.findings))
@@ -252,15 +323,17 @@ def findings_page(table: Table) -> str:
 
 def _finding(table: Table, finding: Finding) -> str:
     """One finding under its title: its facts, and its script."""
+    difference = _DIFFERENCE.fullmatch(finding.summary)
+    seen = {"expected": difference["expected"], "actual": difference["actual"]} if difference else {"message": finding.summary}
     facts = {
+        **seen,
+        "cause": finding.why,
+        "fails with": finding.trigger,
+        **{f"passes without: {part}": call for part, call in finding.passes.items()},
+        "other calls that fail": "\n".join(finding.fails),
         "operators": ", ".join(finding.operators),
         "failure": f"{finding.verdict.value} at stage {finding.stage.value}, route {finding.route}",
         "converter": finding.converter,
-        "fails with": finding.trigger,
-        **{f"passes without: {part}": call for part, call in finding.passes.items()},
-        "also fail": "\n".join(finding.fails),
-        "evidence": finding.summary,
-        "cause": finding.why,
         "seen with": finding.seen_with,
         "status": "" if finding.status is Status.VERIFIED else finding.status.value,
     }
@@ -273,9 +346,9 @@ def _finding(table: Table, finding: Finding) -> str:
 
 
 def _as_it_is(html: str) -> str:
-    """A paragraph of Markdown in whose place *html* comes: thousands of lines that no converter has to read."""
+    """A paragraph of Markdown in whose place *html* comes: thousands of lines that neither converter nor search has to read."""
     _BLOCKS.append(html)
-    return f"@block {len(_BLOCKS) - 1}@"
+    return f"<p>@block {len(_BLOCKS) - 1}@</p>"
 
 
 def _html(text: str) -> str:
@@ -284,8 +357,8 @@ def _html(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """*text* as a block of code without colours, which the search leaves out. Colours would cost more than all other text of the site."""
-    return f"<pre data-search-exclude><code>{escape(text, quote=False)}</code></pre>"
+    """*text* as a block of code without colours, which would cost more than all other text of the site."""
+    return f"<pre><code>{escape(text, quote=False)}</code></pre>"
 
 
 def count_of(compiler: str) -> int:
@@ -300,7 +373,13 @@ def compilers_page() -> str:
         for name, plugin in plugins().items()
     ]
     table = "\n".join(["| compiler | frontends | findings |", "|---|---|---|", *rows])
-    return f"# Compilers\n\nEach page has what the adapter declares, and the findings of `data/findings`.\n\n{table}\n"
+    return f"""# Compilers
+
+Each page has what the adapter declares, and the findings of `data/findings`. The number of findings says how much a compiler was tested,
+not how good it is: [Can I use](../can-i-use/index.md) has the shares of tests that it gets right.
+
+{table}
+"""
 
 
 def compiler_page(adapter: type[Adapter]) -> str:
@@ -314,6 +393,8 @@ def compiler_page(adapter: type[Adapter]) -> str:
         "## Routes",
         "\n".join(["| frontend | route | library | compiler loads |", "|---|---|---|---|", *map(_route_row, adapter.routes)]),
     ]
+    own = [each for each in campaigns() if each.compiler == name]
+    parts += [f"[![shares of {each.name}](../badges/{each.name}.svg)](../can-i-use/{each.library}.md)" for each in own]
     if adapter.computes_as:
         pairs = ", ".join(f"{code(dtype)} as {code(other)}" for dtype, other in adapter.computes_as.items())
         parts += ["## Precision", f"The compiler computes {pairs}. A difference that this explains is `undefined`, and no finding."]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -11,8 +11,10 @@ from opera.cli.help import HeadedGroup
 from opera.cli.names import CAMPAIGN, COMPILER, FRONTEND
 from opera.cli.options import common
 from opera.compilers.registry import plugins
-from opera.console import STDOUT, echo, one_line, option, plural, print_json, print_table
+from opera.console import STDOUT, echo, one_line, option, plural, print_json, print_table, wrapped
 from opera.errors import Exit, NothingSelected, UserError
+from opera.report.details import titles_in
+from opera.report.words import without_signatures
 from opera.store import StoredResult, Workspace
 from opera.store.campaigns import KNOWN_DIGITS
 from opera.store.database import open_workspace
@@ -56,10 +58,10 @@ def update(file: Path, campaign: str | None, compiler: str | None, frontend: str
     Order, comments and failures that were not tested stay as they are.
     """
     baseline = Baseline(file)
-    check = _check(baseline, Scope(campaign, compiler, frontend), workspace)
+    check, titles = _check(baseline, Scope(campaign, compiler, frontend), workspace)
     baseline.update(check)
     baseline.write()
-    _say(check, file, as_json, verb="update")
+    _say(check, titles, file, as_json, verb="update")
     return Exit.CLEAN
 
 
@@ -85,8 +87,8 @@ def check(
     A failure is in FILE if its instance failed in the same way there, or has the condition of a failure there. Exit with 1 when a
     failure is not in FILE, when a failure with a known message may have another cause (undecided), or when a failure in FILE is gone.
     """
-    found = _check(Baseline.existing(file), Scope(campaign, compiler, frontend), workspace)
-    _say(found, file, as_json, verb="check")
+    found, titles = _check(Baseline.existing(file), Scope(campaign, compiler, frontend), workspace)
+    _say(found, titles, file, as_json, verb="check")
     if found.matching.undecided and not as_json:
         echo(f"undecided failures have the message of a known one, on other calls; {_advice(workspace)}")
     return Exit.CLEAN if found.clean or (allow_gone and not found.matching.unknown) else Exit.NEW_FINDINGS
@@ -96,12 +98,13 @@ def _advice(workspace: Path) -> str:
     return f"`opera triage{option(workspace)}` reduces them, and this command then tells whether their causes are known"
 
 
-def _check(baseline: Baseline, scope: Scope, workspace: Path) -> BaselineCheck:
+def _check(baseline: Baseline, scope: Scope, workspace: Path) -> tuple[BaselineCheck, Mapping[str, str]]:
+    """The comparison, and the titles of the failing tests."""
     with open_workspace(workspace, write=False) as space:
         results = results_in(space, scope)
         if not results:
             raise NothingSelected("no result is selected; run a campaign first")
-        return _check_results(baseline, results, space)
+        return _check_results(baseline, results, space), titles_in(space)
 
 
 def _check_results(baseline: Baseline, results: list[StoredResult], space: Workspace) -> BaselineCheck:
@@ -114,7 +117,7 @@ def _check_results(baseline: Baseline, results: list[StoredResult], space: Works
     return baseline.check(failures_of(results, space), {result.instance[:KNOWN_DIGITS] for result in results}, subjects | exporters)
 
 
-def _say(check: BaselineCheck, file: Path, as_json: bool, *, verb: str) -> None:
+def _say(check: BaselineCheck, titles: Mapping[str, str], file: Path, as_json: bool, *, verb: str) -> None:
     changed = [new for _, new in check.matching.changed]
     groups: dict[str, Sequence[KnownFailure]] = {
         "new": check.matching.new,
@@ -127,11 +130,11 @@ def _say(check: BaselineCheck, file: Path, as_json: bool, *, verb: str) -> None:
         document: JsonObject = {"schema": SCHEMA, "file": str(file), "clean": check.clean, "known": len(check.matching.same)}
         print_json({**document, **{name: [entry_of(each) for each in group] for name, group in groups.items()}})
         return
-    rows = [[name, *row_of(each)] for name, group in groups.items() if name != "untested" for each in group]
+    rows = [[name, *row_of(each, titles)] for name, group in groups.items() if name != "untested" for each in group]
     if rows:
-        print_table(["what", "fingerprint", "subject", "verdict", "converter", "summary"], rows, elastic=5)
+        print_table(["what", *COLUMNS], rows)
         echo()
-    echo(f"{file}: {len(check.matching.same)} known, {', '.join(f'{len(group)} {_WORDS[name]}' for name, group in groups.items())}")
+    wrapped(f"{file}: {len(check.matching.same)} known, {', '.join(f'{len(group)} {_WORDS[name]}' for name, group in groups.items())}")
     if verb == "update":
         echo(f"wrote {plural(len(Baseline(file).failures), 'failure')}")
 
@@ -152,7 +155,11 @@ def entry_of(failure: KnownFailure) -> JsonObject:
     }
 
 
-def row_of(failure: KnownFailure) -> list[str]:
-    """A failure in a table."""
-    when = "" if failure.condition is None else f", with {failure.condition.text()}"
-    return [failure.fingerprint[:8], failure.subject, failure.verdict, one_line(failure.converter, 32), one_line(failure.summary + when)]
+COLUMNS = ["fingerprint", "subject", "failure", "seen"]
+
+
+def row_of(failure: KnownFailure, titles: Mapping[str, str]) -> list[str]:
+    """A failure in a table, with the title of its finding; of a failure that only a file names, with what the file says."""
+    when = "" if failure.condition is None else f" when {failure.condition.text()}"
+    title = next((titles[case.test] for case in failure.cases if case.test in titles), f"{failure.converter}: {failure.verdict}{when}")
+    return [failure.fingerprint[:8], failure.subject, one_line(title), one_line(without_signatures(failure.summary))]

@@ -19,7 +19,7 @@ from opera.cli.names import COMPILER
 from opera.cli.options import JOBS, common
 from opera.compilers.registry import known_adapter, plugin, plugins
 from opera.config import load_config
-from opera.console import doing, echo, print_json
+from opera.console import doing, echo, print_json, wrapped
 from opera.environments.checkup import Check, Checkup, State
 from opera.errors import Exit
 from opera.plugins import GROUPS, broken
@@ -127,11 +127,11 @@ def _cpu_model() -> str:
 
 
 def _print_machine() -> None:
-    echo(f"opera {__version__}, Python {sys.version.split()[0]}, {platform.platform(terse=True)}")
-    echo(f"CPU: {_cpu_model()}, {os.cpu_count()} cores, {' '.join(cpu_flags())}")
+    wrapped(f"opera {__version__}, Python {sys.version.split()[0]}, {platform.platform(terse=True)}")
+    wrapped(f"CPU: {_cpu_model()}, {os.cpu_count()} cores, {' '.join(cpu_flags())}")
     echo("settings of every worker:")
     for name, value in PINNED_ENVIRONMENT.items():
-        echo(f"  {name}={value}")
+        wrapped(f"  {name}={value}")
     echo()
 
 
@@ -139,20 +139,20 @@ def _print_check(check: Check) -> None:
     """One row: the state in capitals where something is to be done, the route, and the version."""
     state = check.state.value if check.ok or check.state in (State.ABSENT, State.SKIPPED) else check.state.value.upper()
     where = f"/{check.route.frontend} by {check.route.name}" if check.route else ""
-    echo(f"{state:<9}  {check.name + where:<40}  {check.version}".rstrip())
+    wrapped(f"{state:<9}  {check.name + where:<40}  {check.version}".rstrip())
 
 
 def _print_reasons(checks: Sequence[Check]) -> None:
     for name, settings in sorted({(check.name, tuple(check.settings.items())) for check in checks if check.settings}):
-        echo(f"{name}: {', '.join(' '.join(pair) for pair in settings)}")
+        wrapped(f"{name}: {', '.join(' '.join(pair) for pair in settings)}")
     for name, remark in _remarks(checks):
-        echo(f"{name}: {remark}")
+        wrapped(f"{name}: {remark}")
     for (name, reason), routes in _reasons(checks).items():
-        echo(f"{name}{f' ({routes})' if routes else ''}: {reason}")
+        wrapped(f"{name}{f' ({routes})' if routes else ''}: {reason}")
     for name, python in sorted({(check.name, check.python) for check in checks if check.python not in ("", sys.executable)}):
-        echo(f"{name} lives in {python}")
+        wrapped(f"{name} lives in {python}")
     for name, file in sorted({(check.name, check.imported) for check in checks if check.imported}):
-        echo(f"{name} is imported from {file}")
+        wrapped(f"{name} is imported from {file}")
 
 
 def _remarks(checks: Sequence[Check]) -> list[tuple[str, str]]:

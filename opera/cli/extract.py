@@ -16,6 +16,7 @@ from opera.corpus.record import INSTANCES, record
 from opera.errors import Exit, NothingSelected, UserError
 from opera.extract import ExtractOptions, FailedShard, Progress, SourceSummary, libraries
 from opera.extract.description import RUNNERS
+from opera.extract.extraction import chosen_sources
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.untrusted import JsonObject
@@ -107,6 +108,7 @@ def command(
         arguments=arguments,
         timeout=timeout,
     )
+    chosen_sources(library, named or None, {name: value for name, value in how.options.items() if name not in given})
     with open_workspace(workspace, write=True) as space:
         summaries = record(space, library, named, how, fresh=fresh, progress=_tell)
         instances, operators = Corpus(space).counts(library)

@@ -10,7 +10,7 @@ import click
 from opera.cli.help import HeadedCommand
 from opera.cli.names import LIBRARY, SOURCE
 from opera.cli.options import Count, Pattern, common
-from opera.console import echo, one_line, plural, print_json, print_table
+from opera.console import echo, one_line, plural, print_json, print_table, wrapped
 from opera.corpus.selection import Selection
 from opera.errors import Exit
 from opera.report.overview import Census, LibraryCensus, Ran, census
@@ -151,7 +151,7 @@ def _print_library(library: LibraryCensus, limit: int | None) -> None:
         f" {library.shapes:,} up to dtype"
     )
     shares = ", ".join(f"top {share.top}: {share.share:.0%}" for share in library.skew)
-    echo(f"share of the most frequent operators: {shares}")
+    wrapped(f"share of the most frequent operators: {shares}")
     shown = library.operators[:limit]
     if shown:
         rows = [

@@ -6,14 +6,13 @@ import csv
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from textwrap import wrap
 
 import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER, LIBRARY
 from opera.cli.options import OutputFile, common
-from opera.console import check_outputs, echo, one_line, plural, print_json, print_table, terminal_width, write
+from opera.console import check_outputs, echo, one_line, plural, print_json, print_table, terminal_width, wrapped, write
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
 from opera.report.matrix import Cell, Column, Matrix, Support, matrices
@@ -69,7 +68,7 @@ def command(
     elif target is None:
         for table in tables:
             _print(table)
-        echo("a cell: worst outcome of the operator's instances, how many of them pass")
+        wrapped("a cell: worst outcome of the operator's instances, how many of them pass; partly: the compiler declines the others")
     return Exit.CLEAN
 
 
@@ -84,6 +83,7 @@ def _document(tables: Sequence[Matrix]) -> JsonObject:
                 "route": column.route,
                 "library": table.library,
                 "operators": {kind.value: count for kind, count in table.totals(column).items()},
+                "instances": {kind.value: count for kind, count in table.instances(column).counts.items() if kind.is_result},
             }
             for table in tables
             for column in table.columns
@@ -158,14 +158,13 @@ def _print(table: Matrix) -> None:
     if len(shown) < len(table.columns):
         out = table.columns[len(shown) :]
         names = ", ".join(column.name for column in out)
-        for line in wrap(f"too wide for this terminal, left out: {names}", terminal_width(), subsequent_indent="  "):
-            echo(line)
+        wrapped(f"too wide for this terminal, left out: {names}")
         echo(f"show one with --compiler {out[0].compiler}, or write all with --csv FILE")
     echo()
     for column in table.columns:
         totals = ", ".join(f"{count:,} {kind.value}" for kind, count in table.totals(column).items())
-        for line in wrap(f"{table.label(column)}: {totals}", terminal_width(), subsequent_indent="  "):
-            echo(line)
+        wrapped(f"{table.label(column)}: {totals}")
+        wrapped(f"  {_rates(table.instances(column))}")
     echo()
 
 
@@ -179,6 +178,13 @@ def _fitting(widths: dict[Column, int]) -> list[Column]:
             break
         shown.append(column)
     return shown
+
+
+def _rates(all_of: Cell) -> str:
+    """How many instances pass, of those that the compiler takes, and of all."""
+    shares = [f"{whole:,} ({all_of.passed / whole:.1%})" for whole in (all_of.taken, all_of.instances) if whole]
+    of = " that it takes, and of all ".join(dict.fromkeys(shares)) if len(set(shares)) > 1 else "".join(shares[:1])
+    return f"{all_of.passed:,} instances pass, of {of}" if shares else "no instance has a result"
 
 
 def _cell(cell: Cell) -> str:

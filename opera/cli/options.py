@@ -47,6 +47,8 @@ class Duration(click.ParamType[float]):
         if match is None:
             self.fail(f"{value!r} is not a duration; write 30s, 10m or 2h", param, ctx)
         seconds = float(match[1]) * _SECONDS[match[2] or "s"]
+        if not seconds:
+            self.fail(f"{value!r} is no time at all; write e.g. 30s", param, ctx)
         if seconds > _LONGEST:
             self.fail(f"{one_line(str(value), 40)!r} is longer than a year; write a shorter duration", param, ctx)
         return seconds
@@ -64,6 +66,8 @@ class Size(click.ParamType[int]):
         if match is None:
             self.fail(f"{value!r} is not a size; write 500M or 4G", param, ctx)
         size = float(match[1]) * _BYTES[match[2].upper()]
+        if size < 1:
+            self.fail(f"{value!r} is no memory at all; write e.g. 4G", param, ctx)
         if size > _LARGEST:
             self.fail(f"{one_line(str(value), 40)!r} is more than 1024T; write a smaller size", param, ctx)
         return int(size)
@@ -74,6 +78,12 @@ class OutputFile(click.Path):
 
     def __init__(self) -> None:
         super().__init__(path_type=Path, dir_okay=False)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if isinstance(path, Path) and not path.parent.exists():
+            say(f"the folder {one_line(str(path.parent))} does not exist, and is made")
+        return path
 
 
 class Pattern(click.ParamType[str]):

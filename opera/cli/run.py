@@ -20,6 +20,7 @@ from opera.errors import Exit, NothingSelected, UserError
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
 from opera.pipeline import Pipeline
+from opera.report.details import described
 from opera.report.html import ReportFiles
 from opera.report.overview import overview, with_known
 from opera.report.terminal import accepted_line, print_finding
@@ -185,7 +186,7 @@ def command(
         cluster=Cluster(address, shared_folder) if executor == "ray" else None,
     )  # fmt: skip
     _prepare(settings, workspace, samples=samples, quiet=quiet or as_json)
-    progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet)
+    progress = CampaignProgress(settings.subject, str(workspace), quiet=quiet, describe=described)
     summary = Pipeline(workspace).run(settings, nightly=nightly, history=history, progress=progress)
     if known is not None:
         with open_workspace(workspace, write=False) as space:

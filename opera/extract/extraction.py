@@ -92,8 +92,7 @@ def extract(
     if how.jobs < 1:
         raise UserError(f"the number of jobs must be at least 1, not {how.jobs}")
     description = describe(library)
-    chosen = select(description, sources)
-    _check_options(chosen, how.options)
+    chosen = chosen_sources(library, sources, how.options)
     modules = dict.fromkeys([*description.modules, *(module for source in chosen for module in source.description.modules)])
     with supervised():
         check_modules(how.python, list(modules), description.install, scratch)
@@ -107,12 +106,18 @@ def _run(chosen: Sequence[Source], how: ExtractOptions, scratch: Path, progress:
             yield from _Extraction(source, how, known, progress).run(scratch)
 
 
-def _check_options(chosen: Sequence[Source], options: Mapping[str, str]) -> None:
-    """Every option must be one of some source."""
+def chosen_sources(library: str, names: Sequence[str] | None, options: Mapping[str, str]) -> list[Source]:
+    """The sources of *library* called *names*, all but those on request when None.
+
+    Raises:
+        UserError: there is no such library or source, or no source has one of the *options*.
+    """
+    chosen = select(describe(library), names)
     valid = {name for source in chosen for name in source.description.options}
     for name in options:
         if name not in valid:
             raise unknown(f"{', '.join(source.name for source in chosen)} has no option", name, valid)
+    return chosen
 
 
 class _Extraction:

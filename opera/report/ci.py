@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
+from urllib.parse import quote
 from xml.etree import ElementTree as xml
 
 from opera import __version__
-from opera.console import one_line, option, plural
+from opera.console import block, one_line, option, plural
 from opera.oracles.verdict import Verdict
+from opera.report.details import detail_of, evidence, lines, seen, title
 from opera.report.overview import Finding, Overview
 from opera.report.terminal import id_digits
 from opera.report.words import code, inline
@@ -51,13 +55,18 @@ def junit(view: Overview, workspace: str) -> str:
 
 def _add_outcome(case: xml.Element, finding: Finding, view: Overview, workspace: str) -> None:
     """Adds the failure of *finding* to its case, or the reason why the case is skipped."""
-    message = one_line(f"{finding.verdict.value} in {finding.converter or 'an unknown converter'}: {finding.summary}")
+    message = _sentence(finding)
     reason = view.known.get(finding.id)
     if reason is not None:
         xml.SubElement(case, "skipped", message=one_line(f"known: {reason}; {message}"))
         return
     failure = xml.SubElement(case, "failure", type=finding.verdict.value, message=message)
-    failure.text = "\n".join(_commands(finding, workspace))
+    failure.text = "\n".join([block("\n".join(lines(evidence(detail_of(finding))))), *_commands(finding, workspace)])
+
+
+def _sentence(finding: Finding) -> str:
+    """The title and what was seen, with a limit that no message of a compiler reaches by a signature."""
+    return one_line(f"{title(finding)}: {seen(finding)}", 1000)
 
 
 def _commands(finding: Finding, workspace: str) -> list[str]:
@@ -76,9 +85,14 @@ def _by_operator(findings: Iterable[Finding]) -> dict[tuple[str, str], list[Find
 
 
 def sarif(view: Overview, workspace: str) -> str:
-    """SARIF 2.1.0: a rule per verdict, a result per finding, with its fingerprint and the converter as its logical location."""
+    """SARIF 2.1.0 as GitHub takes it: a rule per verdict, and a result per finding, whose place is the finding's script."""
     rules = [
-        {"id": verdict.value, "shortDescription": {"text": verdict.meaning}}
+        {
+            "id": verdict.value,
+            "shortDescription": {"text": verdict.meaning},
+            "fullDescription": {"text": f"OPERA ran a test of a library on a compiler: {verdict.meaning}."},
+            "help": {"text": "`opera show ID` prints all facts of a finding."},
+        }
         for verdict in Verdict
         if any(each.verdict is verdict for each in view.findings)
     ]
@@ -99,18 +113,21 @@ def _result(finding: Finding, view: Overview, workspace: str) -> JsonObject:
     reason = view.known.get(finding.id)
     suppressions = [{"kind": "external", "status": "accepted", "justification": _plain(reason)}] if reason is not None else []
     converter = one_line(finding.converter or "unknown")
+    name = one_line(f"{finding.heading}/{converter}")
     return {
         "ruleId": finding.verdict.value,
         "level": _LEVELS.get(finding.verdict, "warning"),
-        "message": {"text": f"{_plain(finding.heading)}: {_plain(finding.summary)}\n{_commands(finding, workspace)[-1]}"},
+        "message": {"text": f"{_plain(finding.heading)}: {_plain(_sentence(finding))}\n{_commands(finding, workspace)[-1]}"},
         "locations": [
             {
-                "logicalLocations": [
-                    {"name": converter, "fullyQualifiedName": one_line(f"{finding.heading}/{converter}"), "kind": "function"}
-                ]
+                "physicalLocation": {
+                    "artifactLocation": {"uri": _script(finding, workspace)},
+                    "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2},
+                },
+                "logicalLocations": [{"name": converter, "fullyQualifiedName": name, "kind": "function"}],
             }
         ],
-        "partialFingerprints": {"opera/v1": finding.id},
+        "partialFingerprints": {"opera/v1": finding.id, "primaryLocationLineHash": f"{finding.id}:1"},
         "suppressions": suppressions,
         "properties": {
             "operators": [one_line(api) for api in finding.operators],
@@ -121,9 +138,16 @@ def _result(finding: Finding, view: Overview, workspace: str) -> JsonObject:
     }
 
 
+def _script(finding: Finding, workspace: str) -> str:
+    """The place of the finding's script as `opera reproduce` writes it, relative to the working folder, which is the repository in CI."""
+    folder = Path(os.path.relpath(workspace))
+    inside = folder if ".." not in folder.parts else Path(folder.name)
+    return quote((inside / "reproducers" / f"{finding.id}.py").as_posix())
+
+
 def _plain(text: str) -> str:
     """Foreign text in a message of SARIF, in which `[words](target)` is a link."""
-    return one_line(text).replace("](", "] (")
+    return one_line(text, 1000).replace("](", "] (")
 
 
 def markdown(view: Overview, workspace: str) -> str:
@@ -154,19 +178,11 @@ def markdown(view: Overview, workspace: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-_COLUMNS = ["id", "subject", "verdict", "stage", "converter", "tests", "summary"]
+_COLUMNS = ["id", "subject", "finding", "seen", "tests"]
 
 
 def _row(finding: Finding) -> list[str]:
-    return [
-        f"`{finding.id[:8]}`",
-        _cell(finding.heading),
-        finding.verdict.value,
-        finding.stage.value if finding.stage else "",
-        _cell(finding.converter or ""),
-        f"{len(finding.tests):,}",
-        _cell(finding.summary),
-    ]
+    return [f"`{finding.id[:8]}`", _cell(finding.heading), _cell(title(finding)), _cell(seen(finding)), f"{len(finding.tests):,}"]
 
 
 def _table(header: list[str], rows: list[list[str]]) -> list[str]:
@@ -175,4 +191,4 @@ def _table(header: list[str], rows: list[list[str]]) -> list[str]:
 
 def _cell(text: str) -> str:
     """Foreign text in a table. A backslash before a bar would escape the bar's own."""
-    return inline(text, 160).replace("\\|", "\\ |").replace("|", "\\|")
+    return inline(text, 400).replace("\\|", "\\ |").replace("|", "\\|")

@@ -418,6 +418,20 @@ def title(finding: Finding) -> str:
     return what + when(finding)
 
 
+def described(result: StoredResult, api: str) -> tuple[str, str]:
+    """Title of the finding that *result*, a test of *api*, would be alone, and what was seen."""
+    finding = Finding(
+        str(result.fingerprint), result.at_fault, result.frontend, result.route, (api,), result.verdict, result.stage, result.converter,
+        one_line(headline(result.verdict, result.detail, result.compiler)), result, (result,), (str(result.fingerprint),), (),
+    )  # fmt: skip
+    return title(finding), seen(finding)
+
+
+def titles_in(workspace: Workspace) -> dict[str, str]:
+    """The title of the finding of each failing test."""
+    return {test.test: title(finding) for finding in findings_among(workspace, queries.apis(workspace)) for test in finding.tests}
+
+
 def detail_of(finding: Finding) -> Detail:
     """What the reduced instance left behind; the representative without a reduction."""
     case = reduced(finding)

@@ -20,6 +20,8 @@ class Support(enum.Enum):
     INCONSISTENT = "inconsistent"
     EXPORT = "export"
     """The exporter between library and compiler failed."""
+    PARTLY = "partly"
+    """Some instances pass, and the compiler declines the others. A cell has it, an instance does not."""
     PASS = "pass"
     UNSUPPORTED = "unsupported"
     FLAKY = "flaky"
@@ -40,7 +42,7 @@ class Support(enum.Enum):
         return self in (Support.CRASH, Support.INCONSISTENT)
 
 
-_RESULTS = frozenset({Support.CRASH, Support.INCONSISTENT, Support.EXPORT, Support.PASS, Support.UNSUPPORTED})
+_RESULTS = frozenset({Support.CRASH, Support.INCONSISTENT, Support.EXPORT, Support.PARTLY, Support.PASS, Support.UNSUPPORTED})
 _KINDS: Mapping[Verdict, Support] = {
     Verdict.PASS: Support.PASS,
     Verdict.CRASH: Support.CRASH,
@@ -73,6 +75,11 @@ class Cell:
         return sum(count for kind, count in self.counts.items() if kind.is_result)
 
     @property
+    def taken(self) -> int:
+        """Those of them that the compiler gets and does not decline."""
+        return self.instances - sum(self.counts.get(kind, 0) for kind in (Support.UNSUPPORTED, Support.EXPORT))
+
+    @property
     def inconclusive(self) -> int:
         """Distinct instances that were tested and say nothing about the subject."""
         return sum(self.counts.get(kind, 0) for kind in (Support.FLAKY, Support.UNDEFINED, Support.INVALID))
@@ -85,7 +92,8 @@ class Cell:
     @property
     def support(self) -> Support:
         """The worst kind of all instances; one without a result only if no instance has another kind."""
-        return next(kind for kind in Support if self.counts.get(kind))
+        worst = next(kind for kind in Support if self.counts.get(kind))
+        return Support.PARTLY if worst is Support.PASS and self.counts.get(Support.UNSUPPORTED) else worst
 
 
 @dataclass(frozen=True)
@@ -122,6 +130,13 @@ class Matrix:
         """Number of operators of each kind on a subject."""
         found = Counter(self.cells[api, column].support for api in self.operators)
         return {kind: found[kind] for kind in Support if kind in found}
+
+    def instances(self, column: Column) -> Cell:
+        """All instances on a subject as one cell."""
+        counts = Counter[Support]()
+        for api in self.operators:
+            counts.update(self.cells[api, column].counts)
+        return Cell(counts)
 
     def state(self, api: str) -> Support:
         """The worst outcome of an operator on any subject."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from opera.compilers.registry import has_script
@@ -145,10 +145,21 @@ _PLAIN_INTERVAL = 30.0
 _LIVE_INTERVAL = 0.2
 
 
+Describe = Callable[[StoredResult, str], tuple[str, str]]
+"""Title and evidence of a failing test and its API."""
+
+
+def _plainly(result: StoredResult, api: str) -> tuple[str, str]:
+    return f"{api}: {result.verdict.value}", headline(result.verdict, result.detail, result.compiler)
+
+
 class CampaignProgress:
     """Writes to standard error. The first test of each new finding is printed at once, with the command that reproduces it."""
 
-    def __init__(self, subject: str, workspace: str, *, quiet: bool = False, live: bool | None = None) -> None:
+    def __init__(
+        self, subject: str, workspace: str, *, quiet: bool = False, live: bool | None = None, describe: Describe | None = None
+    ) -> None:
+        self._describe = describe or _plainly
         self._subject = subject
         self._workspace = workspace
         self._quiet = quiet
@@ -178,10 +189,9 @@ class CampaignProgress:
         self._verdicts[result.verdict.value] += 1
         if call is not None:
             self._findings += 1
-            where = f" in {one_line(result.converter)}" if result.converter else ""
-            stage = f" at {result.stage.value}" if result.stage else ""
-            self._say(f"new finding: {one_line(api)}: {result.verdict.value}{stage}{where}")
-            self._say(f"  {one_line(headline(result.verdict, result.detail, result.compiler))}")
+            title, seen = self._describe(result, api)
+            self._say(f"new finding: {one_line(title)}")
+            self._say(f"  {one_line(seen, 1000)}")
             self._say(f"  {one_line(call)}")
             command = "reproduce" if has_script(result.compiler, result.frontend) else "show"
             self._say(f"  {command}: opera {command} {result.fingerprint}{option(self._workspace)}")

@@ -248,6 +248,7 @@ def results_in(workspace: Workspace, scope: Scope) -> list[StoredResult]:
 class Side:
     """One side of a comparison. *versions*: the compiler's version and build, as text. *failures*: those among the results."""
 
+    workspace: Workspace
     name: str
     versions: str
     results: tuple[StoredResult, ...]
@@ -289,4 +290,4 @@ def side(text: str, workspace: Path) -> Generator[Side]:
         label = ", ".join(f"{name} {value}" for name, value in shown)
         results = tuple(campaigns.results(found[0].id))
         name = f"{found[0].id} ({found[0].compiler}/{found[0].frontend})"
-        yield Side(name, label, results, tuple(failures_of(results, space)))
+        yield Side(space, name, label, results, tuple(failures_of(results, space)))

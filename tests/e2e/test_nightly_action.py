@@ -16,6 +16,7 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 from fake.harness import SITE, Lab, instance
+from sarif import objections
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -53,6 +54,50 @@ def test_the_workflow_passes_inputs_that_the_action_has() -> None:
     for name in ("compiler", "frontend"):
         assert given[name]["required"]
         assert ACTION["inputs"][name]["required"]
+
+
+PAGE = (ROOT / "docs" / "how-to" / "nightly.md").read_text(encoding="utf-8")
+
+
+def test_the_workflows_of_the_page_give_inputs_that_are_there_and_may_upload() -> None:
+    calling, action = (yaml.safe_load(block) for block in re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL))
+    job = calling["jobs"]["opera"]
+    assert job["uses"].endswith("/.github/workflows/nightly.yml@main")
+    assert job["with"].keys() <= NIGHTLY[True]["workflow_call"]["inputs"].keys()
+    assert job["with"]["upload-sarif"] is True
+    assert calling["permissions"]["security-events"] == "write"
+    assert action[1]["with"].keys() <= ACTION["inputs"].keys()
+    (upload,) = [step for step in ACTION["runs"]["steps"] if "upload-sarif" in str(step.get("uses"))]
+    (reports,) = [step["run"] for step in ACTION["runs"]["steps"] if "--sarif" in step.get("run", "")]
+    assert upload["with"]["sarif_file"] == "${{ inputs.reports }}/opera.sarif"
+    assert '--sarif="$REPORTS/opera.sarif"' in reports
+    table = set(re.findall(r"`([\w-]+)`", "".join(re.findall(r"^\| (`.*?) \|", PAGE.partition("## The first night")[0], re.MULTILINE))))
+    assert table == NIGHTLY[True]["workflow_call"]["inputs"].keys() - {"opera-repository", "opera-ref", "timeout-minutes", "python-version"}
+
+
+def test_the_commands_elsewhere_run_as_the_page_has_them(lab: Lab) -> None:
+    """On the fake compiler, whose instances no host records: the corpus of a file stands for `opera extract`."""
+    first, other = (re.findall(r"^\$ (.*)$", block, re.MULTILINE) for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL))
+    here = {"opera extract --lib onnx": "opera import corpus.jsonl", "--compiler tvm --frontend onnx": "--compiler fake --frontend fake"}
+
+    def typed(lines: list[str], commit: str) -> list[int]:
+        codes: list[int] = []
+        for line in lines:
+            for printed, ours in here.items():
+                line = line.replace(printed, ours)
+            shell = {**os.environ, "PYTHONPATH": str(SITE), "OPERA_FAKE_STATE": str(lab.state), "COMMIT": commit, "PY": sys.executable}
+            command = f'opera() {{ "$PY" -m opera "$@"; }}\n{line}'
+            codes.append(subprocess.run(["bash", "-c", command], cwd=lab.folder, env=shell, capture_output=True, check=False).returncode)
+        return codes
+
+    assert typed(first, "monday") == [0, 0, 0]
+    assert typed(other, "tuesday") == [0, 0, 0, 0, 0], "nothing is new"
+    lab.add(instance("dies", "abort"))
+    assert lab.finish(lab.start("export", "jsonl", str(lab.folder / "corpus.jsonl"), module="opera")).code == 0
+    assert typed(first[:1] + other, "wednesday") == [0, 1, 0, 0, 1, 0], "a new failure, which is accepted at the end"
+    document = json.loads((lab.folder / "opera.sarif").read_text(encoding="utf-8"))
+    assert list(objections(document)) == []
+    assert sorted(len(each["suppressions"]) for each in document["runs"][0]["results"]) == [0, 1]
 
 
 @dataclass
@@ -140,7 +185,10 @@ def test_the_first_night_reports_all_failures_and_proposes_a_baseline(lab: Lab) 
     assert (first.code, first.failed) == (1, "Fail for new failures"), first.printed
     assert "### 1 finding" in first.summary
     assert "<html" in first.report("report.html")
-    assert json.loads(first.report("opera.sarif"))["runs"][0]["results"][0]["suppressions"] == []
+    document = json.loads(first.report("opera.sarif"))
+    assert document["runs"][0]["results"][0]["suppressions"] == []
+    assert list(objections(document)) == []
+    assert "| fake.crashes: crash at load |" in first.summary
     assert ElementTree.fromstring(first.report("junit.xml"))[0].get("failures") == "1"
     assert first.report("known.toml").count("[[failure]]") == 1
 

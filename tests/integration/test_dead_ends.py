@@ -73,3 +73,17 @@ def test_findings_of_two_compilers_are_not_put_together(lab: Lab) -> None:
     assert "fake/fake" in joined.stderr
     assert "fake-levelled/fake" in joined.stderr
     assert len(lab.opera("report", "--json").json["findings"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--lib", "torch"), "unknown library 'torch' (did you mean 'pytorch'?)"),
+        (("--lib", "onnx", "--source", "nothing"), "onnx has no source 'nothing'"),
+        (("--lib", "onnx", "--option", "nothing=1"), "has no option 'nothing'"),
+    ],
+)
+def test_an_extraction_of_a_wrong_name_leaves_no_workspace(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
+    outcome = commands.run("extract", *arguments, folder=tmp_path)
+    assert (outcome.code, message in outcome.stderr) == (2, True), outcome.stderr
+    assert list(tmp_path.iterdir()) == []

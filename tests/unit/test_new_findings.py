@@ -88,7 +88,7 @@ def test_junit_skips_known_findings_and_has_one_outcome_per_case(workspace: Work
     assert all(len(case) <= 1 for case in cases)
     assert len({case.get("name") for case in cases}) == len(cases)
     (skipped,) = root.iter("skipped")
-    assert str(skipped.get("message")).startswith("known: reported | upstream; crash in Relu")
+    assert str(skipped.get("message")).startswith("known: reported | upstream; Relu: crash at load: InternalError: cannot convert")
     for suite in root:
         counts = {"tests": len(suite), "failures": len(suite.findall("*/failure")), "skipped": len(suite.findall("*/skipped"))}
         assert {name: suite.get(name) for name in counts} == {name: str(count) for name, count in counts.items()}
@@ -107,8 +107,8 @@ def test_markdown_lists_known_findings_apart(workspace: Workspace) -> None:
     text = opera("report", "--baseline", "known.toml", "--markdown", "-")[0]
     new, _, known = text.partition("<summary>1 known finding</summary>")
     assert "### 2 new findings" in new
-    assert "| Relu |" not in new
-    assert "| Relu |" in known
+    assert "| Relu: crash at load |" not in new
+    assert "| Relu: crash at load | InternalError: cannot convert value 17 of Relu |" in known.replace("`", "")
     assert "`reported \\| upstream` |" in known
 
 

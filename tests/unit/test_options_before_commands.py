@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 import pytest
 
 from opera.cli import command as opera
 from opera.cli.help import _EVERYWHERE, COMMON, options_by_heading
+from opera.cli.options import Duration, OutputFile, Size
 
 
 def commands(group: click.Group, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:
@@ -55,3 +57,20 @@ def test_options_of_every_command_are_known_without_one() -> None:
 @pytest.mark.parametrize("arguments", [("--wrokspace", "D", "run"), ("--arbiters", "report"), ("--known", "x")])
 def test_an_option_of_no_such_command_stays_unknown(arguments: tuple[str, ...]) -> None:
     assert refused(*arguments).startswith(f"No such option {arguments[0]!r}")
+
+
+@pytest.mark.parametrize("path", COMMANDS, ids=" ".join)
+def test_no_time_and_no_memory_are_usage_errors(path: tuple[str, ...]) -> None:
+    for option in (each for each in COMMANDS[path].params if isinstance(each.type, Duration | Size)):
+        for value in ("0", "0.0"):
+            with pytest.raises(click.BadParameter, match=f"'{value}' is no (time|memory) at all; write e.g."):
+                option.type.convert(value, option, None)
+        assert option.type.convert("1" if isinstance(option.type, Size) else "1ms", option, None)
+
+
+def test_a_folder_that_an_output_needs_is_made_and_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    OutputFile().convert(str(tmp_path / "reports" / "page.html"), None, None)
+    assert capsys.readouterr().err == f"the folder {tmp_path / 'reports'} does not exist, and is made\n"
+    for there in ("page.html", "-"):
+        OutputFile().convert(there, None, None)
+    assert capsys.readouterr().err == ""

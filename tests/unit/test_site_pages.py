@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from html import escape
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,7 +37,7 @@ def test_each_finding_has_an_anchor_facts_and_its_script_on_the_page_of_its_tabl
     for table in SITE.findings():
         page = pages[f"findings/{table.subject}.md"]
         generated = SimpleNamespace(file=SimpleNamespace(generated_by="a hook"))
-        html = SITE.on_page_content(re.sub(r"^(@block.*)$", r"<p>\1</p>", page, flags=re.MULTILINE), generated, CONFIG, None)
+        html = SITE.on_post_page(page, generated, CONFIG)
         for finding in table.findings:
             assert f"{{ #{finding.name} " in page
             assert escape(table.script(finding).read_text(encoding="utf-8"), quote=False) in html
@@ -53,6 +52,7 @@ def test_a_compiler_has_a_page_with_its_routes_rules_filters_and_findings(pages:
     assert all(f"| `{route.frontend}` | `{route.name}` |" in page for route in adapter.routes)
     assert page.count("\n| `", page.index("## Unsupported"), page.index("## Findings")) == len(adapter.unsupported)
     assert page.count("](../findings/") == sum(table.compiler == name for table in SITE.findings())
+    assert page.count(f"](../badges/{name}-") == sum(each.compiler == name for each in SITE.campaigns())
     assert "(filters.md#precision-policy)" in page
     assert "\n## precision-policy\n" in pages["compilers/filters.md"]
 

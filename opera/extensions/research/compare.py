@@ -39,13 +39,13 @@ class Spread:
         return {name: round(value, digits) for name, value in vars(self).items()}
 
 
-def spread(values: Sequence[float]) -> Spread:
-    """Mean, standard deviation and interval of *values*, one value for each seed."""
+def spread(values: Sequence[float], most: float = math.inf) -> Spread:
+    """Mean, standard deviation and interval of *values*, one value for each seed; they, and the interval, lie between 0 and *most*."""
     mean = statistics.fmean(values)
     sd = statistics.stdev(values) if len(values) > 1 else 0.0
     point = _STUDENT[len(values) - 2] if 2 <= len(values) <= len(_STUDENT) + 1 else 1.96
     margin = point * sd / math.sqrt(len(values))
-    return Spread(mean, sd, mean - margin, mean + margin)
+    return Spread(mean, sd, max(mean - margin, 0.0), min(mean + margin, most))
 
 
 @dataclass(frozen=True)
@@ -129,10 +129,8 @@ def detections(
                 found = list(pool.map(_shared, tasks))
         finally:
             _SHARED.pop()
-    gathered: dict[str, list[Detection]] = {name: [] for name in names}
-    for (name, _), part in zip(tasks, found, strict=True):
-        gathered[name].extend(part)
-    return gathered
+    by_seed = {(name, seed): each for (name, part), rows in zip(tasks, found, strict=True) for seed, each in zip(part, rows, strict=True)}
+    return {name: [by_seed[name, seed] for seed in range(seeds)] for name in names}
 
 
 def as_run(recorded: RecordedRun) -> Figures | None:
@@ -166,9 +164,9 @@ def figures(found: Sequence[Detection], *, timed: bool) -> Figures:
     """The figures over several orders of the same tests."""
     faults = len(found[0].positions)
     return Figures(
-        apfd=spread([apfd(each.positions, each.tests) for each in found]),
-        apfdc=spread([apfdc(each) for each in found]) if timed else None,
-        rauc={percent: spread([rauc(each.positions, each.tests, percent) for each in found]) for percent in QUARTERS},
+        apfd=spread([apfd(each.positions, each.tests) for each in found], 1),
+        apfdc=spread([apfdc(each) for each in found], 1) if timed else None,
+        rauc={percent: spread([rauc(each.positions, each.tests, percent) for each in found], 1) for percent in QUARTERS},
         tests=[spread([each.positions[k] for each in found]) for k in range(faults)],
         seconds=[spread([each.costs[k][0] for each in found]) for k in range(faults)] if timed else [],
     )

@@ -37,6 +37,7 @@ class RecordedTest:
         seconds: Wall time of all its tests; 0 where it was not measured.
         faults: Findings that its tests revealed.
         coverage: Numbers of the frontend's statements that its tests ran; None where that was not measured.
+        verdicts: Verdict of each input form; `exporter` if the exporter before the compiler failed; empty where that was not recorded.
     """
 
     id: str
@@ -44,6 +45,7 @@ class RecordedTest:
     seconds: float = 0.0
     faults: frozenset[str] = frozenset()
     coverage: frozenset[int] | None = None
+    verdicts: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def _nothing() -> Mapping[str, int]:
@@ -122,6 +124,8 @@ def _documents(recorded: RecordedRun) -> Iterator[JsonObject]:
             document["faults"] = sorted(test.faults)
         if test.coverage is not None:
             document["coverage"] = _runs(sorted(test.coverage))
+        if test.verdicts:
+            document["verdicts"] = dict(test.verdicts)
         yield document
 
 
@@ -145,6 +149,7 @@ class _Row(msgspec.Struct):
     place: Count | None = None
     faults: list[Name] = []
     coverage: list[tuple[Count, Count]] | None = None
+    verdicts: dict[Name, Name] = {}
 
     def test(self) -> RecordedTest:
         """Raises ValueError if the instance is malformed, or the coverage has more statements than any compiler."""
@@ -152,7 +157,7 @@ class _Row(msgspec.Struct):
         if runs is not None and sum(length for _, length in runs) > _MOST_STATEMENTS:
             raise Malformed(f"coverage of more than {_MOST_STATEMENTS:,} statements")
         statements = None if runs is None else frozenset(number for first, length in runs for number in range(first, first + length))
-        return RecordedTest(self.id, decode_instance(self.instance), self.seconds, frozenset(self.faults), statements)
+        return RecordedTest(self.id, decode_instance(self.instance), self.seconds, frozenset(self.faults), statements, self.verdicts)
 
 
 def read_recorded(path: Path) -> RecordedRun:
@@ -233,8 +238,11 @@ def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Map
     corpus = Corpus(workspace)
     seconds: dict[str, float] = defaultdict(float)
     failures = list(Campaigns(workspace).results(campaign.id, failures=True))
+    verdicts: dict[str, dict[str, str]] = defaultdict(dict)
     for result in Campaigns(workspace).results(campaign.id):
         seconds[result.instance] += sum(result.seconds.values())
+        by_exporter = result.exporter is not None and result.verdict.is_failure
+        verdicts[result.instance][result.form] = "exporter" if by_exporter else result.verdict.value
     instances = {key: slim(instance) for key, instance in corpus.instances(campaign.library) if key in seconds}
     lost = len(seconds) - len(instances)
     if lost:
@@ -254,6 +262,7 @@ def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Map
                 seconds=round(seconds[key], 4),
                 faults=frozenset(revealed.get(key, ())),
                 coverage=None if coverage is None else coverage.get(key, frozenset()),
+                verdicts=verdicts[key],
             )
             for key in sorted(instances)
         ],

@@ -24,6 +24,9 @@ def test_every_chosen_subject_tests_the_programs_and_the_command_can_be_typed_ag
     command = ("fuzz", "run", "--policy", "policy.toml", "-n", "8", "-j", "1", "--no-triage", "--json", "--subject", "onnxruntime")
     run = opera(*command, cwd=tmp_path)
     assert run.returncode in (0, 1), run.stderr
+    said = run.stderr.splitlines()
+    assert said[0] == "8 programs of the policy policy, without a time limit, on onnxruntime/onnx:onnx"
+    assert "1 of 1: onnxruntime/onnx:onnx" in said
     answer = json.loads(run.stdout)
     assert (answer["schema"], answer["subjects"]["onnxruntime/onnx:onnx"]["executed"], answer["left_out"]) == ("fuzz-run/1", 8, {})
     again = json.loads(opera(*command, cwd=tmp_path).stdout)

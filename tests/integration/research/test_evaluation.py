@@ -17,7 +17,7 @@ from fake.harness import Lab, Outcome, instance
 from opera.errors import Exit, UserError
 from opera.extensions.research.artifact import read_artifact, subjects_in
 from opera.extensions.research.cli.evaluate import command
-from opera.extensions.research.compare import available, evaluate, order_of
+from opera.extensions.research.compare import available, evaluate, order_of, spread
 from opera.extensions.research.metrics import apfd, apfdc, detect, rauc
 from opera.extensions.research.recording import RecordedRun, read_campaign, read_recorded, write_recorded
 from opera.instance import Kind
@@ -53,6 +53,13 @@ def test_figures_are_those_of_their_definitions() -> None:
 
 def test_the_best_order_has_a_rauc_of_one_at_every_quarter() -> None:
     assert [rauc([1, 2, 3], 40, percent) for percent in (25, 50, 75, 100)] == [1.0] * 4
+
+
+def test_no_interval_of_a_share_leaves_it() -> None:
+    every = spread([0.999, 1.0, 0.995], 1)
+    assert (every.low < every.mean, every.high) == (True, 1)
+    assert spread([0.0, 0.01], 1).low == 0
+    assert spread([30.0, 40.0]).high > 40
 
 
 def test_an_order_that_leaves_a_revealing_test_out_is_no_order() -> None:

@@ -163,7 +163,11 @@ def test_new_and_compare_and_the_summary_of_a_run_go_by_cause_too(ours: Workspac
     reduce(ours, folding(2), "2" * 16, size(2))
     (new,) = told("report", "--new", "--campaign", "b")["findings"]
     assert new["id"] == "2" * 16
-    assert len(told("compare", "aaaa", "bbbb")["new"]) == 1
+    assert [len(told("compare", "aaaa", "bbbb")[name]) for name in ("new", "added")] == [0, 1], "A has not run the call"
+    assert code("compare", "aaaa", "bbbb") == 0
+    Campaigns(ours).write("aaaaaaaaaaaa", [(9, replace(folding(2), test="f" * 40, verdict=Verdict.PASS, fingerprint=None))])
+    assert [len(told("compare", "aaaa", "bbbb")[name]) for name in ("new", "added")] == [1, 0], "it passed there"
+    assert code("compare", "aaaa", "bbbb") == 1
 
 
 def test_a_changed_message_on_other_calls_too_may_be_another_bug(baseline: str, ours: Workspace) -> None:

@@ -20,6 +20,7 @@ from opera.extensions.opidiff.report import SuiteReport
 from opera.extensions.opidiff.running import LIBRARY, SuiteRunner, backends_of, selected
 from opera.extensions.opidiff.schema import json_schema
 from opera.extensions.opidiff.suite import Suite, load_suite
+from opera.report.details import described
 from opera.run.progress import CampaignProgress
 from opera.store.database import open_workspace
 from opera.workers.cores import usable_cores
@@ -203,7 +204,9 @@ def run(
     base = Settings("", LIBRARY, seed=seed, seeds=seeds, jobs=jobs, timeout=timeout, memory=memory)
     with open_workspace(workspace, write=True) as space:
         runner = SuiteRunner(space, config, base, form, classes_of(suite, config.trust))
-        outcome = runner.run(tests, backends, baseline, lambda subject: CampaignProgress(subject, str(workspace), quiet=quiet))
+        outcome = runner.run(
+            tests, backends, baseline, lambda subject: CampaignProgress(subject, str(workspace), quiet=quiet, describe=described)
+        )
         latency = runner.latency(outcome, backends, baseline, repeats) if repeats and not outcome.interrupted else {}
     report = SuiteReport(suite, outcome.rows, baseline, latency)
     for path, text in ((csv_file, report.csv), (junit_file, report.junit)):

@@ -27,7 +27,7 @@ from opera.oracles.verdict import Verdict
 from opera.pipeline import Pipeline
 from opera.report.terminal import print_finding
 from opera.run.campaign import Summary
-from opera.run.progress import CampaignProgress
+from opera.run.progress import CampaignProgress, clock
 from opera.store.database import open_workspace
 from opera.store.queries import Scope
 from opera.triage.runner import TriageOptions, Untried
@@ -111,6 +111,8 @@ def command(
         say(f"not drawn, because they are known to fail: {one_line(', '.join(known), 300)}")
         chosen = replace(chosen, without=tuple(dict.fromkeys((*chosen.without, *known))))
         name += f"-without-{hashlib.sha256(repr(known).encode()).hexdigest()[:8]}"
+    until = "without a time limit" if budget is None else f"for at most {clock(budget)}"
+    say(f"{plural(count, 'program')} of the policy {name}, {until}, on {', '.join(each.name for each in routes)}")
     file = workspace / _FILE.format(name=name, seed=seed)
     workspace.mkdir(parents=True, exist_ok=True)
     try:
@@ -127,6 +129,7 @@ def command(
         if seconds is not None and seconds <= 0:
             left_out[each.name] = _SPENT
             continue
+        say(f"{place + 1} of {len(routes)}: {each.name}")
         try:
             runs[each.name] = _run(each, workspace, seed, seconds, jobs, timeout, builds)
         except (EnvironmentBroken, NothingSelected) as error:
@@ -143,6 +146,7 @@ def command(
     untried: list[Untried] = []
     if triage and any(each.findings for each in runs.values()):
         for compiler in dict.fromkeys(each.compiler for each in routes if each.name in runs):
+            say(f"triage of what {compiler} fails")
             tally = Pipeline(workspace).triage(TriageOptions(compiler, chosen.language, causes=causes, jobs=jobs))
             untried += tally.untried
             for problem in tally.problems:

@@ -12,11 +12,12 @@ from opera.cli.help import HeadedCommand
 from opera.cli.names import CAMPAIGN, STRATEGY
 from opera.cli.options import JOBS, SEEDS, OutputFile, common
 from opera.config import load_config
-from opera.console import STDOUT, echo, plural, print_json, print_table, say
+from opera.console import STDOUT, check_outputs, echo, plural, print_json, print_table, say, write
 from opera.errors import Exit, UserError
 from opera.extensions.research.artifact import read_artifact, subjects_in
-from opera.extensions.research.compare import Figures, as_run, available, evaluate
+from opera.extensions.research.compare import Figures, as_run, available, detections, figures
 from opera.extensions.research.metrics import QUARTERS
+from opera.extensions.research.orders import as_csv, as_svg, read_ranking
 from opera.extensions.research.recording import RecordedRun, choose, history_of, read_campaign, read_recorded, write_recorded
 from opera.prioritize import get_strategy
 from opera.store import Campaigns
@@ -49,6 +50,14 @@ _SHARES = (0.5, 0.8)
     help="Strategy to evaluate (repeatable); by default all that can rank the campaign.",
 )
 @click.option(
+    "--ranking",
+    "rankings",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Order of another tool to evaluate: a file of `opera export ranking`, or one id of an instance a line (repeatable).",
+)
+@click.option(
     "--seeds", type=SEEDS, metavar="N", default=30, show_default=True, help="Number of orders of each strategy, under the seeds 0 to N - 1."
 )
 @click.option(
@@ -67,6 +76,10 @@ _SHARES = (0.5, 0.8)
     show_default="cores, at most 4",
     help="Number of parallel processes.",
 )
+@click.option(
+    "--csv", "table", type=OutputFile(), metavar="FILE", help="Write the figures of each strategy and seed as CSV; - is standard output."
+)
+@click.option("--plot", "picture", type=OutputFile(), metavar="FILE", help="Draw the findings over the tests as SVG; - is standard output.")
 @click.option(
     "--record",
     type=OutputFile(),
@@ -88,6 +101,9 @@ def command(
     seeds: int,
     jobs: int,
     history: tuple[Path, ...],
+    rankings: tuple[Path, ...],
+    table: Path | None,
+    picture: Path | None,
     record: Path | None,
     coverage: bool,
     workspace: Path,
@@ -99,6 +115,7 @@ def command(
     FILE is a recorded campaign. Without FILE, OPERA takes the campaign of --artifact, or one of the workspace. The row `(as it ran)` is
     the order in which the campaign itself ran, if that is known.
     """
+    check_outputs(as_json, table, picture)
     for name in strategies:
         get_strategy(name)
     if coverage and (record is None or file is not None or artifact is not None):
@@ -115,8 +132,14 @@ def command(
             print_json({**_head(recorded), "file": str(record), "strategies": {}})
         return Exit.CLEAN
     known = history_of(map(read_recorded, history))
-    found = evaluate(recorded, strategies or available(recorded), seeds, known, jobs)
+    orders = detections(recorded, strategies or available(recorded), seeds, known, jobs)
+    orders |= {each.stem: [read_ranking(each, recorded)] for each in rankings}
+    found = {name: figures(each, timed=recorded.timed) for name, each in orders.items()}
     itself = as_run(recorded)
+    if table is not None:
+        write(table, as_csv(orders, timed=recorded.timed))
+    if picture is not None:
+        write(picture, as_svg(orders, recorded.subject))
     if as_json:
         print_json(
             {
@@ -126,7 +149,7 @@ def command(
                 "as_run": None if itself is None else _document(itself),
             }
         )
-    else:
+    elif STDOUT not in (table, picture):
         _print(recorded, found if itself is None else {**found, _AS_RUN: itself}, seeds)
     return Exit.CLEAN
 

@@ -1,0 +1,109 @@
+// Filters the tables of "Can I use" and of the findings. The filters stand in the address. Without this file the pages are plain tables.
+"use strict";
+const form = document.querySelector("form.filters");
+const grid = document.querySelector("table.support");
+const rows = [...document.querySelectorAll(grid ? "table.support tbody tr" : "table.findings tbody tr")];
+const data = grid && JSON.parse(document.getElementById("data").textContent);
+const chosen = name => form.elements[name]?.value ?? "";
+const untold = {}; // tests by state, of a cell without a test
+
+// The tests that the filters select: by operator and subject, how many of each state.
+function selected(byForm) {
+  const [dtype, opset, rank, form_] = ["dtype", "opset", "rank", "form"].map(chosen);
+  const found = {};
+  for (const [operator, subject, d, o, r, f, state, tests] of data.rows) {
+    if ((dtype && data.dtypes[d] !== dtype) || (opset && String(o) !== opset) || (rank && String(r) !== rank)) continue;
+    if (form_ && data.forms[f] !== form_) continue;
+    const cell = ((found[data.operators[operator]] ??= {})[subject] ??= {});
+    cell[data.states[state]] = (cell[data.states[state]] ?? 0) + tests;
+  }
+  return found;
+}
+
+const sum = (counts, states) => states.reduce((all, state) => all + (counts[state] ?? 0), 0);
+const taken = counts => sum(counts, ["wrong", "crash", "pass"]);
+
+function stateOf(counts) {
+  const worst = data.states.find(state => counts[state]) ?? "untested";
+  return worst === "pass" && counts.declined ? "partly" : worst;
+}
+
+// As scripts/site_answers.py writes a cell.
+function fill(cell, counts) {
+  const state = stateOf(counts);
+  cell.className = state;
+  cell.counts = counts;
+  const link = cell.link ??= cell.querySelector("a");
+  if (state === "untested") return cell.replaceChildren(state);
+  const few = taken(counts) ? `${counts.pass ?? 0}/${taken(counts)}` : "";
+  link.innerHTML = `${state}<small>${few}${counts.declined ? ` +${counts.declined}` : ""}</small>`;
+  cell.replaceChildren(link);
+}
+
+function show() {
+  const words = chosen("q").toLowerCase().split(/\s+/).filter(Boolean);
+  const found = grid && selected();
+  let count = 0;
+  for (const row of rows) {
+    let matches;
+    if (grid) {
+      const cells = [...row.cells].slice(1);
+      cells.forEach((cell, subject) => fill(cell, found[row.dataset.name]?.[subject] ?? untold));
+      matches = !chosen("state") || cells.some(cell => cell.className === chosen("state"));
+    } else {
+      matches = ["compiler", "symptom", "layer", "version"].every(name => !chosen(name) || row.dataset[name] === chosen(name));
+    }
+    const text = `${row.dataset.text ?? row.dataset.name} ${row.cells[1].textContent}`.toLowerCase();
+    row.hidden = !(matches && words.every(word => text.includes(word)));
+    count += !row.hidden;
+  }
+  form.querySelector("output").textContent = `${count} of ${rows.length} ${grid ? "operators" : "findings"}`;
+}
+
+function fromAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  for (const field of form.elements) if (field.name) field.value = given.get(field.name) ?? "";
+  show();
+}
+
+function toAddress() {
+  const set = [...new FormData(form)].filter(([, value]) => value);
+  history.replaceState(null, "", set.length ? `#${new URLSearchParams(set)}` : location.pathname);
+  show();
+}
+
+// The details of a cell: counts, both shares, the findings, and the command that makes it again.
+function explain(event) {
+  const link = event.target.closest("td a");
+  if (!link) return;
+  event.preventDefault();
+  const cell = link.closest("td"), name = cell.parentElement.dataset.name;
+  const { compiler, frontend } = data.subjects[cell.cellIndex - 1];
+  const passed = cell.counts.pass ?? 0, takes = taken(cell.counts), all = takes + (cell.counts.declined ?? 0);
+  const share = whole => whole ? `${passed} of ${whole} (${Math.floor(100 * passed / whole)} %)` : "no test";
+  const part = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+  const list = document.createElement("dl");
+  const facts = { "right, of what it takes": share(takes), "right, of all": share(all) };
+  for (const state of data.states) if (cell.counts[state]) facts[state] = cell.counts[state];
+  for (const [label, text] of Object.entries(facts)) list.append(part("dt", label), part("dd", text));
+  const dialog = document.querySelector("dialog.cell");
+  dialog.replaceChildren(part("h3", `${name} on ${compiler}`), list);
+  if (!link.hash.startsWith("#make")) {
+    const findings = part("a", "its findings");
+    findings.href = link.href;
+    dialog.append(findings);
+  }
+  dialog.append(part("p", "Make it again:"));
+  dialog.append(part("pre", `${grid.dataset.extract} &&\nopera run --compiler ${compiler} --frontend ${frontend} -k ${name}`));
+  const close = part("button", "Close");
+  close.onclick = () => dialog.close();
+  dialog.append(close);
+  dialog.showModal();
+}
+
+form.hidden = false;
+form.addEventListener("input", toAddress);
+form.addEventListener("submit", event => event.preventDefault());
+addEventListener("hashchange", fromAddress);
+grid?.addEventListener("click", explain);
+fromAddress();
