@@ -36,7 +36,6 @@ SECTIONS = {
     "Corpora": {
         "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
         "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
-        "diff": ("opera.cli.diff", "Compare two corpora: what they share, and what they do not."),
         "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
     },
     "Settings": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ import pytest
 
 from opera.cli import command
 from opera.cli.options import guarded
-from opera.instance import Argument, Instance, Kind, Occurrence, Outcome, Tensor
+from opera.instance import Argument, DType, Instance, Kind, Occurrence, Outcome, Tensor
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
@@ -68,3 +68,16 @@ def held(folder: str) -> dict[str, tuple[Instance, list[Occurrence]]]:
         corpus = Corpus(space)
         pairs = [pair for library in corpus.libraries() for pair in corpus.instances(library)]
         return {key: (instance, corpus.provenance(key)) for key, instance in pairs}
+
+
+BIG = torch_call("big", Tensor((5000,), "uint8", bytes(range(250)) * 20))
+VARIOUS = (
+    torch_call("add", tensor(2, 3), 1.5, alpha=float("inf")),
+    torch_call("cat", [tensor(2), tensor(0)], dim=-1),
+    torch_call("to", tensor(2), DType("float64")),
+    torch_call("index", tensor(4), (slice(None, 2), None, ...)),
+    replace(torch_call("bad", tensor(1)), outcome=Outcome.RAISED, exception="RuntimeError"),
+    Instance("onnx", "ai.onnx.Relu", Kind.NODE, call=(Argument("X", tensor(2)),), context=(("opset", 14),)),
+    BIG,
+)  # fmt: skip
+"""Instances with values of many kinds."""

@@ -1,4 +1,4 @@
-"""The promises of export, import and diff: corpora in files, and comparisons of two corpora."""
+"""The promises of export and import: corpora in files."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import errno
 import gzip
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from fake.corpora import Run, fill, held, runner, tensor, torch_call
+from fake.corpora import BIG, VARIOUS, Run, fill, held, runner, tensor, torch_call
 
 from opera.compilers.adapter import Route
-from opera.instance import Argument, DType, Instance, Kind, Occurrence, Opaque, Outcome, Tensor, digest, encode_instance
+from opera.instance import Instance, Occurrence, Opaque, digest, encode_instance
 from opera.prioritize.ranking import rank
 from opera.store import Corpus
 from opera.store.corpus import Extraction
@@ -27,18 +26,6 @@ def run(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_
     """Runs a command of `opera` in a folder of its own."""
     monkeypatch.chdir(tmp_path)
     return runner(capfd)
-
-
-BIG = torch_call("big", Tensor((5000,), "uint8", bytes(range(250)) * 20))
-VARIOUS = (
-    torch_call("add", tensor(2, 3), 1.5, alpha=float("inf")),
-    torch_call("cat", [tensor(2), tensor(0)], dim=-1),
-    torch_call("to", tensor(2), DType("float64")),
-    torch_call("index", tensor(4), (slice(None, 2), None, ...)),
-    replace(torch_call("bad", tensor(1)), outcome=Outcome.RAISED, exception="RuntimeError"),
-    Instance("onnx", "ai.onnx.Relu", Kind.NODE, call=(Argument("X", tensor(2)),), context=(("opset", 14),)),
-    BIG,
-)  # fmt: skip
 
 
 def lines(path: str) -> list[dict[str, Any]]:
@@ -303,55 +290,3 @@ def test_what_cannot_be_imported_is_said(run: Run, arguments: tuple[str, ...], s
     done = run("import", *arguments, "--workspace", "w")
     assert (done.code, done.out) == (2, "")
     assert says in done.err
-
-
-# Comparison.
-
-
-def test_diff_lists_what_is_new_gone_and_changed_and_which_defaults_moved(run: Run) -> None:
-    fill("a", *VARIOUS[:3], torch_call("f", 1, defaults={"p": 0, "q": 1}), torch_call("f", 2, defaults={"p": 0, "q": 1}))
-    fill("b", *VARIOUS[1:4], torch_call("f", 2, defaults={"p": False, "r": None}), torch_call("f", 3, defaults={"p": False, "r": None}))
-    fill("b", torch_call("f", 4))
-    found = run("diff", "a", "b", "--json")
-    assert found.code == 0
-    assert found.json["a"] == {"path": "a", "instances": 5, "operators": 4, "sources": [], "problems": 0}
-    assert found.json["libraries"] == [
-        {
-            "library": "pytorch", "operators": {"new": 1, "gone": 1, "common": 3}, "instances": {"new": 3, "gone": 2, "common": 3},
-            "new": [{"api": "torch.index", "instances": 1}], "gone": [{"api": "torch.add", "instances": 1}],
-            "changed": [{"api": "torch.f", "a": 2, "b": 3, "new": 2, "gone": 1}],
-            "defaults": [
-                {"api": "torch.f", "parameter": "p", "a": "0", "b": "false"}, {"api": "torch.f", "parameter": "q", "a": "1", "b": None},
-                {"api": "torch.f", "parameter": "r", "a": None, "b": "null"},
-            ],
-        }
-    ]  # fmt: skip
-    table = run("diff", "a", "b").out
-    assert all(title in table for title in ("new operators", "gone operators", "changed operators", "changed defaults"))
-
-
-def test_diff_takes_files_and_workspaces_alike_and_names_versions(run: Run) -> None:
-    fill("a", *VARIOUS)
-    fill("b", *VARIOUS[2:], BIG)
-    with open_workspace(Path("a"), write=True) as space:
-        Corpus(space).record_extraction(Extraction("pytorch", "suite", "2.13.0", 3, 1, 1, {}, 0.1))
-    for name in ("a", "b"):
-        run("export", "jsonl", f"{name}.jsonl", "--workspace", name)
-    expected = run("diff", "a", "b", "--json").json["libraries"]
-    assert expected[1]["instances"] == {"new": 0, "gone": 2, "common": 4}
-    for pair in (("a.jsonl", "b"), ("a", "b.jsonl"), ("a.jsonl", "b.jsonl")):
-        assert run("diff", *pair, "--json").json["libraries"] == expected
-    assert "pytorch/suite 2.13.0" in run("diff", "a", "b").out
-    assert "pytorch/suite 2.13.0" in run("diff", "a.jsonl", "b").out
-
-
-def test_diff_narrows_down_and_refuses_what_is_not_there(run: Run) -> None:
-    fill("a", *VARIOUS)
-    fill("b", *VARIOUS[1:])
-    (only,) = run("diff", "a", "b", "--lib", "onnx", "--json").json["libraries"]
-    assert only["operators"] == {"new": 0, "gone": 0, "common": 1}
-    assert run("diff", "a", "b", "-k", "add", "--json").json["libraries"][0]["gone"] == [{"api": "torch.add", "instances": 1}]
-    assert run("diff", "a", "b", "--lib", "keras").code == 4
-    missing = run("diff", "a", "nowhere")
-    assert (missing.code, missing.out) == (2, "")
-    assert "nowhere does not exist" in missing.err

@@ -1,4 +1,4 @@
-"""Evaluation of strategies, on campaigns that ran a whole corpus."""
+"""Evaluation of strategies, on campaigns that ran a whole corpus, and comparison of corpora."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ COMMANDS = Commands(
     "Research",
     {
         "evaluate": ("opera.extensions.research.cli.evaluate", "Compare strategies by how early they reveal the findings."),
+        "diff": ("opera.extensions.research.cli.diff", "Compare two corpora: what they share, and what they do not."),
         "equipped": ("opera.extensions.research.cli.equipped", "Count the operators and settings that a compiler's tests cover."),
     },
 )

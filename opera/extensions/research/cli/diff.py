@@ -12,9 +12,9 @@ from opera.cli.help import HeadedCommand
 from opera.cli.names import LIBRARY
 from opera.cli.options import Count, common
 from opera.console import echo, one_line, plural, print_json, print_table, say
-from opera.corpus.comparison import Change, CorpusSide, LibraryDifference, compare, read_side
 from opera.corpus.selection import selector
 from opera.errors import Exit, NothingSelected
+from opera.extensions.research.corpora import Change, CorpusSide, LibraryDifference, compare, read_side
 from opera.untrusted import JsonObject
 
 SCHEMA = "diff/1"

@@ -1,0 +1,1 @@
+"""TensorRT, in an environment of its own: the adapter."""
