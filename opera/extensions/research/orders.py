@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import cast
 
+from opera.bounded_json import parsed_json
 from opera.console import one_line, plural
 from opera.errors import UserError
 from opera.extensions.research.metrics import QUARTERS, Detection, apfd, apfdc, detect, rauc
@@ -45,7 +45,7 @@ def read_ranking(path: Path, recorded: RecordedRun) -> Detection:
 def _instance(line: str) -> str:
     if not line.startswith("{"):
         return line
-    row = json.loads(line)
+    row = parsed_json(line.encode())
     return str(cast("dict[str, object]", row).get("instance", ""))
 
 

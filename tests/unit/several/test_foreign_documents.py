@@ -17,7 +17,6 @@ import numpy as np
 import pytest
 from hostile import SOUND
 from hypothesis import given, settings
-from opera.environments.build import record_of
 
 from opera import bundle
 from opera.cli.options import explain
@@ -25,6 +24,7 @@ from opera.config import load_config
 from opera.corpus.files import Problem, read_corpus, read_header
 from opera.corpus.readers import ImportOrigin
 from opera.errors import UserError
+from opera.extensions.environments.build import record_of
 from opera.extensions.generators.constraints import read_constraints
 from opera.extensions.generators.deeprel.instances import InstanceFile
 from opera.extensions.generators.hosts import docter as docter_host
