@@ -20,11 +20,12 @@ WHOLE = (
     "test_site_pages.py",
     "test_pages.py",
     "test_layers.py",
+    "test_named_commands.py",
     "test_revisions.py",
     "test_door.py",
     "test_absurd_arguments.py",
 )
-"""Tests of the repository as a whole: its pages and its table of options say what the extensions have."""
+"""Tests of the repository as a whole: its pages, messages and table of options say what the extensions have."""
 
 NAMES = (
     "test_completion.py::test_names_depend_on_what_stands_before",
