@@ -157,8 +157,9 @@ def terminal_width() -> int:
 
 
 def wrapped(text: str) -> None:
-    """Prints *text* in lines that the terminal holds."""
-    for line in textwrap.wrap(text, terminal_width(), subsequent_indent="  ", break_long_words=False):
+    """Prints *text* in lines that the terminal holds; on one line where the output is not a terminal."""
+    width = shutil.get_terminal_size((_LINE, 24)).columns
+    for line in textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False):
         echo(line)
 
 

@@ -19,7 +19,7 @@ from shown import ATTACKS, is_safe
 
 import opera
 from opera import console
-from opera.console import LiveLine, doing, print_table, say
+from opera.console import LiveLine, doing, print_table, say, wrapped
 
 ROOT = Path(opera.__file__).parent
 
@@ -190,3 +190,26 @@ def test_cells_that_differ_at_their_ends_do_not_look_the_same(capsys: pytest.Cap
     cells = [line.split()[0] for line in capsys.readouterr().out.splitlines()[2:]]
     assert len(set(cells)) == 4
     assert all(cell.endswith(str(number)) for number, cell in zip((1, 2, 3), cells[:3], strict=True))
+
+
+@pytest.mark.parametrize("width", [30, 60, 80, 120])
+def test_a_table_is_as_wide_as_the_terminal_and_loses_nothing(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    header = ["campaign", "tests", "seen by the last test", "verdicts"]
+    rows = [["706f4902d9cd", "7,177", "nothing at all", "pass 6,845, unsupported 301, undefined 14, crash 13, inconsistent 2"]]
+    print_table(header, rows)
+    shown = capsys.readouterr().out
+    assert max(map(len, shown.splitlines())) <= width
+    assert sorted(re.findall(r"[\w,]+", shown.replace("-", ""))) == sorted(re.findall(r"[\w,]+", " ".join(header + rows[0])))
+
+
+def test_a_sentence_is_wrapped_on_a_terminal_only(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "word " * 60 + "/a/path/that/nobody/may/break/" + "x" * 80
+    wrapped(text)
+    assert capsys.readouterr().out == text + "\n"
+    monkeypatch.setenv("COLUMNS", "60")
+    wrapped(text)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if len(line) > 60] == ["  " + text.split()[-1]]
