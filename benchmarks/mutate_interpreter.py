@@ -20,9 +20,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from stablehlo_suite import Case, cases, failure_of
+from tests.stablehlo_suite import Case, cases, failure_of
 
 PACKAGE = "opera.extensions.stablehlo.interpreter"
 MODULES = ("contraction", "control", "element", "elementwise", "indexing", "normalisation", "reductions", "shapes")
