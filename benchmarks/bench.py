@@ -88,7 +88,7 @@ class Figure:
 
     Attributes:
         name: What was measured.
-        value: Of OPERA; a median where it was measured several times.
+        value: Value of OPERA; a median where it was measured several times.
         unit: `tests/s` or `s`.
         bare: The figure of the bare loop; None if the figure has no bare loop, or if a compiler ended its process.
         tests: Number of tests; 0 where there are none.

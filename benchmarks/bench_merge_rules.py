@@ -144,7 +144,7 @@ class Worth:
 
     Attributes:
         joins: Pairs of findings that it joins.
-        wrong: Of these, pairs without a common cause.
+        wrong: Those of them without a common cause.
         needed: Pairs with a common cause that fall apart without it.
         spoilt: Pairs without a common cause that fall apart without it.
         causes: Campaign and cause of the needed pairs.

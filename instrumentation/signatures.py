@@ -21,7 +21,7 @@ class Signature(NamedTuple):
     """What is known of a callable's parameters.
 
     Attributes:
-        names: Of the positional parameters, in order.
+        names: Names of the positional parameters, in order.
         rest: Of the variadic parameter, if there is one.
         defaults: Name and JSON form of each known default.
     """

@@ -23,7 +23,7 @@ def parsed_json(text: str | bytes, *, unique: bool = False) -> object:
     """The JSON value that *text* is. NaN and infinite numbers are no JSON.
 
     Args:
-        text: Of a file.
+        text: Content of a file.
         unique: Whether a key that stands twice in one object is refused, as in files that people write; else the last one holds.
 
     Raises:

@@ -44,7 +44,7 @@ class Located:
     Attributes:
         file: Real path.
         module: Its name below one of the folders on the search path; None where it has none.
-        name: Of the class in the module, with dots.
+        name: Name of the class in the module, with dots.
     """
 
     file: Path

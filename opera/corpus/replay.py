@@ -34,7 +34,7 @@ class Called:
         reason: Why the call did not return; None where it did. `library-raised` where the library raised, another reason code of the
             template where the call could not be made, `process-signal`, `process-deadline` and the like where it ended its process.
         exception: Type of the exception, name of the signal, or the limit that was passed.
-        message: Of the exception.
+        message: Message of the exception.
     """
 
     chosen: Chosen

@@ -68,8 +68,8 @@ class Materialise:
     Attributes:
         instance: An `instance/1` document.
         key: Decides, with *seed*, what is drawn for values that were not kept.
-        seed: Of the inputs.
-        kind: Of artefact; None where the compiler takes the live module.
+        seed: Seed of the inputs.
+        kind: Kind of artefact; None where the compiler takes the live module.
         form: Input form.
         with_reference: Whether inputs and reference outputs are wanted as well.
     """

@@ -84,7 +84,7 @@ class TestState:
         artefact: The model, once it is known.
         failures: Judgements of the failing runs so far that a further run has to confirm, the earliest first.
         confirmed: The failure that was confirmed.
-        seconds: Of the library's side, by stage; those of the review stand under one name.
+        seconds: Seconds of the library's side, by stage; those of the review stand under one name.
         remade: How often the model was made again because its files were damaged.
     """
 
@@ -107,7 +107,7 @@ class DiffTest:
 
     Attributes:
         subject: `compiler/frontend`.
-        kind: Of artefact that its route needs; None where it takes the live module.
+        kind: Kind of artefact that its route needs; None where it takes the live module.
         route: Frontend and name of the route.
         document: Gives the `instance/1` document of an instance by its hash.
         lowest: The compiler's lowest optimisation level, where the tests run at a higher one and failures are tried there too.

@@ -44,7 +44,7 @@ class TestOutcome:
 
     Attributes:
         judgement: The verdict with its grounds.
-        fingerprint: Of a failure.
+        fingerprint: Fingerprint of a failure.
         bundle: Name in the cache of its inputs and reference outputs, where they could be made.
     """
 
@@ -80,7 +80,7 @@ class TestRunner:
     """The workers of one subject, on one route, with the settings of a campaign. Whoever sets *cancelled* makes the next run raise.
 
     Args:
-        settings: Of the campaign.
+        settings: Settings of the campaign.
         config: Says which interpreters to use.
         scratch: A folder of its own; the models of probes are cached there and go with it.
 

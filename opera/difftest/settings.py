@@ -50,9 +50,9 @@ class Settings:
         compiler, frontend, route: The subject; *route* None means the frontend's default.
         forms: Input forms to try.
         opsets: Opsets of ONNX that models declare; none for the lowest at which each is valid.
-        seed: Of the inputs and of the ranking.
+        seed: Seed of the inputs and of the ranking.
         seeds: How many input seeds to try, from *seed* on; only tests whose inputs are drawn run more than once.
-        strategy: Of the ranking.
+        strategy: Strategy of the ranking.
         keyword: `-k` expression.
         limit: Most tests.
         cap: Most instances per API, the first in ranked order.

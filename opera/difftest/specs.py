@@ -73,7 +73,7 @@ def compiler_spec(
         plugin: The compiler.
         libraries: The libraries of its routes.
         cache: Where models lie.
-        environment: Of its routes.
+        environment: Environment of its routes.
         chebyshev: The paper's single threshold instead of dtype-aware tolerances.
         level: The optimisation level; None for the default.
     """

@@ -23,9 +23,9 @@ class Test:
         instance: Hash of the instance.
         api: The API of the instance.
         form: Whether shape-like inputs are baked in, and the opset.
-        reference_key: Of the inputs and reference outputs in the cache.
-        artefact_key: Of the model in the cache.
-        seed: Of the inputs that are drawn.
+        reference_key: Key of the inputs and reference outputs in the cache.
+        artefact_key: Key of the model in the cache.
+        seed: Seed of the inputs that are drawn.
     """
 
     __test__ = False

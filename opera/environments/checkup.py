@@ -152,11 +152,11 @@ class Check:
     """The result of the check of one route of an adapter, or of one library.
 
     Attributes:
-        name: Of the adapter or the library.
+        name: Name of the adapter or the library.
         route: None for a library, and for an adapter that cannot be imported.
         state: Whether it works.
         reason: Why it does not, and what to do; empty where it does.
-        version: Of the compiler or the library.
+        version: Version of the compiler or the library.
         settings: Further versions and pinned settings.
         python: The interpreter of its worker.
         imported: The file that the worker has imported the compiler from: an own build is told by it.

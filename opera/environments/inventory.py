@@ -49,7 +49,7 @@ class Distribution:
 
     Attributes:
         name: As it calls itself.
-        version: Of it.
+        version: Its version.
         requires: Its requirements, as their texts.
     """
 

@@ -48,7 +48,7 @@ class SuiteDescription:
         files: Shell patterns of the names of files.
         package: The package in which they ship; empty where the user names the folder.
         runner: `pytest`, `unittest`, `script`, or `auto`: whichever fits the file.
-        arguments: Of pytest.
+        arguments: Arguments of pytest.
         shim: A pytest plug-in in instrumentation/shims that stands in for what the suite misses; empty for none.
         imports: Modules that most files import, in addition to the library: they are imported once for all files.
     """

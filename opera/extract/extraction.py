@@ -46,12 +46,12 @@ class ExtractOptions:
     Attributes:
         python: The interpreter of the environment that has the library.
         jobs: The most hosts that run at a time.
-        seed: Of the samples that sources draw.
+        seed: Seed of the samples that sources draw.
         only: Shell patterns; entries of the sources that match none are left out.
         options: Arguments of the hosts that override those of the description (`dtypes`).
         suite: The folder or file whose tests are run, for sources whose entries are files.
         runner: What runs such files; empty for what the description says.
-        arguments: Of pytest.
+        arguments: Arguments of pytest.
         timeout: Seconds per host; None for what the description says.
         ended: What an interrupted extraction of that source has behind it, by path.
     """

@@ -95,7 +95,7 @@ class SourceSummary:
         drops: The same by API and reason, without calls that are not worth a test.
         failed_shards: Hosts that died.
         seconds: Wall time.
-        version: Of the library.
+        version: Version of the library.
         files: Number of files; 0 for a source whose entries are none.
         kept: Files that an earlier, interrupted extraction had run already.
         tests: Outcomes of a suite's tests; None for a source that has no tests of its own.

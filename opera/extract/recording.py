@@ -89,7 +89,7 @@ class RecordingReader:
     Attributes:
         complete: Whether the last line was seen, i.e. the host came to its end.
         malformed: Number of lines that are not of the specified form.
-        version: Of the library; empty until the first line is read.
+        version: Version of the library; empty until the first line is read.
     """
 
     def __init__(self, path: Path) -> None:

@@ -27,7 +27,7 @@ class Request:
         python: The library's interpreter.
         recording: The file that the host writes, in the format of `opera.instrumentation.stream`.
         scratch: A folder for whatever else the host needs.
-        seed: Of everything random.
+        seed: Seed of everything random.
         shard: Which part of the source, counted from 0.
         shards: How many parts there are.
         after: Run only entries with a higher number than this.

@@ -94,8 +94,8 @@ class Tensor:
             were not kept, and then *constraint* says how to draw them.
         strides: In elements; None when contiguous.
         layout: `strided`, `sparse_coo`, `sparse_csr`, ...
-        constraint: Of the values seen.
-        distribution: Of the values to draw; only in tensors that a person described.
+        constraint: Range of the values seen.
+        distribution: Distribution of the values to draw; only in tensors that a person described.
     """
 
     shape: tuple[int, ...]

@@ -18,7 +18,7 @@ def feeds(model: Any, inputs: Mapping[str, Any]) -> dict[str, Any]:
 
     Args:
         model: An onnx.ModelProto; an input with an initializer does not count as an input.
-        inputs: Of the library's model, in its order.
+        inputs: Inputs of the library's model, in its order.
 
     Raises:
         ValueError: the model takes another number of inputs, of names that are not the library's.

@@ -29,7 +29,7 @@ def sample(tensor: Tensor, key: str, seed: int) -> Array:
     Args:
         tensor: What to draw for.
         key: Says which tensor this is, e.g. the instance's hash and the tensor's place.
-        seed: Of the campaign.
+        seed: Seed of the campaign.
     """
     if tensor.data is not None:
         return tensor_array(tensor)
@@ -41,11 +41,11 @@ def nudged(array: Array, scale: float, draw: int, place: int, computes_as: Mappi
     """*array* with every element off by the relative amount *scale*; integers stay as they are.
 
     Args:
-        array: Of a floating-point dtype in which *scale* is no rounding error.
+        array: Array of a floating-point dtype in which *scale* is no rounding error.
         scale: 0 changes nothing.
         draw: 0 for all up, 1 for all down, 2 and 3 for inputs at even and at odd places in opposite directions, else the seed of
             directions drawn at random.
-        place: Of the input among the inputs; each has directions of its own.
+        place: Place of the input among the inputs; each has directions of its own.
         computes_as: Dtypes and those that a compiler computes them as, to which they are rounded first.
     """
     narrow = (computes_as or {}).get(array.dtype.name)

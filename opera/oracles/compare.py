@@ -82,7 +82,7 @@ class Difference:
         distance: Largest absolute difference (Chebyshev), for `values`.
         allowed: What the tolerance allowed at that element.
         share: Share of the elements that differ, 0 to 1.
-        dtype: Of the library's output, where it is an array.
+        dtype: Dtype of the library's output, where it is an array.
         explained: Why this is no fault of the compiler (`precision-policy`, `ill-conditioned`, `tie`); None when nothing explains it.
     """
 

@@ -211,7 +211,7 @@ class _Neighbourhood:
         """The elements at which the library itself may give what the compiler gave.
 
         Args:
-            index: Of the output.
+            index: Index of the output.
             expected: The library's.
             actual: The compiler's.
             on_a_step: Whether inputs that lie exactly on a step count as well.

@@ -174,7 +174,7 @@ class GreedyOrder:
     """The rows of a `Coverage` by falling gain. Ends with the last row that adds something.
 
     Args:
-        coverage: Of the rows.
+        coverage: Coverage of the rows.
         ties: By row; of rows with equal gains, the one with the smaller number comes first.
     """
 

@@ -33,7 +33,7 @@ class Encoded:
     """Rows of features as codes.
 
     Attributes:
-        keys: Of the columns.
+        keys: Keys of the columns.
         classes: The classes of each column, in the order of their codes from 2 on.
         codes: One row for each that was given; a key that the row lacks is a class like any other.
         covered: One row for each that counts as covered from the start; 0 where it says nothing of a key.

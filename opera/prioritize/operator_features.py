@@ -52,8 +52,8 @@ class Signature:
     """The signature of an operator, as its instances show it.
 
     Attributes:
-        library: Of the operator.
-        kind: Of its instances.
+        library: Library of the operator.
+        kind: Kind of its instances.
         parameters: By name; whether each can be left out, and whether it repeats.
         slots: The same of the inputs of a graph's node, by place: their names are documentation, only attributes are read by name.
         outputs: Largest number of outputs.
@@ -109,7 +109,7 @@ class Read:
     """The features of an operator, in the form for storage.
 
     Attributes:
-        ids: Of its instances, by row.
+        ids: Ids of its instances, by row.
         outlines: What their signatures are made of: instances without values.
         outline_of: By row, the index of its outline.
         columns: Keys in the order of their columns, each with its classes in the order of their codes.

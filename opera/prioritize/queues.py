@@ -21,7 +21,7 @@ class Head:
     Attributes:
         lap: 0 while instances cover something new, 1 for those that differ but cover nothing new, 2 for copies.
         gain: Share of new features and pairs, 0 to 1, times the boost of a candidate that has one; in later laps that boost alone.
-        position: Of the candidate.
+        position: Position of the candidate.
     """
 
     lap: int
@@ -33,7 +33,7 @@ class OperatorQueue:
     """The instances of one operator in the order in which they should be run.
 
     Args:
-        coverage: Of the distinct rows.
+        coverage: Coverage of the distinct rows.
         copies: For each row the positions of the candidates that have it.
         boosted: Positions whose turn comes first among those that are otherwise equal.
     """
@@ -88,11 +88,11 @@ class Merged:
     Args:
         groups: The indices of the queues, in groups whose priorities rise and fall together.
         queue: Gives the queue of an index; asked for the first time when its turn may have come.
-        priority: Of a head of the queue with the given index, inside its group. It may fall while others are taken, and is greatest for a
-            head of lap 0 whose gain is that of *best*.
-        factor: Of the group with the given number: what its priorities are multiplied with. It may fall while others are taken; when it
-            may have risen, `risen` has to be told.
-        best: Of the queue with the given index, the largest gain that its head can have.
+        priority: Priority of the head of a queue inside its group, by index. It may fall while others are taken, and is greatest for a head
+            of lap 0 whose gain is that of *best*.
+        factor: Multiplies the priorities of a group, by number. It may fall while others are taken; when it may have risen, `risen` has to
+            be told.
+        best: Largest gain that the head of a queue can have, by index.
     """
 
     def __init__(

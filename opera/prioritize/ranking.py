@@ -111,11 +111,11 @@ def current_order(corpus: Corpus, compiler: str, route: Route, strategy: str, se
     """The instances as *strategy* ranks them: by its newest ranking, or by a new one if the corpus has changed, or with *history*.
 
     Args:
-        corpus: Of a workspace that is open for writing.
+        corpus: Corpus of a workspace that is open for writing.
         compiler: The compiler to test.
         route: Its route.
         strategy: The name of a strategy.
-        seed: Of the ranking.
+        seed: Seed of the ranking.
         history: What earlier campaigns showed; None where that does not count.
 
     Raises:

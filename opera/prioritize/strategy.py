@@ -50,7 +50,7 @@ class Ranked:
     """One place in a ranking.
 
     Attributes:
-        id: Of the candidate.
+        id: Id of the candidate.
         score: The strategy's score of the instance, without unit; never greater than the score of the rank before. 0 where
             nothing but turn or chance decided.
     """

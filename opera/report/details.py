@@ -157,7 +157,7 @@ class Details:
         provenance: Library tests that the instance came from, the first of them.
         provenance_total: How many there are.
         tests: The failing tests, the first of them.
-        versions: Of the library's and the compiler's side.
+        versions: Versions on the side of the library, and of the compiler.
         commands: What to type to go on.
         reduced: The reduced instance and what it took, line by line, or the reason for a missing reduction; empty if it was not tried.
         proof: What shows that the condition is the condition, line by line.

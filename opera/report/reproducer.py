@@ -138,7 +138,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
     Args:
         source_of: Gives the source of the library's model.
         case: What to show.
-        versions: Of library and compiler, as the test's campaign recorded them.
+        versions: Versions of library and compiler, as the test's campaign recorded them.
 
     Raises:
         UserError: the adapter has no script template for the frontend, or one that cannot be filled in; or a text of the instance would
@@ -232,7 +232,7 @@ def driving_code(adapter: type[Adapter], frontend: str, facts: Mapping[str, obje
     """The source that drives the compiler of *adapter*, made from its template for *frontend*.
 
     Args:
-        adapter: Of the compiler.
+        adapter: Adapter of the compiler.
         frontend: Model format.
         facts: The names that templates use: see docs/how-to/add-a-compiler.md. Without others, the source is for one script.
 

@@ -104,7 +104,7 @@ class ModelSources:
         Args:
             case: What to make.
             route: Its library and environment.
-            kind: Of artefact; None for no artefact.
+            kind: Kind of artefact; None for no artefact.
 
         Raises:
             EnvironmentBroken: as for a source.

@@ -24,8 +24,8 @@ class Adaptation:
 
     Attributes:
         strategy: Gives each next instance, and learns the outcomes of its tests.
-        context: Of its ranking.
-        part: Of an instance: those of a lower part are all run before those of a higher one.
+        context: Context of its ranking.
+        part: Part of an instance: those of a lower part are all run before those of a higher one.
     """
 
     strategy: Adaptive

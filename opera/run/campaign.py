@@ -97,7 +97,7 @@ class Summary:
         accepted: Tests that pass without a comparison, by reason.
         complete: Whether every planned test has its result.
         stopped_by: `limit`, `budget`, `maxfail` or `interrupt`; None when the corpus was exhausted.
-        versions: Of library and compiler.
+        versions: Versions of library and compiler.
     """
 
     campaign: str

@@ -17,8 +17,8 @@ class Earlier:
     """Finds the outcome of a test before its review.
 
     Args:
-        campaigns: Of the workspace.
-        identity: Of the tests of the campaign that runs.
+        campaigns: Campaigns of the workspace.
+        identity: Identity of the tests of the campaign that runs.
         cache: The folder of models, references and outputs.
     """
 

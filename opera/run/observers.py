@@ -24,7 +24,7 @@ class ProgressListener(Protocol):
         Args:
             campaign: Its id.
             total: Number of tests.
-            verdicts: Of the tests that have results already.
+            verdicts: Verdicts of the tests that have results already.
             new_findings: Those that earlier parts of the campaign found.
         """
         ...

@@ -104,7 +104,7 @@ def make_plan(
         forms: Input forms to try.
         wanted: On the name of an API.
         opsets: Opsets that models declare; none for the lowest at which each is valid.
-        seeds: Of the inputs that are drawn.
+        seeds: Seeds of the inputs that are drawn.
         limit: Most tests, of all shards together.
         cap: Most instances per API, of all shards together.
         shard: The part to plan; None for all of it.

@@ -21,8 +21,8 @@ class Remembered:
     """The words of both workers of a subject, kept in the workspace under the state of their environments.
 
     Args:
-        campaigns: Of the workspace.
-        workers: Of the subject.
+        campaigns: Campaigns of the workspace.
+        workers: Workers of the subject.
     """
 
     def __init__(self, campaigns: Campaigns, workers: SubjectSession) -> None:

@@ -30,7 +30,7 @@ class StoredResult:
         stage: Where it stopped; None when it did not get to a stage.
         reason: Why it is unsupported, invalid, undefined or flaky.
         converter: The conversion function that a failure belongs to.
-        fingerprint: Of a confirmed failure.
+        fingerprint: Fingerprint of a confirmed failure.
         detail: `failure` (as `opera.workers.failure.describe` makes it), `difference`, `log`.
         seconds: Wall time per stage.
         machine: Identity of the machine that ran it; None if it is unknown.

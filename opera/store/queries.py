@@ -161,7 +161,7 @@ class Wanted:
     """Which instances a query is about; None does not restrict.
 
     Attributes:
-        library, outcome: Of the instance.
+        library, outcome: Library and outcome of the instance.
         source: That the instance comes from.
         test: A shell pattern of the test that the instance comes from.
         besides: Select only instances that also come from another source than this one.
@@ -285,10 +285,10 @@ class SlowTest:
     Attributes:
         instance: Hash of its instance.
         api: What the instance calls.
-        verdict: Of the test.
-        seconds: Of all its stages.
+        verdict: Verdict of the test.
+        seconds: Seconds of all its stages.
         stage: Its most expensive stage.
-        stage_seconds: Of that stage.
+        stage_seconds: Seconds of that stage.
     """
 
     instance: str

@@ -21,7 +21,7 @@ class StoredReduction:
     """The outcome of the reduction of a failing test.
 
     Attributes:
-        fingerprint: Of the failure.
+        fingerprint: Fingerprint of the failure.
         test: The failing test that was reduced.
         finding: Identity of the finding: the fingerprint itself where there is no reduction.
         reason: The reason for a missing reduction; None for a reduction.

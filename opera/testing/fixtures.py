@@ -154,7 +154,7 @@ class FixtureCache:
     """The values of one cached fixture, by its arguments.
 
     Attributes:
-        name: Of the fixture's function.
+        name: Name of the fixture's function.
         values: The computed values.
     """
 

@@ -18,7 +18,7 @@ def functions_of(node: Any, name: str) -> tuple[Callable[..., Any], ...]:
 
     Args:
         node: The test, or its definition.
-        name: Of the fixture.
+        name: Name of the fixture.
     """
     return tuple(each.func for each in _definitions(node, name))
 

@@ -201,7 +201,7 @@ class Question:
 
     Attributes:
         compiler: Its compiler.
-        reduction: Of the failing test.
+        reduction: Reduction of the failing test.
         trial: The reduced instance, or the failing test if it was not reduced.
         difference: How the compiler differed from the library there.
     """

@@ -121,7 +121,7 @@ class Baseline:
         """Holds *failures* against the baseline.
 
         Args:
-            failures: Of the results that are checked.
+            failures: Failures of the results that are checked.
             tested: The first digits of the hashes of every instance that was tested.
             subjects: Subjects, or exporters with their frontends, that were tested.
         """

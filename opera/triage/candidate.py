@@ -131,7 +131,7 @@ class Candidate:
 
     Attributes:
         finding: Its identity.
-        fingerprint: Of its failing tests.
+        fingerprint: Fingerprint of its failing tests.
         representative: One of these tests.
         reduction: The result of reducing it.
         project: Prefixes of modules and parts of paths that belong to the compiler.

@@ -29,7 +29,7 @@ class Finding:
         id: The id under which it was first reported: of the ids that name it, the oldest.
         compiler: Who is at fault: the compiler, the exporter that failed before it, or the library where all compilers disagree with it.
         frontend: Model format.
-        route: Of the representative.
+        route: Route of the representative.
         operators: APIs of the failing instances, sorted.
         verdict, stage, converter: As the tests have them.
         summary: One line that says what goes wrong, safe to print.

@@ -71,7 +71,7 @@ class TriageOptions:
         again: Whether to forget earlier reductions of what is selected.
         arbiters: Whether to ask other compilers about wrong results.
         jobs: Reductions at a time.
-        budget: Of each reduction.
+        budget: Budget of each reduction.
     """
 
     compiler: str | None = None
@@ -89,7 +89,7 @@ class Untried:
     """Failing tests of one fingerprint that a limit left: no trigger found so far holds for them, and none of them was reduced.
 
     Attributes:
-        fingerprint: Of the tests; they are shown as the finding of this id.
+        fingerprint: Fingerprint of the tests; they are shown as the finding of this id.
         tests: Their ids, the smallest first.
         causes: Triggers of the fingerprint that were found.
     """

@@ -54,7 +54,7 @@ class WorkerPool:
 
     Args:
         posts: How each role is filled.
-        limits: Of every worker.
+        limits: Limits of every worker.
         slots: Most workers that are busy at a time.
         scratch: For the working folders of the workers.
         logs: Where the last words of workers are kept; None keeps none.

@@ -117,7 +117,7 @@ class Lost:
         detail: The signal's name, the exit status, or what the limit was.
         stage: Where it was; empty between tasks.
         log: The end of what it printed.
-        seconds: Of the stage it was in.
+        seconds: Seconds of the stage it was in.
     """
 
     cause: str

@@ -33,7 +33,7 @@ def run_saved(kind: str, data: bytes, tensors: Sequence[Any]) -> tuple[str, Sequ
     """What the backend makes of an artefact of its own, and the name of what captured it; None for kinds that it cannot run.
 
     Args:
-        kind: Of the artefact.
+        kind: Kind of the artefact.
         data: The artefact.
         tensors: The inputs, as tensors of the backend.
     """

@@ -22,7 +22,7 @@ def is_sound(proto: Any, inputs: Inputs) -> bool:
 
     Args:
         proto: The exported onnx.ModelProto.
-        inputs: Of the library's model; they are matched as compilers are given them.
+        inputs: Inputs of the library's model; they are matched as compilers are given them.
     """
     return _is_consistent(proto) and _takes(proto, inputs)
 

@@ -58,7 +58,7 @@ def module_source(
         instance: What the module calls.
         inputs: Its inputs.
         constants: The tensors that are no inputs: see `CallArguments.constants`.
-        seed: Of the module's parameters; None where it draws nothing.
+        seed: Seed of the module's parameters; None where it draws nothing.
         leaves: Where the tensors are in what the call returns; None for one tensor alone.
         in_place: Whether the call writes to its inputs, which therefore get copied.
         lazy: Whether parameters get their shapes, and their values, from the first call, which the worker makes after the seed 1.

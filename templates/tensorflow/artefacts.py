@@ -115,7 +115,7 @@ def run_exported(kind: str, data: bytes, inputs: Inputs) -> tuple[str, Sequence[
     The outputs are None where that implementation says that the model has none.
 
     Args:
-        kind: Of the artefact.
+        kind: Kind of the artefact.
         data: The artefact.
         inputs: Names and values of the inputs.
 

@@ -17,7 +17,7 @@ class Recipe:
     """How an environment is made.
 
     Attributes:
-        name: Of the environment.
+        name: Name of the environment.
         serves: Sections and names of opera.toml whose interpreter it becomes.
         requirements: What is installed, as pip takes it.
         pins: The constraints file; None for a third party's compiler, whose newest versions are installed.

@@ -69,8 +69,8 @@ def instance_of(test: TestCase, seed: int = 0, scalars: Scalars = Scalars.TENSOR
     """The instance of *test* for *seed*.
 
     Args:
-        test: Of a suite.
-        seed: Of what is drawn here.
+        test: Test of a suite.
+        seed: Seed of what is drawn here.
         scalars: How scalars are given.
         classes: Where classes that are not the library's come from.
 

@@ -47,8 +47,8 @@ class Latency:
     """The latency of a test on a backend.
 
     Attributes:
-        baseline: Of what it is compared with.
-        backend: Of the backend.
+        baseline: Figures of what it is compared with.
+        backend: Figures of the backend.
         with_feeding: Whether the backend's figures contain the conversion of inputs and outputs.
     """
 

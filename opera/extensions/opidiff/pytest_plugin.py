@@ -51,7 +51,7 @@ class _Session:
     Attributes:
         backends: On which tests run.
         rows: The result of each id and backend, by suite.
-        verdicts: Of all reports, by backend: how many have each verdict.
+        verdicts: Verdicts of all reports, by backend: how many have each verdict.
         compared: How many of them were compared with the library, or failed.
     """
 

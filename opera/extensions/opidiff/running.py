@@ -88,8 +88,8 @@ class SuiteRow:
 
     Attributes:
         test: The test, or side *a* of a pair.
-        id: Of the test or the pair.
-        seed: Of its inputs.
+        id: Id of the test or the pair.
+        seed: Seed of its inputs.
         backend: Its name as the command gave it.
         verdict: None where the test has not run yet.
         stage, reason: As results have them.
@@ -97,7 +97,7 @@ class SuiteRow:
         metrics: How far the outputs are from the baseline's.
         seconds: Wall time of the stages of the test; 0 for a test that did not run.
         instance: Hash of the instance; None for a test without an instance.
-        fingerprint: Of a failure.
+        fingerprint: Fingerprint of a failure.
         is_pair: Whether the row compares the sides of a pair.
         outputs, reference: Names in the cache.
     """

@@ -19,7 +19,7 @@ class Signature:
     """What is known of a callable's parameters.
 
     Attributes:
-        names: Of the positional parameters, in order.
+        names: Names of the positional parameters, in order.
         rest: Of the variadic parameter, if there is one.
         defaults: Name and value of each known default.
     """

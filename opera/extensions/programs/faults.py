@@ -17,7 +17,7 @@ class TypeFault:
     """A call that has no type.
 
     Attributes:
-        place: Of its binding in `main`; those before it are well typed.
+        place: Place of its binding in `main`; those before it are well typed.
         operator: Its name.
         arguments: The types of its arguments.
         why: What breaks a rule of types, as one line.

@@ -307,7 +307,7 @@ class Gathering:
     """`take`: the rows that indices name.
 
     Attributes:
-        dtype: Of the indices.
+        dtype: Dtype of the indices.
     """
 
     dtype: str = "int64"

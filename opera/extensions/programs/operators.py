@@ -101,7 +101,7 @@ class Operator:
         """What the argument at *place* has to be.
 
         Args:
-            place: Of the argument.
+            place: Place of the argument.
             arguments: The types of all arguments.
             attributes: The parameters of the call.
             finite: Whether results have to be finite; without, floating-point arguments may be anything on which a result is specified.

@@ -41,7 +41,7 @@ class Policy:
         insert: A file with programs whose bodies are inserted as a whole.
         inserted: The probability that a value of a type that one of them gives comes from it, and that a result is of such a type.
         blocks: The programs in that file.
-        most_elements: Of a tensor.
+        most_elements: Most elements that a tensor may have.
         most_work: Floating-point operations of a program, estimated.
         most_memory: Bytes of all values of a program.
     """

@@ -58,7 +58,7 @@ class _Opened:
     Attributes:
         instance: What holds it.
         program: With names by place.
-        values: Of the parameters and bindings of `main`.
+        values: Values of the parameters and bindings of `main`.
     """
 
     instance: Instance

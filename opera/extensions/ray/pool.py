@@ -77,7 +77,7 @@ class RayPool:
 
     Args:
         posts: How each role is filled; interpreters and paths have to be the same on every machine.
-        limits: Of every worker.
+        limits: Limits of every worker.
         slots: Stations; each takes one processor of the cluster.
         workspace: The workspace's folder on this machine.
         cluster: Where the stations are.

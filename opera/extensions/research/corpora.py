@@ -29,8 +29,8 @@ class CorpusSide:
     Attributes:
         path: Where it lies.
         instances: Hashes by operator.
-        defaults: Of the parameters of each operator, as JSON text; those of the instance with the smallest hash where they disagree.
-        versions: Of the library, by library and source, where known.
+        defaults: Defaults of the parameters of each operator, as JSON text; of the instance with the smallest hash where they disagree.
+        versions: Versions of the library, by library and source, where known.
         problems: What could not be read.
     """
 

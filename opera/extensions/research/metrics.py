@@ -19,7 +19,7 @@ class Detection:
 
     Attributes:
         tests: Number of tests.
-        positions: Of the first test that reveals each fault, rising.
+        positions: Positions of the first test that reveals each fault, rising.
         costs: Seconds until that test has ended, and the seconds of that test itself, in the order of *positions*.
         total: Seconds of all tests.
     """
@@ -36,7 +36,7 @@ def detect(order: Sequence[str], failing: Mapping[str, AbstractSet[str]], second
     Args:
         order: All tests, first to last.
         failing: The faults that a test reveals; others reveal none.
-        seconds: Of each test.
+        seconds: Seconds of each test.
 
     Raises:
         ValueError: a test of *failing* is not in *order*, or *order* has one twice.

@@ -32,7 +32,7 @@ class RecordedTest:
     """All tests of one operator instance: its input forms run one after the other, and count as one.
 
     Attributes:
-        id: Of the instance.
+        id: Id of the instance.
         instance: What a strategy needs of it; values of large tensors may be gone.
         seconds: Wall time of all its tests; 0 where it was not measured.
         faults: Findings that its tests revealed.

@@ -68,7 +68,7 @@ class Checked:
 
     Attributes:
         check: What it demands.
-        line: Of the text, counted from 1; 0 where that is not known.
+        line: Line of the text, counted from 1; 0 where that is not known.
         times: How often it was evaluated; 0 where the program never came by.
         mismatch: What is wrong, as one line; None where it holds.
         index, actual, expected: The first element that differs.
@@ -103,7 +103,7 @@ class Evaluated:
         results: Its results, where they were wanted and it ended.
         printed: What it prints, in the order of time.
         failure: Why it has none: what the interpreter said.
-        kind: Of the failure: `raised` by the interpreter, `inputs` that do not fit, a `type` that cannot be taken out of a program,
+        kind: Kind of the failure: `raised` by the interpreter, `inputs` that do not fit, a `type` that cannot be taken out of a program,
             `unknown` where the interpreter does not know an operation, `left-out` where the request said so.
     """
 
@@ -174,7 +174,7 @@ class Compose:
 
     Attributes:
         text: A module with a function `main`.
-        name: Of the function in the program.
+        name: Name of the function in the program.
         inputs: Its inputs.
         expected: What it has to give.
         tolerances: The largest difference of each result; None for one that has to be equal bit by bit.

@@ -22,10 +22,10 @@ class Operation:
         name: With its dialect, e.g. `stablehlo.add`.
         operands: The numbers of the values that it takes.
         results: The numbers of the values that it gives.
-        types: Of the results, as MLIR writes them.
+        types: Types of the results, as MLIR writes them.
         attributes: By name.
         regions: A block each.
-        line: Of the text, counted from 1; 0 where that is not known.
+        line: Line of the text, counted from 1; 0 where that is not known.
     """
 
     name: str

@@ -58,14 +58,14 @@ class Candidate:
     """A test to be exported.
 
     Attributes:
-        identity: Of the finding, or of the instance that passes.
-        api: Of the operator.
+        identity: Identity of the finding, or of the instance that passes.
+        api: Name of the operator.
         cases: What to show: the first that the library can rebuild.
         trigger: When it fails; empty if that is not known, or if it passes.
-        link: Of an issue; empty without one.
+        link: Link of an issue; empty without one.
         former: Other ids under which the finding was reported.
         more: How many more calls fail for the same cause, and of which operators; empty without others.
-        ids: Of the instance in the suites that it came from.
+        ids: Ids of the instance in the suites that it came from.
     """
 
     identity: str
@@ -112,7 +112,7 @@ class Candidates:
         compiler: Its name.
         tests: Known failures, then passing instances.
         elsewhere: Number of findings that are left out, because an exporter or the library is at fault.
-        versions: Of compiler and libraries, by name.
+        versions: Versions of compiler and libraries, by name.
     """
 
     compiler: str

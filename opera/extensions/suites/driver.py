@@ -65,7 +65,7 @@ class RouteFunction:
     """A function of the helper: how models of one frontend reach the compiler by one route.
 
     Attributes:
-        frontend, name: Of the route.
+        frontend, name: Frontend and name of the route.
         function: Its name.
         text: Its source.
         modules: Modules that it imports: a test without them is skipped.
@@ -124,7 +124,7 @@ def route_function(adapter: type[Adapter], frontend: str, route: str, versions: 
     """The function that drives the compiler of *adapter* by *route*.
 
     Args:
-        adapter: Of the compiler.
+        adapter: Adapter of the compiler.
         frontend: Model format.
         route: Name of the route.
         versions: As the campaign recorded them.

@@ -119,7 +119,7 @@ def export(
         config: Says which interpreter has which library and compiler.
         folder: New, empty, or of an earlier export.
         found: What to test.
-        form: Of the suite.
+        form: Form of the suite.
         style: How Python files look.
         recompute: Whether tests compute the expected outputs with the library.
         run: Whether each test runs before it is exported, and is left out if it does something else than it did in its campaign.

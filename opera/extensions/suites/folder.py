@@ -94,7 +94,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], names: Mapping[str, s
     """Writes the files of a suite, and removes those of an earlier export that it no longer has.
 
     Args:
-        folder: Of the suite.
+        folder: Folder of the suite.
         files: Content by path in the folder.
         names: Name of each test by identity.
         settings: For the manifest.

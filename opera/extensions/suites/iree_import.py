@@ -46,7 +46,7 @@ def imported(adapter: type[Adapter], models: Mapping[str, bytes], config: Config
     """The text of each model that the importer takes, by name.
 
     Args:
-        adapter: Of IREE; the code is that of its scripts.
+        adapter: Adapter of IREE; the code is that of its scripts.
         models: ONNX models by name.
         config: Says which interpreter has IREE.
         scratch: Folder for temporary files.

@@ -29,7 +29,7 @@ class Project:
 
     Attributes:
         root: Its folder with the configuration of pytest, or with its repository.
-        place: Of the suite, relative to *root*.
+        place: Place of the suite, relative to *root*.
         configuration: Name of the file in *root* that configures pytest; empty without one.
     """
 

@@ -61,9 +61,9 @@ class SuiteTest:
     """A test of a suite.
 
     Attributes:
-        name: Of its function.
-        identity: Of the finding, or of the instance that passes.
-        api, family: Of the operator.
+        name: Name of its function.
+        identity: Identity of the finding, or of the instance that passes.
+        api, family: Name and family of the operator.
         frontend, route: How the model reaches the compiler.
         imports: Import lines of the library's source.
         body: Its statements, without the final check.
@@ -81,7 +81,7 @@ class SuiteTest:
         environment: Variables that have to be set before the library is imported, as pairs.
         strict: Whether a known failure always fails; not if it depends on memory that nothing has written.
         more: As the candidate has it.
-        tolerance: Of the compiler's own tests, absolute and relative, where that is another than OPERA's; None where it decides nothing.
+        tolerance: Absolute and relative tolerance of the compiler's own tests, where it is not OPERA's; None where it decides nothing.
         is_loose: Whether the test has OPERA's tolerance in place of *tolerance*.
     """
 
@@ -130,7 +130,7 @@ def build(candidate: Candidate, sources: ModelSources, *, recompute: bool = Fals
         candidate: What to test.
         sources: Open.
         recompute: Whether the test computes the expected outputs with the library.
-        name: Of the test, if an earlier export gave it one.
+        name: Name of the test, if an earlier export gave it one.
 
     Raises:
         EnvironmentBroken: the library is absent, or cannot rebuild the model.

@@ -49,7 +49,7 @@ class Ran:
 
     Attributes:
         outcome: One of these words.
-        message: Of the exception, or the reason of a skip.
+        message: Message of the exception, or the reason of a skip.
         raised: Dotted name of what the test itself raised; empty without an exception.
     """
 
@@ -167,8 +167,8 @@ class _Plan:
 
     Attributes:
         root: The folder that they run in.
-        ids: Of the tests for pytest, relative to *root*, by name.
-        options: Of pytest.
+        ids: Ids of the tests for pytest, relative to *root*, by name.
+        options: Options of pytest.
         perturbed: What memory is filled with.
     """
 

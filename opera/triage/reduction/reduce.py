@@ -87,8 +87,8 @@ class Reducer:
 
     Args:
         runner: Runs instances of the test's subject.
-        fingerprint: Of the failure that must stay.
-        verdict: Of that failure.
+        fingerprint: Fingerprint of the failure that must stay.
+        verdict: Verdict of that failure.
         budget: What may be used.
         accepts: Tells valid variations.
         neighbours: Recorded tests of the operator.

@@ -29,8 +29,8 @@ class ParameterSlot(NamedTuple):
 
     Attributes:
         part: `build` for the constructor's, `call` for the call's.
-        name: Of the parameter.
-        kinds: Of value that it takes, or had; none where nothing is known.
+        name: Name of the parameter.
+        kinds: Kinds of values that it takes, or had; empty where nothing is known.
         place: Position within its part.
         required: Whether a call needs it.
     """

@@ -20,9 +20,9 @@ class ComparedApi:
     """An API as it is compared.
 
     Attributes:
-        name: Of the API.
+        name: Name of the API.
         shape: Names and kinds of its parameters.
-        behaviour: Of its recorded calls; empty without a recorded call.
+        behaviour: Behaviour of its recorded calls; empty without a recorded call.
     """
 
     def __init__(self, name: str, slots: Sequence[ParameterSlot], behaviour: Counter[tuple[int, str]]) -> None:

@@ -28,13 +28,13 @@ class ParameterConstraint(NamedTuple):
     """All that is known of one parameter.
 
     Attributes:
-        name: Of the parameter.
+        name: Name of the parameter.
         kinds: The types it may have, the likeliest first; none where nothing is known.
         required: Whether a call needs it.
         keyword: Whether it can be given by keyword only.
         rest: Whether it is variadic (`*tensors`).
         default: Its default, `MISSING` where it has none or one that is not known.
-        dtypes: Of a tensor, by canonical name; any where empty.
+        dtypes: Dtypes of a tensor, by canonical name; any where empty.
         ndims: Numbers of dimensions that a tensor may have; any where empty.
         shapes: Shapes that a tensor may have; any where empty.
         low: Smallest number allowed.

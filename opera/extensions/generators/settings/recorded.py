@@ -55,7 +55,7 @@ class Item(NamedTuple):
 
     Attributes:
         part: `build` for the constructor's, `call` for the call's.
-        name: Of the parameter.
+        name: Name of the parameter.
         value: A plain value, a `HeldTensor`, a `DtypeName`, a list or tuple of these, or what only the library knows.
         keyword: Whether it is passed by keyword.
     """

@@ -47,7 +47,7 @@ class Unreadable:
     """A program with a check outside the grammar, or a file that is no text.
 
     Attributes:
-        line: Of the file, counted from 1.
+        line: Line of the file, counted from 1.
         function: The function with which it begins; empty if there is none.
         message: What is wrong.
     """

@@ -39,7 +39,7 @@ def fold_file(config: Config, scratch: Path, source: SourceFile, limits: Limits,
         config: Says which interpreter of Python to use.
         scratch: A folder for working files.
         source: The file.
-        limits: Of the worker; the time is that of one program.
+        limits: Limits of the worker; the time is that of one program.
         interpreter: Which one evaluates.
         most: Elements that a folded result may have.
 

@@ -61,7 +61,7 @@ class Outcome:
 
     Attributes:
         file: As the user named it.
-        line: Of the file, on which the function begins; of an invalid program, the line that is wrong.
+        line: Line of the file, on which the function begins; of an invalid program, the line that is wrong.
         function: Its name; empty where the program could not be read.
         state: How it ended.
         program: The place of its program in the file, counted from 1.
@@ -105,7 +105,7 @@ class Conformance:
         config: Says which interpreter to use.
         scratch: A folder for working files.
         jobs: Most programs that are evaluated at a time.
-        limits: Of each worker; the time is that of one function.
+        limits: Limits of each worker; the time is that of one function.
         interpreter: Which one evaluates.
     """
 

@@ -56,7 +56,7 @@ def judge(outcomes: Sequence[Outcome], rows: Sequence[Known], files: Sequence[st
     """Judges *outcomes* by a list of known failures.
 
     Args:
-        outcomes: Of all functions that were evaluated.
+        outcomes: Outcomes of all functions that were evaluated.
         rows: The list.
         files: All that were read, also those without a function.
         folders: Those whose files were all read.

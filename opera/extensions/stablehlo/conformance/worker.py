@@ -49,7 +49,7 @@ class StableHloWorker:
     Args:
         config: Says which interpreter of Python to use.
         scratch: A folder for working files.
-        limits: Of the worker.
+        limits: Limits of the worker.
     """
 
     def __init__(self, config: Config, scratch: Path, limits: Limits) -> None:

@@ -29,7 +29,7 @@ class Compared:
 
     Attributes:
         check: What it demands.
-        line: Of the text; 0 where that is not known.
+        line: Line of the text; 0 where that is not known.
         actual: The value under check.
         expected: The value, or the constant, to compare with; None where that is what a probe wrote.
         probe, iteration: Which probe, and which of the values that it wrote.
