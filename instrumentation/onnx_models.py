@@ -25,7 +25,7 @@ BUILDERS = (("onnx.helper", "make_model"), ("onnx.parser", "parse_model"))
 
 
 def version() -> str:
-    """Of the library."""
+    """The version of the library."""
     return str(onnx.__version__)
 
 

@@ -389,5 +389,5 @@ def _module_context(module: Any) -> List[Json]:
 
 
 def version() -> str:
-    """Of the library."""
+    """The version of the library."""
     return str(torch.__version__)

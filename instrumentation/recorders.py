@@ -29,7 +29,7 @@ class Recording(Protocol):
     """A module that records a library."""
 
     def version(self) -> str:
-        """Of the library."""
+        """The version of the library."""
         ...
 
     def Recorder(self, stream: Stream, filters: Optional[Filters] = None) -> Recorder:

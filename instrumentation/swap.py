@@ -28,7 +28,7 @@ def around({variables}):
         return WATCH(args, kwargs)
         {variables}
 """
-"""Of the new code. All names but `args` and `kwargs` are replaced; the last line is never reached, and makes the free variables."""
+"""The new code. All names but `args` and `kwargs` are replaced; the last line is never reached, and makes the free variables."""
 
 
 class Swap:

@@ -23,7 +23,7 @@ Build = Callable[[str, object, int], Any]
 
 MAX_DEPTH = 32
 MAX_BITS = 256
-"""Of an integer."""
+"""Most bits of an integer."""
 MAX_TEXT = 1000
 """Characters of a name."""
 

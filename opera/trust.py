@@ -29,7 +29,7 @@ FILE_PATH = re.compile(r"file:(?P<file>[^\x00-\x1f]+\.py)::(?P<name>[A-Za-z_]\w*
 LIBRARY_HEADS = ("torch", "builtins", "math", "operator")
 """How the paths begin that PyTorch's list of operators decides on."""
 _MOST_BYTES = 8 * 2**20
-"""Of one source file; a longer one is no class that a person wrote."""
+"""Most bytes of a source file; a longer one is no class that a person wrote."""
 _MOST_FILES = 2_000
 
 
@@ -168,7 +168,7 @@ class Trust:
                     yield from (each for each in _files_below(folder, parts) if str(folder) not in self.bases or self.has(each))
 
     def hash(self, paths: Iterable[str]) -> str:
-        """Of the source of the classes at *paths*: 64 hexadecimal digits. Where the files lie does not enter.
+        """Hash of the source of the classes at *paths*: 64 hexadecimal digits. Where the files lie does not enter.
 
         Raises:
             Unfit: as `sources`, or a file cannot be read.

@@ -15,7 +15,7 @@ from opera.arrays import Array, dtype_name, to_bytes
 from opera.models.operators import is_name
 
 _LITERAL_CHARACTERS = 2400
-"""Of elements that are written out; longer ones are packed."""
+"""Most characters of elements that are written out; longer ones are packed."""
 _UNIFORM_ELEMENTS = 3
 """Number of equal elements from which on an array is written as one number and a shape."""
 WIDTH = 120

@@ -178,7 +178,7 @@ class TestRunner:
         return answer.name if isinstance(answer, FirstPass) else None
 
     def _fingerprint(self, judgement: Judgement) -> str | None:
-        """Of a failure."""
+        """The fingerprint of a failure; None for another verdict."""
         return judgement.symptom(self.settings.subject).fingerprint if judgement.verdict.is_failure else None
 
     def _is_sound(self, difftest: DiffTest, state: TestState, trial: TestCase) -> bool:

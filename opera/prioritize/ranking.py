@@ -18,9 +18,9 @@ from opera.store import Campaigns, Corpus, Workspace
 from opera.store.corpus import Ranking
 
 DEFAULT_STRATEGY = "opera"
-"""Of a ranking that is made before its campaign."""
+"""Strategy of a ranking that is made before its campaign."""
 CAMPAIGN_STRATEGY = "opera-adaptive"
-"""Of a campaign whose subject has no ranking yet."""
+"""Strategy of a campaign whose subject has no ranking yet."""
 
 
 def workspace_history(space: Workspace, compiler: str, route: Route) -> History:

@@ -147,7 +147,7 @@ class Candidate:
 
     @cached_property
     def operators(self) -> tuple[str, ...]:
-        """Of a program, the operators that its trigger needs, without dtypes; empty for other instances."""
+        """The operators that the trigger of a program needs, without dtypes; empty for other instances."""
         parts = () if self.trigger is None else parts_of(self.trigger.properties)
         return tuple(sorted({each.partition("(")[0] for each in parts}))
 

@@ -39,7 +39,7 @@ _SIGNED = (torch.int8, torch.int16, torch.int32)
 """Narrower than int64."""
 _INTEGERS = (*_SIGNED, torch.uint8, torch.int64)
 _MOST_ELEMENTS = 2**28
-"""Of the memory of a tensor with strides."""
+"""Most elements in the memory of a tensor with strides."""
 _WIDER = {"float16": "float64", "bfloat16": "float64", "float32": "float64", "complex32": "complex128", "complex64": "complex128"}
 _VIEWS = {"bfloat16": ("int16", "bfloat16"), "float8_e4m3fn": ("uint8", "float8_e4m3fn"), "float8_e5m2": ("uint8", "float8_e5m2")}
 

@@ -55,7 +55,7 @@ class Call:
 
     @property
     def schema(self) -> Any:
-        """Of its operator, at its opset; None for an operator that ONNX does not define."""
+        """The schema of its operator at its opset; None for an operator that ONNX does not define."""
         return schema_of(self.node, dict(self.opsets))
 
 

@@ -30,7 +30,7 @@ from opera.instance import Distribution
 from opera.instance.values import Number
 
 MOST_ELEMENTS = 2**28
-"""Of one tensor, as in recordings."""
+"""Most elements of a tensor, as in recordings."""
 MOST_VALUES = 100_000
 """That one test may make of its lists."""
 _UNUSED = {

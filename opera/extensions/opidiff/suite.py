@@ -22,7 +22,7 @@ from opera.extensions.opidiff.table import COMMON, DEVICES, OPERATIONS, SIDE, TE
 from opera.extensions.opidiff.tree import Budget, Mapping, Place, Scalar, Tree, parts_of, size_of
 
 MOST_TESTS = 200_000
-"""Of one suite, templates expanded."""
+"""Most tests of a suite, templates expanded."""
 MOST_ID = 500
 """Characters of an id as the file has it."""
 _MOST_EXPANDED_ID = 4_000

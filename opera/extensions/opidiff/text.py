@@ -13,7 +13,7 @@ from opera.extensions.opidiff.suite import MOST_TESTS
 from opera.extensions.opidiff.tree import MOST_NODES
 
 _MOST_VALUES = 900_000
-"""Of one file, so that OPERA reads it."""
+"""Most values of a file that OPERA still reads."""
 _MOST_BYTES = 15 * 2**20
 _SHARED = 2
 """Uses from which a node becomes a preset."""

@@ -19,7 +19,7 @@ from opera.extensions.opidiff.problems import SuiteProblem
 from opera.untrusted import Malformed, read_file
 
 MOST_BYTES = 16 * 2**20
-"""Of one file."""
+"""Most bytes of a file."""
 MOST_NODES = 5_000_000
 """Values of all files together, those that aliases repeat included."""
 MOST_WORK = 20_000_000

@@ -31,7 +31,7 @@ from opera.instance import Tensor, decode_value, encode_value
 SCHEMA = "program/1"
 _DEEPEST = 64
 _MOST_ELEMENTS = 2**26
-"""Of a tensor, and of all values of a program together: what has more would take gigabytes to evaluate."""
+"""Most elements of a tensor, and of all values of a program together: what has more would take gigabytes to evaluate."""
 
 
 class BadProgram(ValueError):

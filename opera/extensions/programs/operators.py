@@ -26,7 +26,7 @@ INTEGERS = ("int8", "int32", "int64", "uint8")
 NUMBERS = (*FLOATS, *INTEGERS)
 DTYPES = (*NUMBERS, "bool")
 DTYPE_LIST = "does not take"
-"""Of an operator whose dtypes do not have that of an argument: these are the dtypes that are generated, a language may have more."""
+"""Reason of an operator that does not take the dtype of an argument: these are the dtypes that are generated, a language may have more."""
 
 
 def _no_settings(target: Type, random: Random) -> Attributes:

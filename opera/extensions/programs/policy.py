@@ -106,9 +106,9 @@ SHIPPED: Mapping[str, Policy] = {
 }
 """The policies that come with OPERA."""
 _LARGEST = 10**15
-"""Of a number: sums of them stay finite."""
+"""Largest number: sums of such numbers stay finite."""
 _LONGEST = 2**14
-"""Of a dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
+"""Longest dimension: numpy refuses the shape of an empty tensor whose other sizes have too large a product."""
 _LIMITS = {"most_elements": 2**24, "most_work": MOST_WORK, "most_memory": 2**28}
 _SHARES = ("reuse", "literal", "conditional", "tuple", "function", "symbolic", "ill_typed", "inserted")
 

@@ -120,7 +120,7 @@ def _in_model(subject: Subject) -> Iterator[tuple[str, str]]:
 
 
 def _in_graph(graph: Any, outside: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Of an onnx.GraphProto; *outside* has the operators of the values that it sees."""
+    """The pairs in an onnx.GraphProto; *outside* has the operators of the values that it sees."""
     makers = dict(outside)
     for node in graph.node:
         name = str(node.op_type)

@@ -11,7 +11,7 @@ from opera.extensions.programs.program import Binding, Block, Call, Constant, Ex
 from opera.extensions.programs.types import IllTyped, TensorType, TupleType, Type, tensors_in
 
 MOST_TENSORS = 10_000
-"""Of a tuple, whose parts may be one tuple of tuples."""
+"""Most tensors in a tuple, whose parts may be one tuple of tuples."""
 
 
 def retyped(block: Block, outer: Mapping[str, Type], functions: Mapping[str, Function], registry: Registry) -> tuple[Block, Type]:

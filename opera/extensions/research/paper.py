@@ -16,7 +16,7 @@ from opera.prioritize.strategy import Candidate, Context, Ranked, by_operator, s
 from opera.prioritize.subspaces import subspace
 
 _DIGITS = 14
-"""Of a share: beyond these, equal shares of different operators may differ."""
+"""Digits of a share: beyond these, equal shares of different operators may differ."""
 
 
 class PaperStrategy:

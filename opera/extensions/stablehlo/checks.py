@@ -14,13 +14,13 @@ from opera.extensions.stablehlo.printing import element_text
 from opera.extensions.stablehlo.types import ElementType, Value, parts_of
 
 TOLERANCE = 1e-4
-"""Of `expect_almost_eq`, where the program names none."""
+"""Tolerance of `expect_almost_eq`, where the program names none."""
 CALL_TOLERANCE = 1e-3
-"""Of `custom_call @check.expect_almost_eq`, as the released tool has it."""
+"""Tolerance of `custom_call @check.expect_almost_eq`, as the released tool has it."""
 ULPS = 1
-"""Of `expect_close`, where a program in generic form names none."""
+"""Distance of `expect_close` in units in the last place, where a program in generic form names none."""
 CALL_ULPS = 3
-"""Of `custom_call @check.expect_close`, as the released tool has it."""
+"""Distance of `custom_call @check.expect_close`, as the released tool has it."""
 _FAR = np.iinfo(np.uint64).max
 
 

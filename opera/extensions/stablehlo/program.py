@@ -11,7 +11,7 @@ from opera.extensions.stablehlo.scanner import Cursor, TextError
 from opera.extensions.stablehlo.types import Value
 
 Attribute: TypeAlias = "bool | int | float | str | Value | list[Attribute] | dict[str, Attribute]"
-"""Of an operation: a flag, a number, a word, a name without its sign, a constant, or several of them."""
+"""An attribute of an operation: a flag, a number, a word, a name without its sign, a constant, or several of them."""
 
 
 @dataclass(frozen=True)

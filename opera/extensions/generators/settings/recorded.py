@@ -248,7 +248,7 @@ class Settings:
         return any(_common(each.name) == _common(name) and each.has(TENSOR) for signature in self._api.calls for each in signature)
 
     def _items(self, call: Call, number: int, items: list[Any]) -> list[Setting]:
-        """Of a list of tensors: no items, one item, and a first item of another dtype than the rest."""
+        """Settings of a list of tensors: no items, one item, and a first item of another dtype than the rest."""
         found = [_replacing(call, number, "items", "none", []), _replacing(call, number, "items", "one", items[:1])]
         first: Any = items[0] if len(items) > 1 else None
         if not isinstance(first, HeldTensor) or first.dtype == "string":
