@@ -35,7 +35,7 @@ _PROMISE = 100
 class OperaStrategy:
     """Greedy coverage of features and pairs of features per operator, shared fairly between families of operators.
 
-    Inside an operator an instance gains the share of its features, and of their pairs, that no instance before had; each counts
+    Inside an operator an instance gains the share of its features, and of their pairs, that no instance before had. Each counts
     less the more classes of its key are covered already, and what the defaults would show counts as covered. That gain is multiplied by
     the mean weight of its classes, which falls with the number of tests of whatever operator that had them, and rises with the version of
     the newest part that it uses. Between operators it is multiplied by the geometric mean of the number of aspects that the operator's

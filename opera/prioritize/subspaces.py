@@ -1,7 +1,7 @@
 """The value subspaces of the paper (equivalence class partitioning, section III-B).
 
-What the paper leaves open is settled so: NaN is a subspace of its own; of a list or shape longer than five, the first six elements
-count; None and a parameter that is not given and has no known default are subspaces of their own; any other value is itself.
+What the paper leaves open is settled so: NaN is a subspace of its own. Of a list or shape longer than five, the first six elements
+count; None and a parameter that is not given and has no known default are subspaces of their own. Any other value is itself.
 """
 
 from __future__ import annotations

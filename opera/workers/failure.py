@@ -15,7 +15,7 @@ MAX_FRAMES = 40
 def describe(error: BaseException) -> Failure:
     """Type, message and frames of *error* and of the exceptions that caused it.
 
-    Frames go from the outermost to the innermost, each as module, file, line and function; the file is kept only from its last three
+    Frames go from the outermost to the innermost, each as module, file, line and function. The file is kept only from its last three
     parts on, so that no path of a machine gets into a record.
     """
     document: Failure = {

@@ -1,6 +1,6 @@
 """Reads the constraint files that DocTer extracted from documentation: one YAML file per API, turned into one JSON file for the host.
 
-A constraint that this reader does not understand is left out and counted, because extracted constraints are noisy by nature; a file
+A constraint that this reader does not understand is left out and counted, because extracted constraints are noisy by nature. A file
 that is not of the form at all is an error that names file and key.
 """
 

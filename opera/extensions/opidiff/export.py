@@ -1,7 +1,7 @@
 """Writes instances of PyTorch as suites.
 
-Each instance takes the plainest form in which it comes back with its identity: an `aten::` operator or a module; a call of the companion;
-a call of the companion with the defaults of its parameters. That is checked by reading what was written.
+Each instance takes the plainest form in which it comes back with its identity: an `aten::` operator or a module. A call of the companion.
+A call of the companion with the defaults of its parameters. That is checked by reading what was written.
 """
 
 from __future__ import annotations

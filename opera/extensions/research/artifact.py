@@ -4,7 +4,7 @@
 |---|---|
 | `onnx.jsonl` | one migrated test a line: id, api, params, inputs, outputs |
 | `<compiler>_onnx_faults.json` | fault to the ids of the tests that reveal it |
-| `<compiler>_onnx_equipped_tests.jsonl` | the compiler's own tests, in the form of `onnx.jsonl`; optional |
+| `<compiler>_onnx_equipped_tests.jsonl` | the compiler's own tests, in the form of `onnx.jsonl`. Optional |
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class FastStrategy:
     """FAST-pw on the text of an instance: k-shingles, MinHash, and locality-sensitive hashing, by datasketch.
 
     The first test is drawn. Then the signature of everything run so far is looked up: of the tests that share no band with it, the one
-    with the smallest estimated similarity comes next; when all remaining ones share one, the signature starts empty again. The time grows
+    with the smallest estimated similarity comes next. When all remaining ones share one, the signature starts empty again. The time grows
     with the square of the number of instances.
     """
 

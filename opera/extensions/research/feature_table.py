@@ -22,7 +22,7 @@ class ArtifactStrategy:
     """Novelty of values and of pairs of values, whichever is greater; defaults and equipped tests count as covered.
 
     A new value counts less the more values of its parameter are covered: 1, 1, 1/2, 1/3 ... Dtype and shape of a tensor are two
-    parameters; lists are compared element by element, at their exact length; of floating numbers only the sign counts; booleans are
+    parameters. Lists are compared element by element, at their exact length. Of floating numbers only the sign counts. Booleans are
     integers. All operators weigh the same: the factor that the code has for them is about 1 for nearly all, and is left out. What adds
     nothing follows in an order drawn from the seed.
     """

@@ -24,7 +24,7 @@ class PaperStrategy:
 
     The score of an operator is its number of migrated tests divided by its number of equipped tests; an operator without equipped
     tests is divided by one. The diversity of an instance is the share of its own parameters, given or with a known default, and pairs of
-    these, whose value subspaces are not covered by instances of the same operator ranked before; an instance without parameters has
+    these, whose value subspaces are not covered by instances of the same operator ranked before. An instance without parameters has
     one setting, new once. What ties, and what covers nothing new, follows in an order drawn from the seed.
     """
 
