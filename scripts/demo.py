@@ -61,7 +61,6 @@ class Steps:
 
     def __init__(self, workspace: Path, jobs: int) -> None:
         self._workspace, self._jobs = workspace, jobs
-        self._opera = str(Path(sys.executable).with_name("opera"))
 
     def run(self, command: str, *hidden: str) -> dict[str, Any] | None:
         """What *command* gives as JSON; None if it failed, after a line that says why. *hidden* arguments are not in the line."""
@@ -70,7 +69,7 @@ class Steps:
             print(one_line(f"{line} …", _width()), end="\r", flush=True)
         began = time.monotonic()
         jobs = ["--jobs", str(self._jobs)] if command.startswith(("run", "extract", "triage")) else []
-        words = [self._opera, *shlex.split(command), *hidden, *jobs, "--json", "--workspace", str(self._workspace)]
+        words = [sys.executable, "-m", "opera", *shlex.split(command), *hidden, *jobs, "--json", "--workspace", str(self._workspace)]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         found = _document(done.stdout)
         seconds = f"{time.monotonic() - began:3.0f} s"
@@ -162,12 +161,11 @@ def telling(findings: Iterable[Finding]) -> Iterator[Finding]:
 
 def tour(workspace: Path, jobs: int) -> int:
     """Whole campaigns, with everything that the commands print. Returns the exit code of the first that fails."""
-    opera = str(Path(sys.executable).with_name("opera"))
     for step in (*LONGER, f"report --html {workspace / 'report.html'}"):
         several = ["--jobs", str(jobs)] if step.startswith(("run", "extract", "triage")) else []
         words = [*step.split(), *several, "--workspace", str(workspace)]
         print(f"\n$ opera {' '.join(words)}", flush=True)
-        code = subprocess.run([opera, *words], check=False).returncode
+        code = subprocess.run([sys.executable, "-m", "opera", *words], check=False).returncode
         if code == BROKEN_ENVIRONMENT and "inductor" in step:
             print("Inductor needs a C++ compiler, which this machine lacks; the tour goes on without it.")
         elif code:
