@@ -75,6 +75,7 @@ def test_the_workflows_of_the_page_give_inputs_that_are_there_and_may_upload() -
     assert table == NIGHTLY[True]["workflow_call"]["inputs"].keys() - {"opera-repository", "opera-ref", "timeout-minutes", "python-version"}
 
 
+@pytest.mark.slow
 def test_the_commands_elsewhere_run_as_the_page_has_them(lab: Lab) -> None:
     """On the fake compiler, whose instances no host records: the corpus of a file stands for `opera extract`."""
     first, other = (re.findall(r"^\$ (.*)$", block, re.MULTILINE) for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL))

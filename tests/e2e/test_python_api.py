@@ -23,6 +23,7 @@ def outcome(code: str, folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_the_example_of_a_campaign_runs(tmp_path: Path) -> None:
     said = outcome(CAMPAIGN, tmp_path)
     assert re.search(r"node-tests: [1-9]\d* instances of [1-9]\d* calls", said)

@@ -236,7 +236,7 @@ def test_a_second_writer_is_turned_away_with_exit_code_3(lab: Lab) -> None:
     assert "writing" in outcome.stderr
 
 
-@pytest.mark.parametrize("compiler", ["fake-started", "fake-unforkable"])
+@pytest.mark.parametrize("compiler", [pytest.param("fake-started", marks=pytest.mark.slow), "fake-unforkable"])
 def test_failures_are_confirmed_in_a_fresh_process_however_the_compiler_can_be_copied(lab: Lab, compiler: str) -> None:
     lab.add(
         instance("raise", "raise"), instance("abort", "abort"), instance("flaky", "flaky"), instance("lies", "lie-value"),

@@ -70,7 +70,7 @@ def test_every_command_has_a_case() -> None:
     assert known == CASES.keys()
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("run", "report", "ls"))) for name in CASES])
 def test_a_process_of_its_own_changes_nothing(made: Path, tmp_path: Path, fake_site: Path, name: str) -> None:
     arguments = (*CASES[name], "--workspace", "ws")
     own, ours = (shutil.copytree(made, tmp_path / place) for place in ("own", "ours"))

@@ -153,7 +153,7 @@ def arguments_of(command: str, sound: Path, other: Path, folder: Path) -> list[s
     return [*words.get(command, command.split()), "--workspace", str(other)]
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [pytest.param(each, marks=[pytest.mark.slow] * (each == "html")) for each in COMMANDS])
 def test_a_database_with_spoilt_cells_ends_with_no_traceback(
     command: str, workspace: Path, capsys: pytest.CaptureFixture[str], attacks: settings
 ) -> None:

@@ -100,7 +100,9 @@ def test_a_daemon_without_any_environment_is_gone_when_an_extraction_ends(extrac
     assert extraction.scratch() == []
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize(
+    "how", [signal.SIGKILL, signal.SIGTERM, *(pytest.param(each, marks=pytest.mark.slow) for each in (signal.SIGHUP, signal.SIGINT))]
+)
 def test_an_extraction_that_is_ended_leaves_no_process_and_no_folder(extraction: Extraction, how: signal.Signals) -> None:
     process = extraction.under_way()
     process.send_signal(how)

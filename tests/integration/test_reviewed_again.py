@@ -39,7 +39,10 @@ def _compilations(lab: Lab) -> int:
     return sum(1 for event in lab.journal() if (event.what, event.edge) == ("compile", "begin") and event.api != "fake.canary")
 
 
-@pytest.mark.parametrize(("before", "after"), [("1", "2"), ("2", "3")], ids=["excused-before", "excused-after"])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [pytest.param("1", "2", id="excused-before", marks=pytest.mark.slow), pytest.param("2", "3", id="excused-after")],
+)
 def test_only_the_review_runs_again(lab: Lab, monkeypatch: pytest.MonkeyPatch, before: str, after: str) -> None:
     excused, wrong = (Verdict.UNDEFINED, "ill-conditioned"), (Verdict.INCONSISTENT, None)
     expected = {"1": excused, "2": wrong, "3": excused}
