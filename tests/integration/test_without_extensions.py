@@ -18,6 +18,7 @@ EXTENSIONS = sorted(path.name for path in (ROOT / "opera" / "extensions").iterdi
 WHOLE = (
     "test_command_line_page.py",
     "test_site_pages.py",
+    "test_site_answers.py",
     "test_pages.py",
     "test_layers.py",
     "test_named_commands.py",
