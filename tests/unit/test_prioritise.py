@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from opera.errors import UserError
 from opera.instance import Argument, Constraint, DType, Enum, Graph, Instance, Kind, Tensor, digest
+from opera.plugins import broken
 from opera.prioritize import Adaptive, Candidate, Context, History, Observation, equipped_counts, get_strategy, record, strategy_names
 from opera.prioritize.feature_coverage import Ranker
 from opera.prioritize.ranking import explain
 from opera.prioritize.schemas import schema_of
 
-STRATEGIES = strategy_names()
+STRATEGIES = [name for name in strategy_names() if name not in broken("opera.strategies")]
 FEATURE_STRATEGIES = [name for name in ("opera", "opera-adaptive", "opera-paper", "parameter-only") if name in STRATEGIES]
 
 
