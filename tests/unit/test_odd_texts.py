@@ -69,7 +69,7 @@ def test_the_end_of_a_process_is_told_by_its_cause(verdict: Verdict, cause: str,
     assert headline(verdict, {"lost": {"cause": cause, "detail": detail}}, "tvm") == says
 
 
-@pytest.mark.parametrize("strategy", ["opera", "opera-adaptive", "random"])
+@pytest.mark.parametrize("strategy", ["opera", "opera-adaptive"])
 @pytest.mark.parametrize(
     ("instances", "says"), [((), "has no pytorch instances"), ((1,), "1 instance of pytorch, and the library refused")]
 )
