@@ -32,8 +32,9 @@ def tell() -> None:
         with open_workspace(folder, write=False) as space:
             rows = list(_state(space, folder))
     echo()
+    rows.append(("opera --help", "all commands"))
     width = max(len(command) for command, _ in rows)
-    for command, why in (*rows, ("opera --help", "all commands")):
+    for command, why in rows:
         echo(f"  {command:<{width}}  {why}".rstrip())
 
 
@@ -95,6 +96,8 @@ def _state(space: Workspace, folder: Path) -> Iterator[tuple[str, str]]:
         script = next((each for each in findings if each.has_script), None)
         if script is not None:
             yield f"opera reproduce {script.id[:8]}{where}", "a script that shows one"
+    elif campaigns:
+        yield f"opera matrix{where}", "which operators pass, and which the compiler declines"
 
 
 def _command(campaign: Campaign) -> str:

@@ -44,6 +44,14 @@ def test_a_campaign_that_was_stopped_is_continued_by_the_command_that_began_it(t
     assert "  opera run --compiler onnxruntime --frontend onnx --cap 1 -k 'not pool'  continue this campaign" in said
 
 
+def test_a_campaign_without_a_finding_has_a_next_command_too(tmp_path: Path) -> None:
+    run = ("run", "--samples", "--compiler", "onnxruntime", "--frontend", "onnx", "-k", "transpose or gather")
+    assert opera(tmp_path, *run).code == 0
+    said = opera(tmp_path)
+    assert said.code == 0
+    assert re.findall(r"^  (opera \S+)", said.stdout, re.MULTILINE) == ["opera matrix", "opera --help"]
+
+
 def test_a_library_without_a_sample_corpus_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("opera.cli.run.sample_of", lambda library: None)
     refused = opera(tmp_path, "run", "--samples", "--compiler", "onnxruntime", "--frontend", "onnx")
