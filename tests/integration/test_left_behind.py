@@ -201,21 +201,21 @@ def test_a_campaign_under_nohup_outlives_its_terminal(lab: Lab) -> None:
     assert outcome.json["complete"]
 
 
+@pytest.mark.slow
 def test_a_stopped_driver_that_goes_on_has_lost_nothing_to_deadlines(extraction: Extraction) -> None:
-    """The test's own process is stopped as well, for longer than it may take."""
-    command = [sys.executable, "-m", "opera.extract", "--lib", "pytorch", "--suite", "suite", "--workspace", "w", "-q", "--timeout", "8s"]
+    """The test's own process is stopped as well, for longer than it may take; a busy machine has time left before and after."""
+    command = [sys.executable, "-m", "opera.extract", "--lib", "pytorch", "--suite", "suite", "--workspace", "w", "-q", "--timeout", "60s"]
     extraction.gate.touch()
     process = subprocess.Popen(command, cwd=extraction.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     wait_for(extraction.reached.exists)
     tree = [process.pid, *processes.descendants(process.pid)]
     for pid in tree:
         os.kill(pid, signal.SIGSTOP)
-    time.sleep(9)
-    extraction.gate.unlink()
+    time.sleep(61)
     for pid in tree:
         os.kill(pid, signal.SIGCONT)
     time.sleep(1)
-    assert process.poll() is None, "the nine seconds do not count"
+    assert process.poll() is None, "the 61 seconds do not count"
     process.terminate()
     process.communicate()
     assert process.returncode == 130
