@@ -70,13 +70,17 @@ class Lab:
             Corpus(space).add((each, Occurrence("fake", "test")) for each in instances)
 
     def start(self, *arguments: str, module: str = "opera.run", extra_path: Path | None = None) -> subprocess.Popen[str]:
-        """Starts `python -m MODULE ... --workspace ...`."""
-        path = str(SITE) if extra_path is None else f"{extra_path}{os.pathsep}{SITE}"
-        environment = {**os.environ, "PYTHONPATH": path, "OPERA_FAKE_STATE": str(self.state)}
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, *arguments, "--workspace", str(self.workspace)], cwd=self.folder, env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-        )  # fmt: skip
+        """Starts `python -m MODULE ... --workspace ...`; modules of *extra_path* are seen by an interpreter that starts."""
+        variables = {"PYTHONPATH": str(SITE), "OPERA_FAKE_STATE": str(self.state)}
+        options = (*arguments, "--workspace", str(self.workspace))
+        if extra_path is None:
+            process: subprocess.Popen[str] = commands.Copied(*options, folder=self.folder, module=module, variables=variables)
+        else:
+            variables["PYTHONPATH"] = f"{extra_path}{os.pathsep}{SITE}"
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, *options], cwd=self.folder, env={**os.environ, **variables}, text=True,
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+            )  # fmt: skip
         self.drivers.append(process.pid)
         return process
 
