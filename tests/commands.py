@@ -103,7 +103,7 @@ def _become(output: int, errors: int, arguments: tuple[str, ...], folder: Path, 
         os.chdir(folder)
         os.environ.update(variables)
         sys.path[:0] = [each for each in variables.get("PYTHONPATH", "").split(os.pathsep) if each]
-        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115, PTH123 (they live as long as the process)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115 (they live as long as the process)
         command: click.Command = opera if module == "opera" else importlib.import_module(f"{module}.__main__").command
         code = int(guarded(command, list(arguments), name=module))
         sys.stdout.flush()
