@@ -6,12 +6,14 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import recordings
 from fake.harness import SITE, Lab
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell that runs us in the background has it ignored, in our children as well
@@ -35,6 +37,13 @@ def fake_site(monkeypatch: pytest.MonkeyPatch) -> Path:
     """Makes the fake library and compilers visible in this process, as their installation would."""
     monkeypatch.syspath_prepend(str(SITE))
     return SITE
+
+
+@pytest.fixture(scope="session")
+def node_tests(pytestconfig: pytest.Config) -> list[Any]:
+    """The lines of the recording of ONNX's node tests; to be read only."""
+    assert pytestconfig.cache is not None
+    return recordings.node_tests(pytestconfig.cache.mkdir("recordings"))
 
 
 @pytest.fixture(params=[25, pytest.param(10_000, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])])

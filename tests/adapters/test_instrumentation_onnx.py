@@ -26,15 +26,8 @@ NUMBERS = {name: number for number, name in dtype_names().items()}
 
 
 @pytest.fixture(scope="module")
-def lines(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    recording = tmp_path_factory.mktemp("onnx") / "recording.jsonl"
-    subprocess.run([sys.executable, str(INSTRUMENTATION / "__main__.py"), "node-tests", "--recording", str(recording)], check=True)
-    return [json.loads(line) for line in recording.read_text().splitlines()]
-
-
-@pytest.fixture(scope="module")
-def instances(lines: list[Any]) -> dict[str, Instance]:
-    found = (line for line in lines if "instance" in line and not line["test"].endswith("::nodes"))
+def instances(node_tests: list[Any]) -> dict[str, Instance]:
+    found = (line for line in node_tests if "instance" in line and not line["test"].endswith("::nodes"))
     return {line["test"].split("::")[1]: decode_instance(line["instance"]) for line in found}
 
 
@@ -92,15 +85,15 @@ def rebuild(instance: Instance) -> Any:
     return helper.make_model(helper.make_graph([node], "test", *infos), opset_imports=imports)
 
 
-def test_every_case_is_recorded_and_none_is_dropped(lines: list[Any]) -> None:
-    assert not [line for line in lines if "dropped" in line]
-    written = sum("instance" in line for line in lines) + sum(line.get("calls", 0) for line in lines if "again" in line)
-    assert lines[-1] == {"calls": {"node-tests": written}}
+def test_every_case_is_recorded_and_none_is_dropped(node_tests: list[Any]) -> None:
+    assert not [line for line in node_tests if "dropped" in line]
+    written = sum("instance" in line for line in node_tests) + sum(line.get("calls", 0) for line in node_tests if "again" in line)
+    assert node_tests[-1] == {"calls": {"node-tests": written}}
     assert written > 1500
 
 
-def test_every_document_decodes_and_encodes_to_itself(lines: list[Any]) -> None:
-    for line in lines:
+def test_every_document_decodes_and_encodes_to_itself(node_tests: list[Any]) -> None:
+    for line in node_tests:
         if "instance" in line:
             normal = {key: value for key, value in line["instance"].items() if value != [] or key == "call"}
             assert encode_instance(decode_instance(line["instance"])) == normal
@@ -201,8 +194,8 @@ def test_a_function_body_belongs_to_the_operator_that_it_spells_out(instances: d
     assert (body.kind, body.api) == (Kind.GRAPH, "ai.onnx.Gelu")
 
 
-def test_the_nodes_of_a_function_body_are_instances_with_the_values_that_they_have_in_it(lines: list[Any]) -> None:
-    whole = [line for line in lines if "instance" in line]
+def test_the_nodes_of_a_function_body_are_instances_with_the_values_that_they_have_in_it(node_tests: list[Any]) -> None:
+    whole = [line for line in node_tests if "instance" in line]
     inner = [decode_instance(line["instance"]) for line in whole if line["test"].endswith("test_gelu_default_1_expanded::0::nodes")]
     assert {item.operator for item in inner} >= {"Erf", "Div", "Sqrt"}, "others were seen before, in tests of their own"
     (error,) = (item for item in inner if item.operator == "Erf")
@@ -211,8 +204,8 @@ def test_the_nodes_of_a_function_body_are_instances_with_the_values_that_they_ha
     np.testing.assert_allclose(array(expected), np.vectorize(math.erf)(given), rtol=1e-6)
 
 
-def test_operators_that_occur_only_inside_others_are_seen(lines: list[Any]) -> None:
-    apis = {line["instance"]["api"] for line in lines if "instance" in line}
+def test_operators_that_occur_only_inside_others_are_seen(node_tests: list[Any]) -> None:
+    apis = {line["instance"]["api"] for line in node_tests if "instance" in line}
     assert {"ai.onnx.SequenceEmpty", "ai.onnx.SequenceLength", "ai.onnx.RandomUniformLike"} <= apis
     assert len(apis) >= 200
 

@@ -140,6 +140,7 @@ def test_a_graph_that_is_not_what_keras_computes_is_the_librarys_own_fault(on_te
     assert on_tensorflow.reviewed(instance, "saved-model", outputs).culprit == "tf.function"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_jax_lowers_to_stablehlo_with_every_input_in_its_place(on_jax: Backend, name: str) -> None:
     answer, tree, data = on_jax.make(MODELS[name], "stablehlo")

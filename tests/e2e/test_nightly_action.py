@@ -164,14 +164,23 @@ class Night:
         return re.sub(r"\$\{\{\s*(.+?)\s*\}\}", value, text)
 
 
+def laboratory(folder: Path) -> Lab:
+    """A corpus of the fake library: one instance that passes, one that the fake compiler refuses."""
+    made = Lab(folder)
+    made.add(instance("works"), instance("crashes", "raise"))
+    assert made.opera("export", "jsonl", str(folder / "corpus.jsonl")).code == 0
+    return made
+
+
 @pytest.fixture
 def lab(tmp_path: Path) -> Lab:
-    """A corpus of the fake library: one instance that passes, one that the fake compiler refuses."""
-    made = Lab(tmp_path)
-    made.add(instance("works"), instance("crashes", "raise"))
-    exported = made.finish(made.start("export", "jsonl", str(tmp_path / "corpus.jsonl"), module="opera"))
-    assert exported.code == 0, exported.stderr
-    return made
+    return laboratory(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> Night:
+    """A night without a baseline."""
+    return night(laboratory(tmp_path_factory.mktemp("first")))
 
 
 def night(lab: Lab, **inputs: str) -> Night:
@@ -181,8 +190,7 @@ def night(lab: Lab, **inputs: str) -> Night:
     return made
 
 
-def test_the_first_night_reports_all_failures_and_proposes_a_baseline(lab: Lab) -> None:
-    first = night(lab)
+def test_the_first_night_reports_all_failures_and_proposes_a_baseline(first: Night) -> None:
     assert (first.code, first.failed) == (1, "Fail for new failures"), first.printed
     assert "### 1 finding" in first.summary
     assert "<html" in first.report("report.html")
@@ -194,8 +202,8 @@ def test_the_first_night_reports_all_failures_and_proposes_a_baseline(lab: Lab) 
     assert first.report("known.toml").count("[[failure]]") == 1
 
 
-def test_with_the_baseline_the_job_passes_until_something_new_fails(lab: Lab) -> None:
-    (lab.folder / "known.toml").write_text(night(lab).report("known.toml"), encoding="utf-8")
+def test_with_the_baseline_the_job_passes_until_something_new_fails(lab: Lab, first: Night) -> None:
+    (lab.folder / "known.toml").write_text(first.report("known.toml"), encoding="utf-8")
     second = night(lab, baseline="known.toml", build="tuesday's; $(touch broken)")
     assert second.code == 0, second.printed
     assert not (lab.folder / "broken").exists()
@@ -203,15 +211,15 @@ def test_with_the_baseline_the_job_passes_until_something_new_fails(lab: Lab) ->
     assert ElementTree.fromstring(second.report("junit.xml"))[0].get("skipped") == "1"
     assert json.loads(second.report("opera.sarif"))["runs"][0]["results"][0]["suppressions"][0]["justification"] == "in known.toml"
     lab.add(instance("dies", "abort"))
-    lab.finish(lab.start("export", "jsonl", str(lab.folder / "corpus.jsonl"), module="opera"))
+    assert lab.opera("export", "jsonl", str(lab.folder / "corpus.jsonl")).code == 0
     third = night(lab, baseline="known.toml", build="wednesday")
     assert (third.code, third.failed) == (1, "Fail for new failures"), third.printed
     assert "new" in third.printed
 
 
 @pytest.mark.slow
-def test_a_fixed_failure_fails_the_job_only_if_asked(lab: Lab) -> None:
-    known = night(lab).report("known.toml")
+def test_a_fixed_failure_fails_the_job_only_if_asked(lab: Lab, first: Night) -> None:
+    known = first.report("known.toml")
     table = known.partition("[[failure]]")[2]
     fixed = re.sub('kind = ".*"', 'kind = "FixedError"', re.sub('fingerprint = ".*"', 'fingerprint = "00000000"', table))
     (lab.folder / "known.toml").write_text(f"{known}\n[[failure]]{fixed}", encoding="utf-8")

@@ -7,8 +7,11 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import recordings
+from real_campaigns import filled
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 BLOCKS = [block.splitlines() for block in re.findall(r"```console\n(.*?)```", PAGE, re.DOTALL)]
@@ -51,19 +54,25 @@ def missing(shown: list[str], printed: list[str], folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("tutorial")
+def folder(tmp_path_factory: pytest.TempPathFactory, node_tests: list[Any]) -> Path:
+    """A folder with the workspace that the tutorial's reader has after the extraction."""
+    made = tmp_path_factory.mktemp("tutorial")
+    whole = [line for line in node_tests if not str(line.get("test", "")).endswith("::nodes")]
+    filled(made / ".opera", recordings.instances(whole, "*"))
+    return made
 
 
 @pytest.mark.parametrize(
     "number",
     [
-        pytest.param(number, id=command, marks=[pytest.mark.slow] if "doctor --compiler" in command else [])
+        pytest.param(number, id=command, marks=[pytest.mark.slow] if "doctor --compiler" in command or "extract" in command else [])
         for number, (command, _) in enumerate(SHOWN)
     ],
 )
-def test_a_command_of_the_tutorial_prints_what_the_page_shows(folder: Path, number: int) -> None:
+def test_a_command_of_the_tutorial_prints_what_the_page_shows(folder: Path, tmp_path_factory: pytest.TempPathFactory, number: int) -> None:
     command, shown = SHOWN[number]
+    if "extract" in command:
+        folder = tmp_path_factory.mktemp("recorded")
     printed = [line for line in entered(command, folder) if not re.match(r"node-tests: \d+ of", line)]  # a slow machine's progress
     assert missing(shown, printed, folder) == [], "\n".join(printed)
 

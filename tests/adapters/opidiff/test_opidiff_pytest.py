@@ -74,6 +74,11 @@ def test_each_id_is_an_item_and_verdicts_are_outcomes(tmp_path: Path) -> None:
     assert "bad on onnxruntime: invalid" in found.out
     assert "Traceback" not in found.out
     assert found.seconds > 0
+
+
+@pytest.mark.slow
+def test_what_failed_last_and_what_a_name_selects_is_run_alone(tmp_path: Path) -> None:
+    run(tmp_path, "--opidiff-backend", "onnxruntime", "--opidiff-workspace", "ws")
     again = run(tmp_path, "--opidiff-backend", "onnxruntime", "--opidiff-workspace", "ws", "--lf")
     assert again.cases == {"bad": "error"}, again.out
     chosen = run(tmp_path, "--opidiff-backend", "onnxruntime", "--opidiff-workspace", "ws", "-k", "add or mine")

@@ -8,6 +8,7 @@ from typing import Any
 
 import commands
 import pytest
+from real_campaigns import filled
 
 PROGRAMS = 6
 
@@ -61,6 +62,7 @@ def test_compilers_name_their_converters_and_the_passes_that_change_a_model(reac
     assert names["openvino/onnx"]["statements"]["count"] == 0
 
 
+@pytest.mark.slow
 def test_a_cell_says_what_no_other_campaign_of_the_compiler_reaches(reached: dict[str, dict[str, Any]]) -> None:
     one, other = (set(reached[name]["reached"]["operators"]["names"]) for name in ("tvm/onnx", "tvm/relax"))
     assert reached["tvm/onnx"]["reached"]["operators"]["alone"] == len(one - other)
@@ -75,7 +77,8 @@ def test_campaigns_of_other_workspaces_are_named_by_their_folder(place: Path) ->
     assert ["models", "1", "1", "1", "1"] in rows
 
 
-def test_a_campaign_that_is_not_there_is_the_users_mistake(place: Path) -> None:
-    done = opera("fuzz", "assess", "none", cwd=place)
+def test_a_campaign_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None:
+    filled(tmp_path / ".opera", [])
+    done = opera("fuzz", "assess", "none", cwd=tmp_path)
     assert done.returncode == 2
     assert "no campaign begins with 'none'" in done.stderr

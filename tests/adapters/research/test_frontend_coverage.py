@@ -8,6 +8,8 @@ from typing import Any
 
 import commands
 import pytest
+import recordings
+from real_campaigns import filled
 
 from opera.extensions.research.recording import read_recorded
 
@@ -17,10 +19,8 @@ def opera(*arguments: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("coverage") / "ws"
-    assert opera("extract", "--lib", "onnx", "--only", "*split*", "-q", "--workspace", str(folder)).returncode == 0
-    return folder
+def workspace(tmp_path_factory: pytest.TempPathFactory, node_tests: list[Any]) -> Path:
+    return filled(tmp_path_factory.mktemp("coverage"), recordings.instances(node_tests, "*split*"))
 
 
 def campaign(workspace: Path, compiler: str) -> str:
