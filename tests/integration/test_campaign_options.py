@@ -173,9 +173,9 @@ def test_exit_code_2_for_a_wrong_argument_with_a_message_and_no_traceback(lab: L
 @pytest.mark.parametrize(
     ("compiler", "says"),
     [
-        ("fake-absent", "No module named 'no_such_compiler'"),
+        pytest.param("fake-absent", "No module named 'no_such_compiler'", marks=pytest.mark.slow),
         ("fake-dead", "SIGABRT"),
-        ("fake-wrong", "canary"),
+        pytest.param("fake-wrong", "canary", marks=pytest.mark.slow),
         ("fake-missing", "cannot be imported"),
         ("fake-nonsense", "not a subclass"),
     ],
@@ -191,6 +191,7 @@ def test_exit_code_3_for_a_broken_adapter_that_was_asked_for(lab: Lab, compiler:
     assert lab.scratch() == []
 
 
+@pytest.mark.slow
 def test_a_compiler_that_is_slow_only_at_first_is_not_broken(lab: Lab) -> None:
     lab.add(instance("pass"))
     outcome = lab.run_in_processes("--timeout", "1.5s", compiler="fake-cold")
@@ -236,6 +237,7 @@ def test_a_second_writer_is_turned_away_with_exit_code_3(lab: Lab) -> None:
     assert "writing" in outcome.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiler", [pytest.param("fake-started", marks=pytest.mark.slow), "fake-unforkable"])
 def test_failures_are_confirmed_in_a_fresh_process_however_the_compiler_can_be_copied(lab: Lab, compiler: str) -> None:
     lab.add(

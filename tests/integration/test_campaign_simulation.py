@@ -32,6 +32,7 @@ def test_a_simulation_that_is_prolonged_agrees_with_one_that_is_not() -> None:
     assert prolonged.utilisation == pytest.approx(whole.utilisation, rel=0.03)
 
 
+@pytest.mark.slow
 def test_the_script_predicts_from_a_recorded_campaign(lab: Lab) -> None:
     lab.add(*(instance(f"slow-{number}", "slow") for number in range(12)), instance("abort", "abort"))
     lab.run_in_processes()

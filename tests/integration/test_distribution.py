@@ -76,6 +76,7 @@ def test_the_wheel_has_the_files_of_the_package_and_no_others(sources: Path, bui
     assert found.keys() >= NEEDED
 
 
+@pytest.mark.slow
 def test_the_source_archive_makes_the_wheel_that_the_checkout_makes(sources: Path, built: Path, tmp_path: Path) -> None:
     build(sources, tmp_path, "--wheel")
     [from_checkout], [from_archive] = tmp_path.glob("*.whl"), built.glob("*.whl")

@@ -174,7 +174,7 @@ def test_a_second_interruption_while_the_first_is_obeyed_leaves_nothing(extracti
     wait_for(lambda: not marked(process.pid) and not sleeping(extraction.sleeps) and not extraction.scratch())
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("how", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)])
 def test_a_campaign_ends_by_sigterm_and_sighup_as_by_ctrl_c(lab: Lab, how: signal.Signals) -> None:
     lab.add(*(instance(f"slow-{number}", "slow") for number in range(60)))
     process = lab.start("--compiler", "fake", "--frontend", "fake", "-j", "2", "--json")
@@ -187,6 +187,7 @@ def test_a_campaign_ends_by_sigterm_and_sighup_as_by_ctrl_c(lab: Lab, how: signa
     assert (lab.left_behind(), lab.scratch()) == ([], [])
 
 
+@pytest.mark.slow
 def test_a_campaign_under_nohup_outlives_its_terminal(lab: Lab) -> None:
     lab.add(*(instance(f"slow-{number}", "slow") for number in range(10)))
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)

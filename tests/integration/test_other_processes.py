@@ -30,6 +30,7 @@ SMALL = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_rankings_byte_for_byte() -> None:
     script = (
         "import json, sys\n"

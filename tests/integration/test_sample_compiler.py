@@ -83,6 +83,7 @@ def findings(installed: Installed) -> dict[str, str]:
     return {finding["converter"]: finding["id"] for finding in report["findings"]}
 
 
+@pytest.mark.slow
 def test_doctor_checks_it(installed: Installed) -> None:
     entries = installed.opera("doctor", "--compiler", "onnx-reference")["adapters"]
     assert [(entry["frontend"], entry["route"], entry["ok"]) for entry in entries] == [("onnx", "onnx", True), ("pytorch", "onnx", True)]
@@ -108,6 +109,7 @@ def test_a_campaign_runs_on_another_librarys_models(installed: Installed) -> Non
     assert summary["verdicts"] == {"pass": summary["executed"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("converter", "said"), [("LRN", "RuntimeError: LRN only applies on 4D"), ("LpNormalization", "Mismatched elements: 2 / 2")]
 )
@@ -124,6 +126,7 @@ def test_a_script_shows_its_finding_and_needs_nothing_of_opera(
     assert said in ran.stderr
 
 
+@pytest.mark.slow
 def test_an_issue_has_the_form_that_its_adapter_declares(installed: Installed, findings: dict[str, str]) -> None:
     issue = installed.opera("issue", findings["LRN"])
     assert (issue["form"], issue["reproduced"]) == ("onnx-reference", True)
@@ -133,6 +136,7 @@ def test_an_issue_has_the_form_that_its_adapter_declares(installed: Installed, f
     assert "Do not report" not in issue["text"]
 
 
+@pytest.mark.slow
 def test_without_a_reproducer_nothing_is_written_and_the_message_says_what_to_declare(
     installed: Installed, findings: dict[str, str]
 ) -> None:

@@ -283,6 +283,7 @@ class Second(unittest.TestCase):
 """
 
 
+@pytest.mark.slow
 def test_scripts_run_as_python_would_run_them(tmp_path: Path) -> None:
     root = files(tmp_path / "s", script=SCRIPT, neighbour="import torch\ndef function(x): return torch.atanh(x / 2)\n", wrong="def (:\n")
     seen = Seen(run(tmp_path / "w", "scripts", suite=root, only=("script.py", "wrong.py")))

@@ -654,7 +654,7 @@ def test_a_test_that_runs_again_finds_its_cached_value(suite: Suite) -> None:
     outcomes(result, passed=2)
 
 
-@pytest.mark.parametrize("how", ["load", "loadfile"])
+@pytest.mark.parametrize("how", ["load", pytest.param("loadfile", marks=pytest.mark.slow)])
 def test_spread_over_processes_every_process_computes_once_and_frees(suite: Suite, how: str) -> None:
     result = suite.run(
         """

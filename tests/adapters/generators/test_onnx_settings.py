@@ -154,6 +154,7 @@ def test_the_options_of_the_source_are_those_of_the_page() -> None:
     assert dict(describe("onnx").source("settings").options) == {"calls": "4", "pairs": "40"}
 
 
+@pytest.mark.slow
 def test_recorded_settings_become_models_that_the_checker_accepts(recorded: list[Instance]) -> None:
     assert {each.operator for each in recorded} == {"Resize", "Gemm", "ReduceMax", "MaxPool", "GatherElements"}
     assert len(recorded) > 150

@@ -209,7 +209,7 @@ ONLY = {
 }
 
 
-@pytest.mark.parametrize("name", ["foreign", pytest.param("invalid", marks=pytest.mark.slow), "nan"])
+@pytest.mark.parametrize("name", ["foreign", *(pytest.param(each, marks=pytest.mark.slow) for each in ("invalid", "nan"))])
 def test_a_run_that_compares_nothing_is_no_success(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tests, code, reason = ONLY[name]
     suite = tmp_path / "s.yaml"

@@ -35,7 +35,10 @@ def ill_typed(language: str, operator: str, shapes: list[tuple[int, ...]], attri
 F = TensorType((2, 3), "float32")
 
 
-@pytest.fixture(scope="module", params=["onnxruntime/onnx", "openvino/onnx", "tvm/onnx", "tvm/relax"])
+SUBJECTS = ["onnxruntime/onnx", "openvino/onnx", pytest.param("tvm/onnx", marks=pytest.mark.slow), "tvm/relax"]
+
+
+@pytest.fixture(scope="module", params=SUBJECTS)
 def subject(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, TestRunner]]:
     compiler, frontend = request.param.split("/")
     with TestRunner(Settings(compiler, frontend, "rejects"), Config({}), tmp_path_factory.mktemp("rejects")) as runner:

@@ -317,6 +317,7 @@ def test_an_environment_whose_making_was_killed_is_never_used_and_can_be_made_an
     assert load_config(tmp_path).python("compiler", "tiny") == str(where.python)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow), pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
 )

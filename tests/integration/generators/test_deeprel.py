@@ -194,6 +194,7 @@ def test_the_same_file_gives_the_same_recording(run: Run, file: Path) -> None:
     assert host(file.parent, "--instances", str(file), name="again").lines == run.lines
 
 
+@pytest.mark.slow
 def test_without_recorded_instances_nothing_is_made_and_that_is_counted(tmp_path: Path) -> None:
     run = host(tmp_path)
     assert [line.get("dropped") for line in run.lines if "dropped" in line] == ["no-sample:NoInstances"]
@@ -329,6 +330,7 @@ def test_a_workspace_without_calls_is_answered_with_what_to_do(command: Any) -> 
     assert "--option instances=FILE" in done.err
 
 
+@pytest.mark.slow
 def test_a_file_of_recorded_calls_may_be_named_from_where_the_user_is(command: Any, file: Path, tmp_path: Path) -> None:
     (tmp_path / "calls.jsonl").write_bytes(file.read_bytes())
     done = command(*REPLAY, "--option", "instances=calls.jsonl")

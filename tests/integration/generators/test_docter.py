@@ -283,6 +283,7 @@ def test_the_same_seed_gives_the_same_recording_in_any_number_of_shards(run: Run
     assert sorted_documents(host(tmp_path, "--only=torch.add", "--seed", "1")) != sorted_documents(host(tmp_path, "--only=torch.add"))
 
 
+@pytest.mark.slow
 def test_constraints_of_a_file_are_obeyed(tmp_path: Path) -> None:
     text = "title: torch.abs\nconstraints:\n  self: {ndim: ['2'], dtype: [torch.float64], tensor_t: [torch.tensor]}\n"
     read_constraints(yaml(tmp_path / "c", text), "pytorch").write(tmp_path / "c.json")

@@ -146,6 +146,7 @@ def test_the_same_seed_gives_the_same_recording_and_another_seed_other_pairs(run
     assert [each for each in other.tried("torch.sum") if ", " not in each] == [each for each in run.tried("torch.sum") if ", " not in each]
 
 
+@pytest.mark.slow
 def test_a_host_goes_on_after_the_variation_that_is_named(run: Run, file: Path) -> None:
     """What the driver asks for after a host has died: the calls that follow are those of the undisturbed run."""
     entries = [(line["entry"], line["name"]) for line in run.lines if "entry" in line]
@@ -162,6 +163,7 @@ def test_a_host_goes_on_after_the_variation_that_is_named(run: Run, file: Path) 
     assert rest.dropped("torch.sum")["ends-its-process"] == len(left_out)
 
 
+@pytest.mark.slow
 def test_without_recorded_calls_nothing_is_made_and_that_is_counted(tmp_path: Path) -> None:
     run = host(tmp_path)
     assert [line["dropped"] for line in run.lines if "dropped" in line] == ["no-sample:NoInstances"]

@@ -47,6 +47,7 @@ def test_builds_limits_the_oracles_that_compile(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_all_levels_of_a_compiler_test_the_same_programs(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text(POLICY.format(language="onnx"))
     chosen = ("--subject", "onnxruntime", "--all-levels", "--no-triage", "--json")

@@ -82,8 +82,8 @@ def test_an_order_of_another_tool_is_evaluated(reader: Path) -> None:
     ("change", "message"),
     [
         (lambda order: order[1:], "leaves out 1 instance of 523"),
-        (lambda order: [*order, order[0]], "names an instance twice"),
-        (lambda order: ["{", *order], "cannot be read as a ranking"),
+        pytest.param(lambda order: [*order, order[0]], "names an instance twice", marks=pytest.mark.slow),
+        pytest.param(lambda order: ["{", *order], "cannot be read as a ranking", marks=pytest.mark.slow),
     ],
 )
 def test_an_order_that_is_none_is_refused_in_one_line(reader: Path, change: object, message: str) -> None:

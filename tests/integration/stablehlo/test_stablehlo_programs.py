@@ -50,7 +50,7 @@ def run(capfd: Capture, *arguments: str) -> tuple[int, str, str]:
     return code, out, err
 
 
-@pytest.mark.parametrize("interpreter", ["reference", "readable"])
+@pytest.mark.parametrize("interpreter", ["reference", pytest.param("readable", marks=pytest.mark.slow)])
 def test_what_is_constant_and_specified_is_folded(interpreter: str, tmp_path: Path, capfd: Capture) -> None:
     (tmp_path / "a.mlir").write_text(PROGRAM)
     code, out, err = run(capfd, "stablehlo", "fold", str(tmp_path / "a.mlir"), "--interpreter", interpreter)

@@ -139,7 +139,7 @@ def ran(folder: Path, *options: str, **variables: str) -> dict[str, str]:
     return found
 
 
-@pytest.mark.parametrize("mode", ["prepend", "importlib"])
+@pytest.mark.parametrize("mode", ["prepend", pytest.param("importlib", marks=pytest.mark.slow)])
 def test_a_suite_runs_below_a_hostile_conftest(place: Callable[..., Path], mode: str) -> None:
     folder = place(
         made("good", SQUARE),
@@ -181,6 +181,7 @@ def test_a_mark_follows_the_results(place: Callable[..., Path]) -> None:
     assert found["test_other_00000000"].startswith("skipped pytest.xfail")
 
 
+@pytest.mark.slow
 def test_a_suite_with_the_plug_in_runs_for_each_target(place: Callable[..., Path]) -> None:
     abort, failure = DIES["abort"]
     folder = place(
@@ -224,6 +225,7 @@ def test_ruff_is_content(place: Callable[..., Path], limit: int, with_targets: b
     assert all(path.read_text().startswith("# Licensed to nobody\n#\n# SPDX") for path in folder.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_a_target_that_is_an_object_reaches_a_child_process(place: Callable[..., Path]) -> None:
     text, failure = DIES["abort"]
     folder = place(made("square", SQUARE), made("dies", text, failure), style=Style(with_targets=True))

@@ -112,7 +112,7 @@ def suite_of(compiler: str, style: Style) -> Mapping[str, bytes]:
 
 
 @pytest.mark.parametrize("with_targets", [False, True], ids=["plain", "opera"])
-@pytest.mark.parametrize("compiler", CONFIGURATIONS)
+@pytest.mark.parametrize("compiler", [pytest.param(each, marks=[pytest.mark.slow] * (each != "tvm")) for each in CONFIGURATIONS])
 def test_the_linter_of_a_project_is_content(tmp_path: Path, compiler: str, with_targets: bool) -> None:
     configuration = tmp_path / "ruff.toml"
     configuration.write_text(CONFIGURATIONS[compiler])
