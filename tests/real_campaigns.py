@@ -19,7 +19,7 @@ from opera.store.database import open_workspace
 
 def opera(*arguments: str, workspace: Path, codes: Sequence[int] = (0,)) -> dict[str, Any]:
     """Runs a command that has to end with one of *codes*, and gives its document. A campaign of which nothing can be judged ends with 4."""
-    run = commands.run(*arguments, "--workspace", str(workspace), "--json", folder=Path.cwd())
+    run = commands.run(*arguments, "--json", folder=Path.cwd(), variables={"OPERA_WORKSPACE": str(workspace)})
     assert run.returncode in codes, run.stderr[-3000:]
     return json.loads(run.stdout)
 

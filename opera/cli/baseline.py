@@ -52,7 +52,7 @@ def command() -> None:
 @_compiler
 @_frontend
 @common
-def update(file: Path, campaign: str | None, compiler: str | None, frontend: str | None, workspace: Path, seed: int, as_json: bool) -> int:
+def update(file: Path, campaign: str | None, compiler: str | None, frontend: str | None, workspace: Path, as_json: bool) -> int:
     """Add new failures to FILE, and remove those that are gone.
 
     Order, comments and failures that were not tested stay as they are.
@@ -79,7 +79,6 @@ def check(
     frontend: str | None,
     allow_gone: bool,
     workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Compare the failures with FILE.

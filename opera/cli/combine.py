@@ -25,7 +25,7 @@ _SHOWN = 10
 @click.command("combine", cls=HeadedCommand)
 @click.argument("sources", nargs=-1, required=True, metavar="DIR ...", type=click.Path(path_type=Path, file_okay=False))
 @common
-def command(sources: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
+def command(sources: tuple[Path, ...], workspace: Path, as_json: bool) -> int:
     """Add the workspaces DIR ... to the workspace: instances, results, campaigns, reductions.
 
     Parts of a campaign that were run with --shard become one campaign. If machines of different kinds ran the same test, one result

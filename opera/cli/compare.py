@@ -51,7 +51,7 @@ class Comparison:
 @click.argument("after", type=CAMPAIGN, metavar="B")
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are new failures.")
 @common
-def command(before: str, after: str, exit_zero: bool, workspace: Path, seed: int, as_json: bool) -> int:
+def command(before: str, after: str, exit_zero: bool, workspace: Path, as_json: bool) -> int:
     """Compare two campaigns: new, fixed and changed failures.
 
     A and B are ids of campaigns, folders of other workspaces, or WORKSPACE:ID. Exit with 1 when B has new failures, or undecided ones:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import click
 
@@ -26,7 +25,7 @@ def command() -> None:
 
 @command.command("show")
 @common
-def show(workspace: Path, seed: int, as_json: bool) -> int:
+def show(as_json: bool) -> int:
     """Print every setting with its origin.
 
     The origin is an environment variable, opera.toml, or the default.

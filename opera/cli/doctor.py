@@ -39,7 +39,7 @@ _FLAGS = ("avx2", "fma", "f16c", "avx512f", "avx512_bf16", "avx512_fp16", "amx_b
 @click.option("--quick", is_flag=True, help="Start nothing: say which compilers are installed, and in which version.")
 @click.option("-j", "--jobs", type=JOBS, metavar="N", default=usable_cores, show_default="cores", help="Number of parallel workers.")
 @common
-def command(names: tuple[str, ...], quick: bool, jobs: int, workspace: Path, seed: int, as_json: bool) -> int:
+def command(names: tuple[str, ...], quick: bool, jobs: int, as_json: bool) -> int:
     """Check every route of every adapter on a canary model, each in its own environment.
 
     OPERA prints versions, the features of the CPU and pinned settings. For each route that fails, it prints the reason and the remedy.

@@ -10,11 +10,11 @@ import click
 from opera.console import cut
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-COMMON = "Options of every command"
-"""The heading of what every command takes."""
+COMMON = "Common options"
+"""The heading of what most commands take."""
 _OWN = "Options"
 _EVERYWHERE = ("--workspace", "--seed", "--json")
-"""Options of every command."""
+"""Options of most commands."""
 
 
 class HeadedOption(click.Option):

@@ -66,7 +66,7 @@ class _Imported:
 )
 @click.option("--lib", "library", type=LIBRARY, metavar="NAME", help="Select only instances of this library.")
 @common
-def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, seed: int, as_json: bool) -> int:
+def command(paths: tuple[Path, ...], format: str, library: str | None, workspace: Path, as_json: bool) -> int:
     """Add the instances of corpus files, other workspaces, suites, programs, or records of other tools.
 
     OPERA checks every line and computes every identity itself. It names and leaves out lines that hold no valid instance, and exits

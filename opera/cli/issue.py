@@ -37,7 +37,7 @@ _NO_VERSIONS: Mapping[str, Any] = {}
 @click.option("-o", "--output", type=OutputFile(), help="Write the text to this file; by default to standard output.")
 @click.option("--no-run", is_flag=True, help="Write the text without running its script.")
 @common
-def command(identity: str, output: Path | None, no_run: bool, workspace: Path, seed: int, as_json: bool) -> int:
+def command(identity: str, output: Path | None, no_run: bool, workspace: Path, as_json: bool) -> int:
     """Write the text of an issue about a finding or a failing test, in the form of its project.
 
     OPERA runs the script of the text first, and sends nothing. Exit with 0 when the script shows the failure or --no-run is given,

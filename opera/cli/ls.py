@@ -40,7 +40,6 @@ def command(
     operators: bool,
     limit: int,
     workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """List the sources, operators and campaigns of the workspace."""

@@ -45,7 +45,6 @@ def command(
     failing: bool,
     target: Path | None,
     workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Print a table of operators and subjects for each library: the worst verdict, and how many instances pass.

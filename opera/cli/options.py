@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import functools
+import inspect
 import io
 import math
 import os
@@ -169,8 +170,25 @@ def found_workspace() -> Path:
     return _HERE if found is None else Path(os.path.relpath(found.parent))
 
 
+_OPTIONS: dict[str, Callable[[Any], Any]] = {
+    "workspace": _option(
+        "--workspace",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=found_workspace,
+        show_default="the nearest .opera",
+        metavar="DIR",
+        envvar="OPERA_WORKSPACE",
+        help="Folder with the recorded instances, results and findings.",
+    ),
+    "seed": _option(
+        "--seed", type=SEED, metavar="N", default=0, show_default=True, envvar="OPERA_SEED", help="Seed of all random choices."
+    ),
+    "as_json": _option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
+}
+
+
 def common(function: F) -> F:
-    """Adds `--workspace`, `--seed` and `--json`, which every command takes, and a live line; refuses names that are not UTF-8."""
+    """Adds those of `--workspace`, `--seed` and `--json` that *function* takes, and a live line; refuses names that are not UTF-8."""
 
     @functools.wraps(function)
     def checked(*arguments: object, **values: object) -> Any:
@@ -184,24 +202,9 @@ def common(function: F) -> F:
             return function(*arguments, **values)
 
     made = cast(F, checked)
-    for option in reversed(
-        [
-            _option(
-                "--workspace",
-                type=click.Path(path_type=Path, file_okay=False),
-                default=found_workspace,
-                show_default="the nearest .opera",
-                metavar="DIR",
-                envvar="OPERA_WORKSPACE",
-                help="Folder with the recorded instances, results and findings.",
-            ),
-            _option(
-                "--seed", type=SEED, metavar="N", default=0, show_default=True, envvar="OPERA_SEED", help="Seed of all random choices."
-            ),
-            _option("--json", "as_json", is_flag=True, help="Print one JSON document on standard output."),
-        ]
-    ):
-        made = option(made)
+    taken = inspect.signature(function).parameters
+    for name in reversed([name for name in _OPTIONS if name in taken]):
+        made = _OPTIONS[name](made)
     return made
 
 

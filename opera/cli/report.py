@@ -50,7 +50,6 @@ def command(
     no_scripts: bool,
     everything: bool,
     workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """List the findings: the failure, its frequency, and the command that reproduces it.

@@ -49,7 +49,6 @@ def command(
     trusted: tuple[str, ...],
     root: Path | None,
     workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Write a stand-alone script for a finding or a failing test, and run it.

@@ -20,7 +20,7 @@ from opera.store.database import open_workspace
 @click.command("show", cls=HeadedCommand)
 @click.argument("identity", type=FINDING, metavar="ID")
 @common
-def command(identity: str, workspace: Path, seed: int, as_json: bool) -> int:
+def command(identity: str, workspace: Path, as_json: bool) -> int:
     """Show a finding, a test or an instance in full.
 
     ID is the id of one of them; any unambiguous prefix works.

@@ -32,7 +32,7 @@ _EVERY = 1.0
 )
 @click.option("--slowest", type=Count(1), metavar="N", help="List the N slowest tests; by default, show the whole campaign.")
 @common
-def command(campaign: str | None, once: bool, operators: int, slowest: int | None, workspace: Path, seed: int, as_json: bool) -> int:
+def command(campaign: str | None, once: bool, operators: int, slowest: int | None, workspace: Path, as_json: bool) -> int:
     """Show the progress, verdicts, workers and cost of the running campaign, or of the last one.
 
     CAMPAIGN selects a stored campaign by its id, or by an unambiguous prefix of the id, and shows all its parts together. On a terminal,

@@ -59,7 +59,6 @@ def command(
     trusted: tuple[str, ...],
     root: Path | None,
     workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Reduce failing tests, and group findings by root cause.

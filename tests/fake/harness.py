@@ -70,19 +70,22 @@ class Lab:
             Corpus(space).add((each, Occurrence("fake", "test")) for each in instances)
 
     def start(self, *arguments: str, module: str = "opera.run", extra_path: Path | None = None) -> subprocess.Popen[str]:
-        """Starts `python -m MODULE ... --workspace ...`; modules of *extra_path* are seen by an interpreter that starts."""
-        variables = {"PYTHONPATH": str(SITE), "OPERA_FAKE_STATE": str(self.state)}
-        options = (*arguments, "--workspace", str(self.workspace))
+        """Starts `python -m MODULE` on the workspace; modules of *extra_path* are seen by an interpreter that starts."""
+        variables = self._variables()
         if extra_path is None:
-            process: subprocess.Popen[str] = commands.Copied(*options, folder=self.folder, module=module, variables=variables)
+            process: subprocess.Popen[str] = commands.Copied(*arguments, folder=self.folder, module=module, variables=variables)
         else:
             variables["PYTHONPATH"] = f"{extra_path}{os.pathsep}{SITE}"
             process = subprocess.Popen(
-                [sys.executable, "-m", module, *options], cwd=self.folder, env={**os.environ, **variables}, text=True,
+                [sys.executable, "-m", module, *arguments], cwd=self.folder, env={**os.environ, **variables}, text=True,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
             )  # fmt: skip
         self.drivers.append(process.pid)
         return process
+
+    def _variables(self) -> dict[str, str]:
+        """The environment of a command: the workspace is a variable, because some commands have no such option."""
+        return {"PYTHONPATH": str(SITE), "OPERA_FAKE_STATE": str(self.state), "OPERA_WORKSPACE": str(self.workspace)}
 
     def finish(self, process: subprocess.Popen[str]) -> Outcome:
         """Waits for a command."""
@@ -93,13 +96,10 @@ class Lab:
         return Outcome(process.returncode, stdout, stderr)
 
     def opera(self, *arguments: str, module: str = "opera", variables: Mapping[str, str] | None = None) -> Outcome:
-        """Runs `python -m MODULE ... --workspace ...` in this process; campaigns and replays have workers that have no processes."""
+        """Runs `python -m MODULE` on the workspace, in this process; campaigns and replays have workers that have no processes."""
         assert self._behaviours <= GENTLE, f"only processes survive {sorted(self._behaviours - GENTLE)}: use run_in_processes"
         with mock.patch.object(session, "WorkerPool", LocalPool), mock.patch.object(replay, "WorkerPool", LocalPool):
-            return commands.run(
-                *arguments, "--workspace", str(self.workspace), folder=self.folder, module=module,
-                variables={"PYTHONPATH": str(SITE), "OPERA_FAKE_STATE": str(self.state), **(variables or {})},
-            )  # fmt: skip
+            return commands.run(*arguments, folder=self.folder, module=module, variables={**self._variables(), **(variables or {})})
 
     def run(self, *arguments: str, compiler: str = "fake", jobs: int = 2) -> Outcome:
         """Runs a campaign with a JSON document, without any process; what only processes do, `run_in_processes` shows."""

@@ -72,15 +72,15 @@ def test_every_command_has_a_case() -> None:
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.slow] * (name not in ("run", "report", "ls"))) for name in CASES])
 def test_a_process_of_its_own_changes_nothing(made: Path, tmp_path: Path, fake_site: Path, name: str) -> None:
-    arguments = (*CASES[name], "--workspace", "ws")
+    arguments = CASES[name]
     own, ours = (shutil.copytree(made, tmp_path / place) for place in ("own", "ours"))
     command = [sys.executable, "-m", "opera", *arguments]
-    variables = {**os.environ, "PYTHONPATH": str(fake_site)}
+    variables = {**os.environ, "PYTHONPATH": str(fake_site), "OPERA_WORKSPACE": "ws"}
     done = subprocess.run(command, cwd=own, env=variables, capture_output=True, text=True, check=False)
     expected = commands.Outcome(done.returncode, done.stdout, done.stderr)
     said = [
         (outcome.code, *(VARIES.sub("", each.replace(str(folder), "")) for each in (outcome.stdout, outcome.stderr)))
-        for folder, outcome in ((own, expected), (ours, commands.run(*arguments, folder=ours)))
+        for folder, outcome in ((own, expected), (ours, commands.run(*arguments, folder=ours, variables={"OPERA_WORKSPACE": "ws"})))
     ]
     assert said[0] == said[1]
     assert "Traceback" not in said[0][2]

@@ -134,7 +134,7 @@ EXPRESSIONS = {
 @pytest.mark.parametrize("name", [name for name, each in COMMANDS.items() if any("-k" in parameter.opts for parameter in each.params)])
 @pytest.mark.parametrize("expression", EXPRESSIONS.values(), ids=EXPRESSIONS)
 def test_an_expression_that_is_too_long_or_too_deep(place: Path, capsys: pytest.CaptureFixture[str], name: str, expression: str) -> None:
-    workspace = () if name == "diff" else ("--workspace", "other")
+    workspace = ("--workspace", "other") if any("--workspace" in each.opts for each in COMMANDS[name].params) else ()
     assert "-k" in refused(capsys, name, "-k", expression, *workspace)
 
 
@@ -203,7 +203,7 @@ def test_a_file_that_cannot_be_there(place: Path, capsys: pytest.CaptureFixture[
 
 def test_seeds_that_were_taken_before_are_taken(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed in (0, 1, 20261123, 2**32 - 1):
-        assert guarded(command, ["ls", "--workspace", "other", "--seed", str(seed)]) == 0
+        assert guarded(command, ["export", "jsonl", f"{seed}.jsonl", "--workspace", "other", "--seed", str(seed)]) == 0
     capsys.readouterr()
 
 

@@ -45,11 +45,11 @@ def test_every_option_in_front_of_its_command_is_said_to_stand_behind_it(path: t
                 assert said == f"{name} stands behind the command: opera {' '.join(path)} ... {' '.join(written)}"
 
 
-def test_options_of_every_command_are_known_without_one() -> None:
+def test_common_options_are_known_without_a_command() -> None:
     for found in COMMANDS.values():
         with click.Context(found) as context:
             shared = {each.opts[-1] for each in options_by_heading(found, context)[COMMON]}
-        assert shared - {"--help", "-h"} == set(_EVERYWHERE)
+        assert shared - {"--help", "-h"} <= set(_EVERYWHERE)
     assert refused("--workspace", "D") == "--workspace stands behind the command: opera COMMAND ... --workspace D"
     assert refused("stablehlo", "--seed=3") == "--seed stands behind the command: opera stablehlo COMMAND ... --seed=3"
 

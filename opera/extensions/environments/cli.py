@@ -36,9 +36,7 @@ def command() -> None:
 @click.option("--again", is_flag=True, help="Remove the environment first if it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress.")
 @common
-def create_command(
-    name: str, path: Path | None, python: str | None, again: bool, quiet: bool, workspace: Path, seed: int, as_json: bool
-) -> int:
+def create_command(name: str, path: Path | None, python: str | None, again: bool, quiet: bool, as_json: bool) -> int:
     """Make an environment, and write its interpreter into opera.toml.
 
     OPERA first checks the environment on a canary model. Exit with 3 when the environment cannot be made or the canary model fails;
@@ -104,7 +102,7 @@ def _written(python: Path, file: Path) -> str:
 
 @command.command("list")
 @common
-def list_command(workspace: Path, seed: int, as_json: bool) -> int:
+def list_command(as_json: bool) -> int:
     """List the environments that exist, and those that can be made."""
     made = _made(load_config())
     rows = [_row(name, made.get(name)) for name in sorted({*known_names(), *made})]
@@ -167,7 +165,7 @@ def _made(config: Config) -> dict[str, tuple[EnvironmentFolder, bool]]:
 @click.argument("name")
 @click.option("--path", type=_PATH, metavar="DIR", help="Folder of the environment; by default the one in opera.toml, or .opera-envs/NAME.")
 @common
-def remove_command(name: str, path: Path | None, workspace: Path, seed: int, as_json: bool) -> int:
+def remove_command(name: str, path: Path | None, as_json: bool) -> int:
     """Remove an environment, and its entry in opera.toml."""
     config = load_config()
     made = _made(config)

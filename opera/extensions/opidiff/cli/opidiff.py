@@ -41,7 +41,7 @@ def command() -> None:
 @command.command("check")
 @_files
 @common
-def check(files: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
+def check(files: tuple[Path, ...], as_json: bool) -> int:
     """Check suites, and list every error with its place.
 
     Nothing in the files is executed or imported. Several files are one suite. Exit with 2 when there are errors.
@@ -63,7 +63,7 @@ def check(files: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) ->
 @command.command("expand")
 @_files
 @common
-def expand(files: tuple[Path, ...], workspace: Path, seed: int, as_json: bool) -> int:
+def expand(files: tuple[Path, ...], as_json: bool) -> int:
     """List the ids of all tests, templates expanded.
 
     The two sides of a pair are two tests. Nothing in the files is executed or imported.
@@ -101,7 +101,7 @@ def _row(suite: Suite, number: int) -> dict[str, str | int | bool | None]:
 
 @command.command("schema")
 @common
-def schema(workspace: Path, seed: int, as_json: bool) -> int:
+def schema(as_json: bool) -> int:
     """Print the JSON Schema of the format, for editors.
 
     The validator and the schema come from one table.

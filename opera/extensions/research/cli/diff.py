@@ -28,7 +28,7 @@ _PRINTED = 20
 @click.option("-k", "keyword", metavar="EXPR", help="Select only APIs whose name matches, e.g. -k 'conv and not transpose'.")
 @click.option("--limit", type=Count(0), metavar="N", default=20, show_default=True, help="Print at most N rows of each list.")
 @common
-def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: int, workspace: Path, seed: int, as_json: bool) -> int:
+def command(a: Path, b: Path, library: str | None, keyword: str | None, limit: int, as_json: bool) -> int:
     """Compare two corpora: the operators and instances that B adds, lacks or shares.
 
     A and B are workspace folders or corpus files. After an upgrade of a library, extract into a new workspace and compare it with the

@@ -55,7 +55,6 @@ def command(
     output: Path | None,
     timeout: float | None,
     jobs: int,
-    workspace: Path,
     seed: int,
     as_json: bool,
 ) -> int:

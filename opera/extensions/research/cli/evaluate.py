@@ -107,7 +107,6 @@ def command(
     record: Path | None,
     coverage: bool,
     workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Compare strategies by how early they reveal the findings of a complete campaign.

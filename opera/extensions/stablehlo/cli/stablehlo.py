@@ -79,8 +79,6 @@ def interpret(
     interpreter: Which,
     timeout: float,
     memory: int,
-    workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Evaluate the functions of a program, and print their results.
@@ -204,8 +202,6 @@ def test(
     interpreter: Which,
     timeout: float,
     memory: int,
-    workspace: Path,
-    seed: int,
     as_json: bool,
 ) -> int:
     """Run self-checking programs on an interpreter.
@@ -333,7 +329,7 @@ def _print_uncounted(verdicts: Verdicts) -> None:
 @_TIMEOUT
 @_MEMORY
 @common
-def fold(file: str, most: int, interpreter: Which, timeout: float, memory: int, workspace: Path, seed: int, as_json: bool) -> int:
+def fold(file: str, most: int, interpreter: Which, timeout: float, memory: int, as_json: bool) -> int:
     """Replace operations with constant operands by their results.
 
     FILE is StableHLO as text. The program that comes out has the same results. Operations stay as they are if they have effects, or if the
