@@ -22,7 +22,7 @@ from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.messages import to_json
 from opera.difftest.protocol import TestState
-from opera.difftest.session import canary_test
+from opera.difftest.session import canary_tests
 from opera.difftest.specs import compiler_spec, library_spec
 from opera.workers.process import Done, Event, Limits, Ready, Worker
 from opera.workers.protocol import Message
@@ -67,8 +67,8 @@ def prepared(compiler: str, frontend: str, name: str | None, folder: Path) -> tu
     cache = folder / "ws" / "cache"
     cache.mkdir(parents=True)
     environment = dict(route.environment)
-    difftest, test = canary_test(route, f"{compiler}/{frontend}", 0)
-    state = difftest.begin(test)
+    difftest, tests = canary_tests(route, f"{compiler}/{frontend}", 0)
+    state = difftest.begin(tests[0])
     assert isinstance(state, TestState)
     with session(library_spec(Config({}), route.library, cache, environment), Limits(), folder) as library:
         ready = library.start()

@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -113,7 +113,7 @@ def _become(output: int, errors: int, arguments: tuple[str, ...], folder: Path, 
 
 
 @contextlib.contextmanager
-def _as_process(folder: Path, variables: Mapping[str, str]) -> Iterator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
+def _as_process(folder: Path, variables: Mapping[str, str]) -> Generator[tuple[io.TextIOWrapper, io.TextIOWrapper]]:
     """Gives the streams of a block that has its own folder, variables and module search path."""
     stdout = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="surrogateescape", write_through=True)
     stderr = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", errors="backslashreplace", write_through=True)

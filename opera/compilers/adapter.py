@@ -194,6 +194,8 @@ class Adapter:
     newest_opset: ClassVar[int] = NEWEST_CLAIMED
     """The newest opset of ONNX that it says to load: it may refuse models of a newer one, and a wrong result of such a model is no fault of
     an operator."""
+    precision: ClassVar[str] = "float32"
+    """The format in which it computes products of float32: `float32`, `TF32`, `float16` or `bfloat16`. In less, no campaign starts."""
     devices: ClassVar[tuple[str, ...]] = ("cpu",)
     """The devices on which a suite may ask for a test: `cpu`, `cuda` or `mps`."""
     reproducer: ClassVar[Mapping[str, str]] = {}

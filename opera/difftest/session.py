@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from opera.compilers.adapter import Fork, Route
-from opera.compilers.canary import canary
+from opera.compilers.canary import canaries, format_of, is_enough
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.judge import Judgement, headline, needs_review
@@ -75,7 +75,7 @@ class SubjectSession:
             KeyboardInterrupt: *interrupted* says so.
         """
         self._interrupted = interrupted
-        difftest, test = canary_test(self.route, self._settings.subject, self._settings.seed)
+        difftest, tests = canary_tests(self.route, self._settings.subject, self._settings.seed)
         asked: dict[WorkerKind, Message] = {}
 
         def ask(step: Ask) -> Event:
@@ -83,16 +83,15 @@ class SubjectSession:
             return self._one(step.worker, to_json(step.request))
 
         self.pool.limit_stages(max(_FIRST_STAGE, self._settings.timeout))
-        judgement = drive(difftest, difftest.begin(test), ask)
+        judgements = [drive(difftest, difftest.begin(test), ask) for test in tests]
         self.pool.limit_stages(self._settings.timeout)
-        if judgement.verdict is not Verdict.PASS:
-            why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
-            if WorkerKind.COMPILER not in asked:
+        for test, judgement in zip(tests, judgements, strict=True):
+            fault = canary_fault(self._settings.compiler, self.adapter.precision, test, judgement)
+            if fault is not None and WorkerKind.COMPILER not in asked:
+                why = headline(judgement.verdict, judgement.detail, self._settings.compiler)
                 raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; run `opera doctor`")
-            raise EnvironmentBroken(
-                f"{self._settings.compiler} fails on the canary model ({judgement.verdict.value}: {why}); no campaign starts on a broken"
-                " adapter, so run `opera doctor`"
-            )
+            if fault is not None:
+                raise EnvironmentBroken(f"{self._settings.compiler} {fault}; no campaign starts on a broken adapter, so run `opera doctor`")
         if self.pool.infos[WorkerKind.LIBRARY]["forkable"]:
             self.pool.set_warmup(WorkerKind.LIBRARY_FRESH, asked[WorkerKind.LIBRARY])
         else:
@@ -174,16 +173,31 @@ def reviewed_on(route: Route) -> Callable[[Judgement, Test], bool]:
     return _never if route.rejects else needs_review
 
 
-def canary_test(route: Route, subject: str, seed: int) -> tuple[DiffTest, Test]:
-    """The steps of the canary's test on *route*: no failure is confirmed or reviewed.
+def canary_tests(route: Route, subject: str, seed: int) -> tuple[DiffTest, tuple[Test, ...]]:
+    """The steps of the canaries' tests on *route*, and these: no failure is confirmed or reviewed.
 
     Raises:
         EnvironmentBroken: the library has no canary.
     """
-    instance = canary(route.library, rejects=route.rejects)
-    document = json.dumps(encode_instance(instance))
-    test = Test(0, _CANARY, _CANARY, instance.api, ModelForm(InputForm.RUNTIME), _CANARY, _CANARY, seed)
-    return DiffTest(subject, route.artefact, (route.frontend, route.name), lambda _: document, confirm=False, reviewed=_never), test
+    instances = canaries(route.library, rejects=route.rejects)
+    documents = {f"{_CANARY}-{place}": json.dumps(encode_instance(each)) for place, each in enumerate(instances)}
+    form = ModelForm(InputForm.RUNTIME)
+    tests = tuple(
+        Test(place, name, name, each.api, form, name, name, seed)
+        for place, (name, each) in enumerate(zip(documents, instances, strict=True))
+    )
+    steps = DiffTest(subject, route.artefact, (route.frontend, route.name), documents.__getitem__, confirm=False, reviewed=_never)
+    return steps, tests
+
+
+def canary_fault(compiler: str, declared: str, test: Test, judgement: Judgement) -> str | None:
+    """What is wrong with a compiler that gives *judgement* on a canary; None if it passes or computes in what its adapter declares."""
+    computed = format_of(judgement.verdict, judgement.detail)
+    if judgement.verdict is Verdict.PASS or is_enough(computed, declared):
+        return None
+    if computed is not None:
+        return f"computes {test.api} of float32 in {computed}, and its adapter declares {declared}"
+    return f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail, compiler)})"
 
 
 def _never(judgement: Judgement, test: Test) -> bool:

@@ -18,12 +18,11 @@ from opera.config import Config
 from opera.difftest.judge import headline
 from opera.difftest.messages import to_json
 from opera.difftest.protocol import TestState
-from opera.difftest.session import canary_test
+from opera.difftest.session import canary_fault, canary_tests
 from opera.difftest.specs import compiler_spec, library_spec
 from opera.environments.inventory import Inventory, Lack, clashes, inventory, lacks
 from opera.environments.pinned import described, is_required, made_as, needs_of, own_only, requirements_of
 from opera.errors import EnvironmentBroken, OperaError
-from opera.oracles.verdict import Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Broken, Limits, Lost, Ready
 from opera.workers.session import WorkerSession, session
@@ -188,8 +187,8 @@ class _Library:
     python: str
     trouble: str = ""
     versions: Mapping[str, str] = field(default_factory=dict[str, str])
-    made: Mapping[_Artefact, TestState | str] = field(default_factory=dict[_Artefact, TestState | str])
-    """By artefact: the canary's test after its model was made, or the reason for failure."""
+    made: Mapping[_Artefact, tuple[TestState, ...] | str] = field(default_factory=dict[_Artefact, tuple[TestState, ...] | str])
+    """By artefact: the canaries' tests after their models were made, or the reason for failure."""
     remarks: tuple[tuple[str, str], ...] = ()
     """What its worker says of itself, each with its name."""
 
@@ -326,19 +325,22 @@ class Checkup:
             made = {kind: self._make(worker, name, kind) for kind in sorted(kinds, key=str)}
             return _Library(python, "", event.info["versions"], made, _remarks(name, event))
 
-    def _make(self, worker: WorkerSession, name: str, wanted: _Artefact) -> TestState | str:
+    def _make(self, worker: WorkerSession, name: str, wanted: _Artefact) -> tuple[TestState, ...] | str:
         kind, rejects = wanted
         try:
-            difftest, test = canary_test(Route(name, "", kind, rejects=rejects), name, _SEED)
+            difftest, tests = canary_tests(Route(name, "", kind, rejects=rejects), name, _SEED)
         except OperaError as error:
             return str(error)
         difftest = replace(difftest, library=WorkerKind.LIBRARY_FRESH)  # the worker is asked once, whatever becomes of it
-        state = difftest.begin(test)
-        assert isinstance(state, TestState)
-        after = difftest.answered(state, worker.ask(to_json(difftest.ask(state).request)))
-        if isinstance(after, TestState):
-            return after
-        return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {headline(after.verdict, after.detail, name)}"
+        made: list[TestState] = []
+        for test in tests:
+            state = difftest.begin(test)
+            assert isinstance(state, TestState)
+            after = difftest.answered(state, worker.ask(to_json(difftest.ask(state).request)))
+            if not isinstance(after, TestState):
+                return f"{name} fails on the canary model{f' as {kind}' if kind else ''}: {headline(after.verdict, after.detail, name)}"
+            made.append(after)
+        return tuple(made)
 
     def _compile(self, each: Plugin, adapter: type[Adapter], routes: Sequence[Route], libraries: Mapping[str, _Library]) -> list[Check]:
         """The checks of routes with the same environment."""
@@ -401,20 +403,22 @@ class Checkup:
         self._tell(f"{name}/{route.frontend} by {route.name}: canary ...")
         made = library.made[route.artefact, route.rejects]
         assert not isinstance(made, str)
-        difftest, _ = canary_test(route, f"{name}/{route.frontend}", _SEED)
-        event = worker.ask(to_json(difftest.ask(made).request))
-        judgement = difftest.answered(replace(made, worker=WorkerKind.COMPILER_FRESH), event)
-        if isinstance(judgement, TestState):
-            raise EnvironmentBroken(f"files disappear from {self._cache}; check which other program writes there")
-        if judgement.verdict is Verdict.PASS:
-            version, rest = _split(ready.info["versions"])
-            settings = {**rest, **{f"library {key}": value for key, value in library.versions.items()}}
-            remarks = (*library.remarks, *_remarks(name, ready))
-            imported = str(ready.info["imported"])
-            return Check(name, route, State.PASS, "", version, settings, held.python, imported, remarks=remarks), True
-        what = f"fails on the canary model ({judgement.verdict.value}: {headline(judgement.verdict, judgement.detail, name)})"
-        reason, imported = of_lost(name, what, adapter.packages, held), str(ready.info["imported"])
-        return Check(name, route, State.BROKEN, reason, python=held.python, imported=imported), not isinstance(event, Lost)
+        difftest, tests = canary_tests(route, f"{name}/{route.frontend}", _SEED)
+        imported = str(ready.info["imported"])
+        for test, state in zip(tests, made, strict=True):
+            event = worker.ask(to_json(difftest.ask(state).request))
+            judgement = difftest.answered(replace(state, worker=WorkerKind.COMPILER_FRESH), event)
+            if isinstance(judgement, TestState):
+                raise EnvironmentBroken(f"files disappear from {self._cache}; check which other program writes there")
+            fault = canary_fault(name, adapter.precision, test, judgement)
+            if fault is not None:
+                reason = of_lost(name, fault, adapter.packages, held)
+                return Check(name, route, State.BROKEN, reason, python=held.python, imported=imported), not isinstance(event, Lost)
+        version, rest = _split(ready.info["versions"])
+        products = {"products": adapter.precision} if len(tests) > 1 else {}
+        settings = {**rest, **products, **{f"library {key}": value for key, value in library.versions.items()}}
+        remarks = (*library.remarks, *_remarks(name, ready))
+        return Check(name, route, State.PASS, "", version, settings, held.python, imported, remarks=remarks), True
 
 
 def _called(library: str, environment: Environment) -> str:

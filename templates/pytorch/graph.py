@@ -43,4 +43,4 @@ def _operator_node(model: PyTorchModel, graph: Any, values: Sequence[Any]) -> An
         return graph.call_module("operator", positional, keywords)
     if model.instance.api.startswith("torch.Tensor."):
         return graph.call_method(model.instance.operator, positional, keywords)
-    return graph.call_function(module.operator, positional, keywords)
+    return graph.call_function(module.function, positional, keywords)

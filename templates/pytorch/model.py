@@ -48,7 +48,7 @@ class PyTorchTemplate:
     """Wraps a recorded call into a module; every tensor among its arguments becomes an input."""
 
     library = "pytorch"
-    revision = 5
+    revision = 6
     forkable = True
 
     def versions(self) -> Mapping[str, str]:
@@ -395,7 +395,7 @@ def wrap(
             return tuple(leaf for leaf in torch.utils._pytree.tree_leaves(result) if isinstance(leaf, torch.Tensor))
 
     module: Any = SingleOperator()
-    module.operator = target if is_module else None
+    module.operator, module.function = (target, None) if is_module else (None, target)
     module.beside = beside
     module.in_place = in_place
     module.positional, module.keywords = positional, keywords

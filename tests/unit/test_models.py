@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from opera import bundle
 from opera.arrays import dtype_name, from_bytes, numpy_dtype, pack, packed_size, tensor_array, to_bytes, unpack
-from opera.compilers.canary import canary
+from opera.compilers.canary import canaries
 from opera.compilers.registry import choose_route, plugin, plugins
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Constraint, Instance, Kind, Tensor
@@ -300,12 +300,12 @@ def test_only_nodes_with_a_small_second_input_have_two_forms() -> None:
 def test_templates_and_canaries_of_this_package_are_registered_by_entry_points() -> None:
     for library in ("onnx", "pytorch"):
         assert template_of(library).startswith("opera.templates.")
-        assert canary(library).library == library
+        assert {each.library for each in canaries(library)} == {library}
 
 
 def test_a_third_party_adds_a_library_and_a_compiler_by_entry_points_alone(fake_site: Path) -> None:
     assert template_of("fake") == "opera_fake.template:FakeTemplate"
-    assert canary("fake").api == "fake.canary"
+    assert [each.api for each in canaries("fake")] == ["fake.canary"]
     adapter = plugin("fake")
     assert adapter.search_path() == (str(fake_site),)
     assert choose_route(adapter.load(), "fake", None).name == "text"
@@ -317,7 +317,7 @@ def test_an_unknown_library_or_frontend_is_the_users_error() -> None:
     with pytest.raises(UserError, match="onnx"):
         template_of("kerass")
     with pytest.raises(UserError, match="kerass"):
-        canary("kerass")
+        canaries("kerass")
     with pytest.raises(UserError, match=r"tvm has no 'stablehlo' frontend.*; compilers with a frontend of that name: .*tvm-stablehlo"):
         choose_route(plugin("tvm").load(), "stablehlo", None)
 
@@ -336,7 +336,7 @@ def test_the_adapters_of_this_package_declare_routes_to_libraries_that_have_temp
         assert adapter.name == name
         for route in adapter.routes:
             assert template_of(route.library)
-            assert canary(route.library)
+            assert canaries(route.library)
     json.dumps({name: each.target for name, each in plugins().items()})
 
 
