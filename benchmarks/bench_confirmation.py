@@ -123,7 +123,7 @@ def spent(pid: int) -> float:
 
 
 TICKS = 100
-"""Of the clock in which Linux says the times of ended children, a second."""
+"""Ticks per second of the clock in which Linux gives the times of ended children."""
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class Score:
         self.shared |= other.shared
 
     def pairs(self) -> str:
-        """Precision and recall."""
+        """Precision and recall of pairs, as text."""
         precision = _share(self.together, self.shared)
         text = f"pairs: precision {precision}, recall {_share(self.cause, self.together)}"
         wide = f", {_share(self.shared, self.together)} where tests with several causes count with each"
@@ -86,7 +86,6 @@ class Score:
 
 
 def main() -> None:
-    """Runs, triages, counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspaces", type=Path)
     parser.add_argument("--subject", action="append")

@@ -94,7 +94,7 @@ class Course:
 
     @property
     def tests(self) -> int:
-        """Number of tests."""
+        """Number of tests that the worker has done."""
         return len(self._turns)
 
     def table(self) -> Iterator[tuple[str, float]]:

@@ -125,7 +125,7 @@ class Side:
 
     @property
     def of_frontends(self) -> list[Found]:
-        """Those that count."""
+        """The findings in a compiler's frontend."""
         return [each for each in self.findings if each.frontend]
 
 

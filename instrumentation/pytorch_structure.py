@@ -42,7 +42,7 @@ class Nature(NamedTuple):
     structure: Tuple[str, ...] = ()
 
     def document(self) -> Document:
-        """Its JSON form."""
+        """The constraint as JSON."""
         content: Document = {"low": self.low, "high": self.high}
         if self.nan:
             content["nan"] = True

@@ -92,7 +92,7 @@ class Chaos:
         return Path(shutil.copytree(self.source, self.folder / name, ignore=shutil.ignore_patterns("lock", "scratch")))
 
     def start(self, workspace: Path) -> subprocess.Popen[bytes]:
-        """Starts the campaign."""
+        """Starts the campaign in a new session, and returns its driver."""
         command = [sys.executable, "-m", "opera.run", "--strategy", "opera", *self.arguments, "-q", "--json", "--workspace", str(workspace)]
         with (self.folder / "errors").open("ab") as errors, (self.folder / "said").open("wb") as said:
             driver = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=errors, start_new_session=True)

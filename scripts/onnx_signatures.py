@@ -26,7 +26,6 @@ _DTYPES = {"float": "float32", "double": "float64"}
 
 
 def main() -> None:
-    """Writes the file."""
     operators: dict[str, dict[str, Any]] = {}
     history: dict[tuple[str, str], list[onnx.defs.OpSchema]] = {}
     for schema in sorted(onnx.defs.get_all_schemas_with_history(), key=lambda each: each.since_version):

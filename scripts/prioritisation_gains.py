@@ -124,7 +124,7 @@ def gain(run: RecordedRun, whole: Mapping[str, float], without: Mapping[str, flo
 
 
 def signed(value: float) -> str:
-    """`+.012`."""
+    """A gain with its sign and three decimals, e.g. `+.012`."""
     return f"{value:+.3f}".replace("0.", ".", 1)
 
 

@@ -176,7 +176,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A selected instance."""
+    """An instance of a selection, by its id, with its library, API and recorded outcome."""
 
     id: str
     library: str

@@ -106,7 +106,7 @@ class TestRunner:
             self._stack = stack.pop_all()
 
     def close(self) -> None:
-        """Ends the workers."""
+        """Ends the workers of the subject."""
         self._stack.close()
 
     def __enter__(self) -> TestRunner:

@@ -74,7 +74,7 @@ class _Entry(msgspec.Struct):
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    """The whole file."""
+    """A baseline file as TOML: its tables `[[failure]]`."""
 
     failure: list[_Entry] = []
 

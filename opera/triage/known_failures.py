@@ -75,7 +75,7 @@ class KnownFailure:
 
     @property
     def subject(self) -> str:
-        """`compiler/frontend`."""
+        """The subject as `compiler/frontend`, e.g. `tvm/onnx`."""
         return f"{self.compiler}/{self.frontend}"
 
     @property

@@ -274,7 +274,7 @@ class WorkerPool:
 
 
 def _nobody(event: str, **fields: object) -> None:
-    """Listens to nothing."""
+    """Ignores an event of a worker."""
 
 
 def _state(desk: _Slot) -> str:

@@ -130,7 +130,7 @@ def _documents(recorded: RecordedRun) -> Iterator[JsonObject]:
 
 
 class _Head(msgspec.Struct):
-    """The first line."""
+    """The first line of a recorded campaign: its subject and what holds for all tests."""
 
     schema: str
     subject: Name
@@ -141,7 +141,7 @@ class _Head(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
-    """One test."""
+    """A line of a recorded campaign: one test."""
 
     id: Name
     instance: Document

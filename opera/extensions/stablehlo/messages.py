@@ -193,7 +193,7 @@ class Compose:
 
 @dataclass(frozen=True)
 class Composed:
-    """A self-checking program."""
+    """The text of a self-checking program."""
 
     text: str
 

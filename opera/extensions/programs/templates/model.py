@@ -128,7 +128,7 @@ class ProgramModel(ABC):
 
     @abstractmethod
     def printed(self, kind: str) -> Artefact:
-        """The program, printed."""
+        """The program as an artefact of *kind*."""
 
     @abstractmethod
     def source(self, form: str) -> PythonSource:
