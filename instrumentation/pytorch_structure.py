@@ -1,6 +1,6 @@
 """What is known of a float tensor's values: bounds, NaN, infinities and structure that an operator may demand.
 
-Most tensors of a test suite are small and random, and most structures are ruled out by their first few elements: small tensors are
+Most tensors of a test suite are small and random, and their first few elements rule out most structures. So small tensors are
 looked at in Python, large ones by torch after a glance at their beginning.
 """
 

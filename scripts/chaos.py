@@ -7,10 +7,13 @@ random moment, and started again until it completes; then a new copy, until the 
 results of the undisturbed one, in the same places: the strategy is `opera`, because the order of `opera-adaptive` follows the results,
 which come in another order after a kill. Prints one JSON document; exit code 1 when anything differs.
 
-The attacks: `driver` and `all` send SIGKILL to the driver, and to it with every process it has started; `power` is `all`, after which
-the end of the database's log and of files just written is gone, as if they had never reached the disk; `worker` sends SIGKILL to one
-process that the driver has started; `interrupt` and `twice` are Ctrl-C, once and twice; `freeze` stops everything for longer than any
-deadline and lets it go on.
+The attacks:
+
+- `driver` and `all` send SIGKILL to the driver, and to it with every process it has started.
+- `power` is `all`, after which the end of the database's log and of files just written is gone, as if they had never reached the disk.
+- `worker` sends SIGKILL to one process that the driver has started.
+- `interrupt` and `twice` are Ctrl-C, once and twice.
+- `freeze` stops everything for longer than any deadline and lets it go on.
 """
 
 from __future__ import annotations
