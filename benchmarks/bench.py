@@ -1,4 +1,4 @@
-"""What campaigns, extraction and start cost: each figure beside a bare loop and the last recorded one. `make bench` prints all.
+"""What campaigns, extraction and start cost: each figure next to that of a bare loop and the last recorded one. `make bench` prints all.
 
     python benchmarks/bench.py                      all figures, about twenty minutes
     python benchmarks/bench.py tvm/pytorch start    some of them

@@ -2,8 +2,8 @@
 
 python benchmarks/bench_confirmation.py [--compiler tvm ...] [--repeat 5]
 
-The test is the canary. Each figure is CPU time of the process, its threads and its children, in milliseconds, which work beside the
-benchmark changes less than wall time. `start` is a process until it is ready, with its imports; `first` the first test in it; `warm` the
+The test is the canary. Each figure is CPU time of the process, its threads and its children, in milliseconds: other
+work changes it less than wall time. `start` is a process until it is ready, with its imports; `first` the first test in it; `warm` the
 same test again. `copy` is the test in a copy, as confirmations have it: of a process that has run the canary (fork `warm`), or that has
 compiled nothing (fork `started`).
 """

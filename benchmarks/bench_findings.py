@@ -1,4 +1,4 @@
-"""Seconds and bytes of what becomes of many results: grouping, triage without reductions, the report and its page in a browser.
+"""Seconds and bytes that many results take: grouping, triage without reductions, the report and its page in a browser.
 
 python benchmarks/bench_findings.py --workspace W [--results 100000] [--failures 50000] [--browser chromium]
 

@@ -168,7 +168,7 @@ class Worth:
 
 
 def ablation(campaigns: Sequence[Campaign], rules: Sequence[Rule]) -> dict[str, Worth]:
-    """What each of *rules* is worth beside the others."""
+    """What each of *rules* adds to the others."""
     worth = {rule.name: Worth() for rule in rules}
     for campaign in campaigns:
         joins = campaign.joins(rules)

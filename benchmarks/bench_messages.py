@@ -2,7 +2,7 @@
 
 python benchmarks/bench_messages.py [COMPILER ...]
 
-Microseconds of each step on the ONNX node tests: medians, which work beside the benchmark does not move much.
+Microseconds of each step on the ONNX node tests: medians, which other work on the machine hardly changes.
 """
 
 from __future__ import annotations

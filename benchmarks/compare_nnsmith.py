@@ -15,7 +15,7 @@ The workers, oracles, confirmation and triage are the same. What follows the tim
 that each failing model is taken apart. A model has many operators, and one wrong result is like another. So each of its nodes is run as
 an operator instance, on the values that it had in the model, with shapes and axes as constants, and judged like any other. Nodes that
 fail as the model does are its findings. An exception that no node explains is a finding of its own, by its fingerprint. A wrong result
-that no node explains is none: either a node is excused (a NaN cast to an integer), or rounding errors add up, or an optimiser is at
+that no node explains does not count: either a node is excused (a NaN cast to an integer), or rounding errors add up, or an optimiser is at
 fault. The output says how many there are.
 
 Findings of frontends are counted: failures to load, and wrong results that do not vanish at the lowest optimisation level. Failures

@@ -42,7 +42,7 @@ RECENT = 2.0
 
 
 def main() -> int:
-    """Attacks, and says what came of it."""
+    """Runs the attacks, and prints the outcome as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workspace", type=Path)
     parser.add_argument("--kills", type=int, default=200)

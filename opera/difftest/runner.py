@@ -77,7 +77,7 @@ class Cancelled(Exception):
 
 
 class TestRunner:
-    """The workers of one subject, on one route, with the settings of a campaign. Whoever sets *cancelled* makes the next run raise.
+    """The workers of one subject, on one route, with the settings of a campaign. Once *cancelled* is set, the next run raises.
 
     Args:
         settings: Settings of the campaign.

@@ -20,7 +20,7 @@ _ISOLATED = "include-system-site-packages = false"
 _INSTALLED = (".dist-info", ".egg-info", ".pth")
 _OWN = "__editable__.opera_dl-"
 _MOST_SOURCES = 5000
-"""Python files of one folder; whoever has more has to ask the worker."""
+"""Most Python files of one folder; with more, only the worker tells its state."""
 
 Entry = tuple[str, int]
 
