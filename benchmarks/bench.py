@@ -1,9 +1,9 @@
-"""What campaigns, extraction and start cost: each figure beside a bare loop and the last recorded one. `make bench` prints all.
+"""What campaigns, extraction and start cost: each figure next to that of a bare loop and the last recorded one. `make bench` prints all.
 
-python benchmarks/bench.py                      all figures, about twenty minutes
-python benchmarks/bench.py tvm/pytorch start    some of them
-python benchmarks/bench.py --record             also adds them to data/bench/figures.jsonl, with the machine
-python benchmarks/bench.py --page               measures nothing, and puts the recorded figures into the documentation: a table and a plot
+    python benchmarks/bench.py                      all figures, about twenty minutes
+    python benchmarks/bench.py tvm/pytorch start    some of them
+    python benchmarks/bench.py --record             also adds them to data/bench/figures.jsonl, with the machine
+    python benchmarks/bench.py --page               only puts the recorded figures into the documentation: a table and a plot
 
 A *fresh* campaign makes every model first; for a *filled* one the cache has them. Both have one busy process, test inputs at run time,
 confirm nothing, and are timed from the plan to the last result. The bare loop is what a person would write: one process that does the

@@ -1,10 +1,10 @@
 """Figures of the machinery around compilers. Each line gives a figure, its limit, and the command that measures it again.
 
-python benchmarks/bench_campaign.py overhead   time of a test outside library and compiler
-python benchmarks/bench_campaign.py scaling    tests per second with one and with two busy processes on two cores, empty and filled cache
-python benchmarks/bench_campaign.py recovery   from the death of a worker to the next one that is ready
-python benchmarks/bench_campaign.py store      results written per second
-python benchmarks/bench_campaign.py memory     the driver's memory with a million results (writes 2 GB into a temporary folder)
+    python benchmarks/bench_campaign.py overhead   time of a test outside library and compiler
+    python benchmarks/bench_campaign.py scaling    tests per second with one and two busy processes on two cores, empty and filled cache
+    python benchmarks/bench_campaign.py recovery   from the death of a worker to the next one that is ready
+    python benchmarks/bench_campaign.py store      results written per second
+    python benchmarks/bench_campaign.py memory     the driver's memory with a million results (writes 2 GB into a temporary folder)
 
 Figures depend on what else the machine does; nothing here is part of the tests.
 """

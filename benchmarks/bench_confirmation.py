@@ -2,9 +2,9 @@
 
 python benchmarks/bench_confirmation.py [--compiler tvm ...] [--repeat 5]
 
-The test is the canary. Each figure is CPU time of the process, its threads and its children, in milliseconds, which work beside the
-benchmark changes less than wall time. `start` is a process until it is ready, with its imports; `first` the first test in it; `warm` the
-same test again; `copy` the test in a copy, as confirmations have it: of a process that has run the canary (fork `warm`), or that has
+The test is the canary. Each figure is CPU time of the process, its threads and its children, in milliseconds: other
+work changes it less than wall time. `start` is a process until it is ready, with its imports; `first` the first test in it; `warm` the
+same test again. `copy` is the test in a copy, as confirmations have it: of a process that has run the canary (fork `warm`), or that has
 compiled nothing (fork `started`).
 """
 
@@ -123,7 +123,7 @@ def spent(pid: int) -> float:
 
 
 TICKS = 100
-"""Of the clock in which Linux says the times of ended children, a second."""
+"""Ticks per second of the clock in which Linux gives the times of ended children."""
 
 
 if __name__ == "__main__":

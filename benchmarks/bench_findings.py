@@ -1,4 +1,4 @@
-"""Seconds and bytes of what becomes of many results: grouping, triage without reductions, the report and its page in a browser.
+"""Seconds and bytes that many results take: grouping, triage without reductions, the report and its page in a browser.
 
 python benchmarks/bench_findings.py --workspace W [--results 100000] [--failures 50000] [--browser chromium]
 
@@ -35,7 +35,6 @@ _EMPTY = "<!doctype html><title>empty</title>"
 
 
 def main() -> None:
-    """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", type=Path, required=True)
     parser.add_argument("--results", type=int, default=100_000)
@@ -95,7 +94,7 @@ def grouped(workspace: Path) -> None:
 
 
 def opera(workspace: Path, *arguments: str) -> None:
-    """Runs a command."""
+    """Runs a command of OPERA on *workspace*."""
     subprocess.run([sys.executable, "-m", "opera", *arguments, "--workspace", str(workspace)], check=True, stdout=subprocess.DEVNULL)
 
 

@@ -3,11 +3,11 @@
 python benchmarks/bench_grouping.py [--workspaces DIR] [--subject tvm/onnx ...] [--budget 60s | --filters]
 python benchmarks/bench_grouping.py --campaign WORKSPACE ...
 
-Figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), false alarms that
-are reported, by the filter's reason as well, and the pairwise precision and recall of grouping: of the pairs of failing tests of one
-subject that triage calls one finding, how many have one root cause by their labels, and of the pairs with the same root cause how many
-are called one finding. With --workspaces the campaigns are kept there, and the same command continues. With --campaign, nothing is run:
-the findings of these workspaces, whole campaigns that were triaged, are held against the causes of all their failing tests.
+Figures for each subject and for all: bugs that are swallowed (labelled bugs that do not fail any more, or are excused), and false alarms
+that are reported, by the filter's reason as well. Then the pairwise precision and recall of grouping. Precision: of the pairs of failing
+tests of one subject that triage calls one finding, how many have one root cause by their labels. Recall: of the pairs with the same root
+cause, how many are called one finding. With --workspaces the campaigns are kept there, and the same command continues. With --campaign,
+nothing is run: the findings of these workspaces, whole campaigns that were triaged, are held against the causes of all their failing tests.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Score:
         self.shared |= other.shared
 
     def pairs(self) -> str:
-        """Precision and recall."""
+        """Precision and recall of pairs, as text."""
         precision = _share(self.together, self.shared)
         text = f"pairs: precision {precision}, recall {_share(self.cause, self.together)}"
         wide = f", {_share(self.shared, self.together)} where tests with several causes count with each"
@@ -86,7 +86,6 @@ class Score:
 
 
 def main() -> None:
-    """Runs, triages, counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspaces", type=Path)
     parser.add_argument("--subject", action="append")

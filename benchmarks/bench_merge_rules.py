@@ -65,7 +65,7 @@ class Campaign:
 
     @property
     def findings(self) -> list[str]:
-        """Their identities."""
+        """The id of the finding of each candidate."""
         return [each.finding for each in self.candidates]
 
     def cause(self, one: str, other: str) -> Causes | None:
@@ -168,7 +168,7 @@ class Worth:
 
 
 def ablation(campaigns: Sequence[Campaign], rules: Sequence[Rule]) -> dict[str, Worth]:
-    """What each of *rules* is worth beside the others."""
+    """What each of *rules* adds to the others."""
     worth = {rule.name: Worth() for rule in rules}
     for campaign in campaigns:
         joins = campaign.joins(rules)
@@ -211,7 +211,7 @@ def score(campaigns: Iterable[Campaign], rules: Sequence[Rule]) -> Score:
 
 
 def read(path: Path = CANDIDATES) -> list[Campaign]:
-    """The labelled campaigns."""
+    """The labelled campaigns in the file *path*."""
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         for line in lines:

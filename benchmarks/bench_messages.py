@@ -2,7 +2,7 @@
 
 python benchmarks/bench_messages.py [COMPILER ...]
 
-Microseconds of each step on the ONNX node tests: medians, which work beside the benchmark does not move much.
+Microseconds of each step on the ONNX node tests: medians, which other work on the machine hardly changes.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Course:
 
     @property
     def tests(self) -> int:
-        """Number of tests."""
+        """Number of tests that the worker has done."""
         return len(self._turns)
 
     def table(self) -> Iterator[tuple[str, float]]:

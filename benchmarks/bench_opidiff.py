@@ -61,7 +61,7 @@ def main() -> None:
 
 
 def validate() -> None:
-    """Seconds to check 10,000 tests that come from templates, and the same tests written out, beside libyaml's own `compose`."""
+    """Seconds to check 10,000 tests that come from templates, and the same tests written out, next to libyaml's own `compose`."""
     with tempfile.TemporaryDirectory() as folder:
         templates, plain = Path(folder) / "templates.yaml", Path(folder) / "plain.yaml"
         head = "dims: {B: 2}\npresets:\n  x: {type: tensor, shape: [B, 8], dtype: float32, init: normal}\ntests:\n"

@@ -1,9 +1,9 @@
 """Seconds and memory of every strategy on generated corpora, and the cost of a corpus that grows.
 
-python benchmarks/bench_prioritise.py                         all strategies at 1,000, 10,000 and 100,000 instances
-python benchmarks/bench_prioritise.py opera --sizes 10000 100000
-python benchmarks/bench_prioritise.py --picture growth.png    draws the curve (needs matplotlib)
-python benchmarks/bench_prioritise.py --workspace             what `opera prioritize` takes on a workspace: at first, and after 1% more
+    python benchmarks/bench_prioritise.py                         all strategies at 1,000, 10,000 and 100,000 instances
+    python benchmarks/bench_prioritise.py opera --sizes 10000 100000
+    python benchmarks/bench_prioritise.py --picture growth.png    draws the curve (needs matplotlib)
+    python benchmarks/bench_prioritise.py --workspace             cost of `opera prioritize` on a workspace: at first, and after 1% more
 
 Each measurement has a process of its own, on one core. Corpora have one operator for 200 instances (`--operators` for another number),
 with 2 to 9 parameters: tensors of drawn shapes and dtypes, integers, booleans, strings, lists, None and mixed types.

@@ -44,7 +44,6 @@ class Row:
 
 
 def main() -> None:
-    """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=int, default=60, help="tests per subject, the first in ranked order")
     parser.add_argument("--compiler", action="append", help="only this compiler (repeatable)")

@@ -2,9 +2,9 @@
 
 python benchmarks/bench_suite.py --lib pytorch --suite CHECKOUT/test --file nn/test_convolution.py --file test_indexing.py --repeat 3
 
-Of each file it prints how its tests ended both ways and which ended differently, calls seen, distinct instances, wall and CPU seconds
-(medians of the repetitions), the ratios of the two, and calls per minute. CPU seconds include those of child processes. Wall seconds mean
-something on an idle machine only. Arguments after `--` go to pytest.
+Of each file it prints how its tests ended both ways, which ended differently, calls seen, and distinct instances. Then come wall and CPU
+seconds (medians of the repetitions), the ratios of the two, and calls per minute. CPU seconds include those of child processes. Wall
+seconds mean something on an idle machine only. Arguments after `--` go to pytest.
 
 With `--memory` it extracts the files into a workspace instead, and prints resident memory of the driver and of its hosts at ten moments
 of the extraction, and calls per minute.

@@ -12,11 +12,11 @@ same busy processes for each compiler, and everything counts that they do in the
   besides the busy ones, so that the compiler does not wait for it after the first models; it ends when its lead covers the time left.
 
 The workers, oracles, confirmation and triage are the same. What follows the time is outside it, for all: `triage`, and for NNSmith also
-that each failing model is taken apart. A model has many operators, and one wrong result is like another; so each of its nodes is run as
+that each failing model is taken apart. A model has many operators, and one wrong result is like another. So each of its nodes is run as
 an operator instance, on the values that it had in the model, with shapes and axes as constants, and judged like any other. Nodes that
 fail as the model does are its findings. An exception that no node explains is a finding of its own, by its fingerprint. A wrong result
-that no node explains is none: either a node is excused (a NaN cast to an integer), or rounding errors add up, or an optimiser is at
-fault; the output says how many there are.
+that no node explains does not count: either a node is excused (a NaN cast to an integer), or rounding errors add up, or an optimiser is at
+fault. The output says how many there are.
 
 Findings of frontends are counted: failures to load, and wrong results that do not vanish at the lowest optimisation level. Failures
 of exporters are not, nor crashes behind the frontend; the output has those too.
@@ -125,7 +125,7 @@ class Side:
 
     @property
     def of_frontends(self) -> list[Found]:
-        """Those that count."""
+        """The findings in a compiler's frontend."""
         return [each for each in self.findings if each.frontend]
 
 

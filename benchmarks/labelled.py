@@ -38,7 +38,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
 
 def judgements() -> list[Judgement]:
-    """Reads `causes.jsonl`."""
+    """The rows of `causes.jsonl`."""
     lines = (FOLDER / "causes.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Judgement) for line in lines]
 

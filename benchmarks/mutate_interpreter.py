@@ -1,7 +1,7 @@
 """How many faults the tests of the readable StableHLO interpreter notice: `benchmarks/mutate_interpreter.py [-n 200] [--seed 0]`.
 
 Each fault changes one line of one function that gives an operation its meaning. A copy of this process, which has read all programs of
-`tests/stablehlo`, evaluates them with the changed module; a check that fails, an exception or the end of the time is a fault that was
+`tests/stablehlo`, evaluates them with the changed module. A check that fails, an exception or the end of the time is a fault that was
 noticed.
 """
 

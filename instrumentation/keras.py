@@ -29,7 +29,7 @@ _USUAL = "float32"
 
 
 def version() -> str:
-    """The library's version."""
+    """The version of Keras."""
     return str(keras.__version__)
 
 

@@ -1,6 +1,6 @@
 """What is known of a float tensor's values: bounds, NaN, infinities and structure that an operator may demand.
 
-Most tensors of a test suite are small and random, and most structures are ruled out by their first few elements: small tensors are
+Most tensors of a test suite are small and random, and their first few elements rule out most structures. So small tensors are
 looked at in Python, large ones by torch after a glance at their beginning.
 """
 
@@ -42,7 +42,7 @@ class Nature(NamedTuple):
     structure: Tuple[str, ...] = ()
 
     def document(self) -> Document:
-        """Its JSON form."""
+        """The constraint as JSON."""
         content: Document = {"low": self.low, "high": self.high}
         if self.nan:
             content["nan"] = True

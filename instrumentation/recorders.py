@@ -33,7 +33,7 @@ class Recording(Protocol):
         ...
 
     def Recorder(self, stream: Stream, filters: Optional[Filters] = None) -> Recorder:
-        """Makes a recorder."""
+        """Makes a recorder that writes to *stream*."""
         ...
 
 

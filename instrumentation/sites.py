@@ -1,7 +1,7 @@
 """Places in the code of a test, from which calls are made on the test's behalf.
 
-A recorder that makes a test's call in its place stands between the two: a warning that the library raises in C++ would name the
-recorder's file and line, and Python would show it once for the recorder instead of once for each place in the test. So the call is
+A recorder that makes a test's call in its place stands between the two. A warning that the library raises in C++ would name the
+recorder's file and line. Python would show it once for the recorder instead of once for each place in the test. So the call is
 made from a function that has the file, line, name and globals of the place itself.
 """
 

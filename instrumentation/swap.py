@@ -1,7 +1,7 @@
 """Watches a Python function by exchanging its code, so that all references to the function, also early ones, call the watcher.
 
 The function stays the object that it was: names bound early, tables keyed by functions, closures, class attributes and identity tests
-are not disturbed, and signature, name, defaults, source position and free variables stay what they were. The new code finds what it
+are not disturbed. Signature, name, defaults, source position and free variables stay what they were. The new code finds what it
 calls by an import from this module: unlike an object among its constants, that is something a compiler of bytecode can follow.
 """
 
@@ -110,7 +110,7 @@ def _redirected(code: types.CodeType, names: Dict[str, str]) -> types.CodeType:
 def _template(variables: int) -> types.CodeType:
     """The code of a function with this number of free variables.
 
-    It needs to be compiled with them: the interpreter takes for granted that code begins by filling them in, and looks them up
+    It needs to be compiled with them, because the interpreter takes for granted that code begins by filling them in. It looks them up
     without a check when a debugger or pytest asks for the local variables of a frame.
     """
     names = ", ".join(f"free_{number}" for number in range(variables))

@@ -34,7 +34,7 @@ _SEEDS = (
 
 
 def version() -> str:
-    """The library's version."""
+    """The version of TensorFlow."""
     return str(tensorflow.__version__)
 
 

@@ -1,4 +1,4 @@
-"""`python -m opera`."""
+"""Runs the commands as `python -m opera`."""
 
 from opera.cli import main
 

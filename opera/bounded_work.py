@@ -1,7 +1,7 @@
 """A limit for work that something foreign asks for: a program, a module, a policy.
 
-A short document can ask for any amount of work: 40 functions that each call the one before twice are 2**40 calls. Whoever follows its
-structure spends from one budget, which counts steps and no time, so that the same document ends at the same place on every machine.
+A short document can ask for any amount of work: 40 functions that each call the one before twice are 2**40 calls. What follows the
+structure spends from one budget. It counts steps and no time, so that the same document ends at the same place on every machine.
 """
 
 from __future__ import annotations

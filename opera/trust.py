@@ -72,7 +72,7 @@ class Trust:
 
     @staticmethod
     def of(message: Mapping[str, Any] | None) -> Trust:
-        """Inverse of `message`."""
+        """The trust that `message` has written."""
         return Trust() if not message else Trust(*(tuple(message[each]) for each in ("folders", "roots", "bases")))
 
     def covers(self, path: str) -> bool:

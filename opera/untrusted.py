@@ -39,7 +39,7 @@ Line = Annotated[str, msgspec.Meta(max_length=100_000)]
 Count = Annotated[int, msgspec.Meta(ge=0, le=MOST_NUMBER)]
 """A number of things."""
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
-"""A duration."""
+"""A duration in seconds, not negative."""
 Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
 """A SHA-256 in hexadecimal digits: the name of a file with that content."""
 Document = dict[str, object]

@@ -95,7 +95,7 @@ class Arena:
             raise Failed("the attacker's code was run")
 
     def corpus(self, *instances: dict[str, Any], name: str = "c.jsonl") -> str:
-        """A corpus file."""
+        """Writes a corpus file of *instances*, and returns its name."""
         rows = [{"schema": "corpus/1"}, *({"instance": each} for each in instances)]
         (self.folder / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
         return name

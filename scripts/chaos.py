@@ -7,10 +7,13 @@ random moment, and started again until it completes; then a new copy, until the 
 results of the undisturbed one, in the same places: the strategy is `opera`, because the order of `opera-adaptive` follows the results,
 which come in another order after a kill. Prints one JSON document; exit code 1 when anything differs.
 
-The attacks: `driver` and `all` send SIGKILL to the driver, and to it with every process it has started; `power` is `all`, after which
-the end of the database's log and of files just written is gone, as if they had never reached the disk; `worker` sends SIGKILL to one
-process that the driver has started; `interrupt` and `twice` are Ctrl-C, once and twice; `freeze` stops everything for longer than any
-deadline and lets it go on.
+The attacks:
+
+- `driver` and `all` send SIGKILL to the driver, and to it with every process it has started.
+- `power` is `all`, after which the end of the database's log and of files just written is gone, as if they had never reached the disk.
+- `worker` sends SIGKILL to one process that the driver has started.
+- `interrupt` and `twice` are Ctrl-C, once and twice.
+- `freeze` stops everything for longer than any deadline and lets it go on.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ RECENT = 2.0
 
 
 def main() -> int:
-    """Attacks, and says what came of it."""
+    """Runs the attacks, and prints the outcome as JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("workspace", type=Path)
     parser.add_argument("--kills", type=int, default=200)
@@ -92,7 +95,7 @@ class Chaos:
         return Path(shutil.copytree(self.source, self.folder / name, ignore=shutil.ignore_patterns("lock", "scratch")))
 
     def start(self, workspace: Path) -> subprocess.Popen[bytes]:
-        """Starts the campaign."""
+        """Starts the campaign in a new session, and returns its driver."""
         command = [sys.executable, "-m", "opera.run", "--strategy", "opera", *self.arguments, "-q", "--json", "--workspace", str(workspace)]
         with (self.folder / "errors").open("ab") as errors, (self.folder / "said").open("wb") as said:
             driver = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=errors, start_new_session=True)

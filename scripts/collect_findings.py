@@ -34,7 +34,6 @@ OUTCOMES = ("written", "renewed", "there", "not reproduced", "too long", "no bug
 
 
 def main() -> None:
-    """Collects and counts."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workspace", required=True)
     parser.add_argument("--compiler")

@@ -15,7 +15,6 @@ FOLDERS = ("opera", "instrumentation", "templates")
 
 
 def main() -> None:
-    """Prints the figures."""
     files = sorted({path.resolve() for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")})
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     lines = sum(text.count("\n") for text in texts.values())

@@ -4,7 +4,7 @@ python scripts/onnx_signatures.py
 
 Corpora that others recorded (the paper's among them) name graph inputs instead of slots, and leave defaults out; an evaluation on
 them reads both from this file. What OPERA records itself has them already. Prioritisation reads attributes, slots and outputs (its
-families of operators), and versions: `versions` has the opset in which the operator appeared, and that of its newest schema; `later` has
+families of operators), and versions. `versions` has the opset in which the operator appeared, and that of its newest schema. `later` has
 the opset in which an attribute, a slot or (after a colon) a dtype appeared, for those that appeared after the operator.
 """
 
@@ -26,7 +26,6 @@ _DTYPES = {"float": "float32", "double": "float64"}
 
 
 def main() -> None:
-    """Writes the file."""
     operators: dict[str, dict[str, Any]] = {}
     history: dict[tuple[str, str], list[onnx.defs.OpSchema]] = {}
     for schema in sorted(onnx.defs.get_all_schemas_with_history(), key=lambda each: each.since_version):

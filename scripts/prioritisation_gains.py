@@ -2,9 +2,9 @@
 
     python scripts/prioritisation_gains.py [--seeds N] [--write]
 
-For each recorded campaign, and the paper's: the mean difference of APFD between a strategy and the same strategy without the part, and the
-95 % interval when operators are drawn with replacement, each with all its findings. A finding belongs to the operator of the first of its
-tests, by id. --write puts the table into docs/reference/prioritisation.md.
+For each recorded campaign, and the paper's: the mean difference of APFD between a strategy and the same strategy without the part. The
+95 % interval follows, for operators that are drawn with replacement, each with all its findings. A finding belongs to the operator of the
+first of its tests, by id. --write puts the table into docs/reference/prioritisation.md.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ def gain(run: RecordedRun, whole: Mapping[str, float], without: Mapping[str, flo
 
 
 def signed(value: float) -> str:
-    """`+.012`."""
+    """A gain with its sign and three decimals, e.g. `+.012`."""
     return f"{value:+.3f}".replace("0.", ".", 1)
 
 

@@ -80,7 +80,7 @@ def alike(name: str) -> list[str]:
 
 
 def listed(names: list[str]) -> str:
-    """*names* as code."""
+    """*names* as code, with commas between."""
     return ", ".join(f"`{name}`" for name in names)
 
 
@@ -90,7 +90,7 @@ def spreads(found: dict[str, Figures]) -> str:
 
 
 def short(value: float) -> str:
-    """`.893`."""
+    """A share with three decimals, e.g. `.893`."""
     return f"{value:.3f}".removeprefix("0")
 
 

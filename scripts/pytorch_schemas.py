@@ -31,7 +31,6 @@ PREFIXES = {
 
 
 def main() -> None:
-    """Writes the file."""
     functions = json.loads((ROOT / "data" / "facts" / "pytorch_signatures.json").read_text(encoding="utf-8"))["functions"]
     groups: dict[tuple[tuple[str, ...], bool], list[str]] = {}
     for api in sorted(functions):

@@ -56,7 +56,6 @@ def _classes() -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
 
 
 def main() -> None:
-    """Writes the file."""
     made, called = _classes()
     document = {"functions": _functions(), "classes": made, "forwards": called}
     lines = [

@@ -126,7 +126,7 @@ def read(path: Path) -> Table:
 
 
 def write(table: Table, folder: Path = FOLDER) -> None:
-    """Writes one table."""
+    """Writes the table of a subject into *folder*."""
     (folder / f"{table.subject}.toml").write_text(text_of(table), encoding="utf-8")
 
 

@@ -72,7 +72,7 @@ class Support:
 
     @property
     def name(self) -> str:
-        """`openvino-onnx`."""
+        """Compiler and frontend as part of a file name, e.g. `openvino-onnx`."""
         return f"{self.compiler}-{self.frontend}"
 
     def counts(self, wanted: Callable[[Key], bool] = lambda key: True) -> Counter[str]:

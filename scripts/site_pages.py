@@ -91,7 +91,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Adds the pages."""
+    """Adds the generated pages to the files of the site."""
     _SOURCES.clear()
     _BLOCKS.clear()
     _SOURCES.update({file.src_uri: DOCS + file.src_uri for file in files.documentation_pages()})

@@ -30,7 +30,7 @@ class ArgumentText:
         return dotted(api)
 
     def dtype(self, name: str) -> str:
-        """A data type."""
+        """The expression for the dtype *name*."""
         raise NotImplementedError
 
     def input(self, name: str) -> str:

@@ -32,7 +32,7 @@ class OpInfoEntry(NamedTuple):
 
     @property
     def function(self) -> Any:
-        """What is called."""
+        """The operator's function of this variant."""
         return {"method": self.op.method_variant, "inplace": self.op.inplace_variant}.get(self.variant, self.op)
 
     def prepared(self, sample: Any) -> Any:

@@ -163,7 +163,7 @@ class _Watcher:
         self._stream.outcome(self._file, "error", 0.0, _last_line(self.stopped or message))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """A test begins."""
+        """Says that a test begins."""
         self._outcome, self._message, self._seconds = "passed", "", 0.0
         self._stream.begin(self._name(nodeid))
 
@@ -261,7 +261,7 @@ class _Runner:
         self._result = _Result(stream, file)
 
     def run(self, tests: Any) -> unittest.TestResult:
-        """Runs them."""
+        """Runs *tests* on the result that this runner holds."""
         tests(self._result)
         return self._result
 

@@ -42,7 +42,7 @@ class HeadedCommand(click.Command):
     """A command whose help lists its options by heading; headings keep the order of their first option."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Writes the options."""
+        """Writes the options into the help, one section for each heading."""
         for title, options in options_by_heading(self, ctx).items():
             records = [record for each in options if (record := each.get_help_record(ctx)) is not None]
             if records:

@@ -22,7 +22,7 @@ _option = heading("Classes of your own")
 
 
 def trusting(function: F) -> F:
-    """Adds the options."""
+    """Adds the options `--root` and `--trust` to a command."""
     made = _option("--root", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Look up paths of classes from here.")(
         function
     )

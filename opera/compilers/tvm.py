@@ -90,7 +90,7 @@ _DECLINES = (
 
 
 class TvmAdapter(Adapter):
-    """TVM's Relax frontends."""
+    """TVM, by the frontends of its dialect Relax."""
 
     name = "tvm"
     routes = (

@@ -114,7 +114,7 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """`corpus.jsonl:17: not JSON`."""
+        """The problem as one line, e.g. `corpus.jsonl:17: not JSON`."""
         return f"{self.file}{'' if self.line is None else f':{self.line}'}: {self.what}"
 
 

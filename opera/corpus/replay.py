@@ -196,7 +196,7 @@ class Replay:
         self._causes: dict[tuple[str, str, str, str], list[Called]] = {}
 
     def add(self, calls: Iterable[Called]) -> None:
-        """Counts *calls*."""
+        """Adds *calls* to the counts of their outcomes and sources."""
         for called in calls:
             same = self._is_same(called)
             for source in (None, *self._sources.get(called.chosen.id, ())):

@@ -176,7 +176,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A selected instance."""
+    """An instance of a selection, by its id, with its library, API and recorded outcome."""
 
     id: str
     library: str
@@ -187,7 +187,7 @@ class Chosen:
 def choose(workspace: Workspace, selection: Selection, seed: int = 0) -> list[Chosen]:
     """The instances that *selection* describes, by library, API and hash.
 
-    Where `cap` or `limit` leave some out, those stay that come first in the ranking of the strategy `opera` under *seed*: it covers
+    Where `cap` or `limit` leave some out, those stay that come first in the ranking of the strategy `opera` under *seed*. It covers
     dtypes, ranks and settings of an operator first, and families of operators take turns.
 
     Raises:

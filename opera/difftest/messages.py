@@ -415,4 +415,4 @@ _TAGS: dict[type[Any], str] = {
 }
 _CLASSES = {tag: kind for kind, tag in _TAGS.items()}
 _PARTS = (KeptReference, KeptModel, Refusal, Compile)
-"""Messages within messages."""
+"""Messages that are parts of other messages."""

@@ -56,7 +56,7 @@ _FRESH = {WorkerKind.LIBRARY: WorkerKind.LIBRARY_FRESH, WorkerKind.COMPILER: Wor
 
 
 class Phase(enum.Enum):
-    """The next step."""
+    """The step of a test that a worker is asked for next."""
 
     MODEL = "model"
     COMPILE = "compile"
@@ -163,7 +163,7 @@ class DiffTest:
         return replace(state, phase=Phase.COMPILE, worker=self.compiler)
 
     def ask(self, state: TestState) -> Ask:
-        """The next step."""
+        """The request for the next step of the test, and the worker that gets it."""
         test = state.test
         what = self.document(test.instance), test.instance, test.seed
         if state.phase is Phase.MODEL:

@@ -77,7 +77,7 @@ class Cancelled(Exception):
 
 
 class TestRunner:
-    """The workers of one subject, on one route, with the settings of a campaign. Whoever sets *cancelled* makes the next run raise.
+    """The workers of one subject, on one route, with the settings of a campaign. Once *cancelled* is set, the next run raises.
 
     Args:
         settings: Settings of the campaign.
@@ -106,7 +106,7 @@ class TestRunner:
             self._stack = stack.pop_all()
 
     def close(self) -> None:
-        """Ends the workers."""
+        """Ends the workers of the subject."""
         self._stack.close()
 
     def __enter__(self) -> TestRunner:

@@ -96,7 +96,7 @@ class Settings:
 
     @property
     def subject(self) -> str:
-        """`compiler/frontend`."""
+        """The subject as `compiler/frontend`, e.g. `tvm/onnx`."""
         return f"{self.compiler}/{self.frontend}"
 
     def selection(self) -> JsonObject:
@@ -122,7 +122,7 @@ class Settings:
         return whole if self.shard is None else {**whole, SHARD: str(self.shard)}
 
     def campaign(self, versions: Mapping[str, Any]) -> str:
-        """The campaign's identity."""
+        """The campaign's identity: a hash of its settings and *versions*."""
         return campaign_id(self.selection(), versions)
 
 

@@ -1,4 +1,4 @@
-"""Times warm calls."""
+"""Measures the latency of calls, once the first calls have warmed up."""
 
 from __future__ import annotations
 

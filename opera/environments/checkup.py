@@ -284,7 +284,7 @@ class Checkup:
     def _all(
         self, kinds: Mapping[_LibraryKey, Collection[_Artefact]], groups: Mapping[_CompilerKey, Sequence[Route]]
     ) -> tuple[dict[_LibraryKey, _Library], list[Check]]:
-        """What becomes of the libraries, and the checks of each group of routes, which begin once its own libraries are done."""
+        """The state of each library, and the checks of all routes; those of a group begin once its own libraries are done."""
         with supervised(), ThreadPoolExecutor(self._jobs) as pool:
             try:
                 made = {key: pool.submit(self._materialise, key, kinds[key]) for key in kinds}
@@ -369,7 +369,7 @@ class Checkup:
     ) -> Iterator[Check]:
         """The checks of routes that share a worker, which is started again for the others when it dies.
 
-        A route that fails beside those of another library is checked again without them, as in a campaign: what counts is that check.
+        A route that fails together with those of another library is checked again alone, as in a campaign; the second check counts.
         """
         ready, again = list(routes), list[Route]()
         shared = len({route.library for route in routes}) > 1

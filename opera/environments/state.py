@@ -20,7 +20,7 @@ _ISOLATED = "include-system-site-packages = false"
 _INSTALLED = (".dist-info", ".egg-info", ".pth")
 _OWN = "__editable__.opera_dl-"
 _MOST_SOURCES = 5000
-"""Python files of one folder; whoever has more has to ask the worker."""
+"""Most Python files of one folder; with more, only the worker tells its state."""
 
 Entry = tuple[str, int]
 
@@ -29,8 +29,8 @@ def state_of(spec: WorkerSpec) -> str | None:
     """A hash that changes with the packages, the code of OPERA and of plug-ins, the variables and the machine of a worker.
 
     Returns:
-        None where files do not tell: the interpreter is in no virtual environment of its own, a package is installed as a link to its
-        sources, or the worker has an own build of the compiler on its path.
+        None where files do not tell. The interpreter is then in no virtual environment of its own, a package is installed as a link to
+        its sources, or the worker has an own build of the compiler on its path.
     """
     packages = None if spec.search_first else _packages(Path(spec.python))
     if packages is None:

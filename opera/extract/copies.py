@@ -52,7 +52,7 @@ class WarmProcess:
         return start(command, output, folder, environment)
 
     def close(self) -> None:
-        """Ends it."""
+        """Ends the process, and closes the channel to it."""
         if self._channel is not None:
             self._channel.close()
         if self._program is not None:

@@ -194,7 +194,7 @@ class _Row:
         return tuple(cast("list[str]", value))
 
     def number(self, key: str, default: float) -> float:
-        """A positive number."""
+        """The number under *key*, which must be positive."""
         value = self._get(key, default)
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
             raise UserError(f"{self.place}: {key!r} must be a positive number, found {value!r}")

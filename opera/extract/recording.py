@@ -14,7 +14,7 @@ from opera.untrusted import Line as Text
 
 
 class RecordingHeader(msgspec.Struct, frozen=True):
-    """The first line."""
+    """The first line of a recording: version of the format, and of the library."""
 
     recording: int
     version: Text = ""
@@ -120,7 +120,7 @@ class RecordingReader:
         return None
 
     def close(self) -> None:
-        """Closes the file."""
+        """Closes the file of the recording."""
         if self._file is not None:
             self._file.close()
 

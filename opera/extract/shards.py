@@ -64,7 +64,7 @@ class SourceShard:
         return self._host is not None and self._host.poll() is None
 
     def start(self) -> None:
-        """Starts a host."""
+        """Starts a host for the next entries of this part."""
         self.started = True
         self._begun = 0
         limits = self._source.description

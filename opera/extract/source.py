@@ -63,7 +63,7 @@ class Source(Protocol):
 
     @property
     def library(self) -> str:
-        """`pytorch`, `onnx` ..."""
+        """The library whose tests these are, e.g. `pytorch`."""
         ...
 
     @property
@@ -73,7 +73,7 @@ class Source(Protocol):
 
     @property
     def description(self) -> SourceDescription:
-        """Limits and options."""
+        """Limits and options of the source."""
         ...
 
     def command(self, request: Request) -> Sequence[str]:

@@ -3,8 +3,8 @@
 Two instances are the same when they exercise an operator in the same way. The hash covers API, kind, arguments that differ from
 their defaults, and context. It does not cover defaults (a library's new parameter changes no hash), outcome, nor expected outputs.
 
-Tensors enter by shape, dtype, layout and contiguity, and by value where the values were written by a person: integers and bools up
-to `EXACT_INTEGERS` elements, and floats that the recorders' rule for written values takes. Values that were drawn at
+Tensors enter by shape, dtype, layout and contiguity. They enter by value, too, where a person has written the values: integers and
+bools up to `EXACT_INTEGERS` elements, and floats that the recorders' rule for written values takes. Values that were drawn at
 random enter by class only (sign of the bounds, NaN, infinities, structure): otherwise every run of a suite would give a new corpus.
 A distribution that a person wrote enters with its parameters.
 Lists and tuples are the same. Specified in docs/reference/instance-format.md.

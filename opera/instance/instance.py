@@ -39,10 +39,10 @@ class Instance:
         init: Arguments of the constructor, or ONNX attributes, sorted by name where order means nothing.
         call: Arguments of the call in the order in which they were passed.
         context: Facts outside the arguments on which the result depends (ONNX `opset` and `outputs`, a module's `training`).
-        defaults: The defaults of the parameters, as far as known. Beside identity: a new parameter changes no hash.
-        outcome: What the library did in the recorded call. Beside identity.
-        exception: Its type where it raised. Beside identity.
-        expected: The outputs that the source itself declares for the recorded inputs, if it does. Beside identity.
+        defaults: The defaults of the parameters, as far as known. Not part of the identity: a new parameter changes no hash.
+        outcome: What the library did in the recorded call. Not part of the identity.
+        exception: Its type where it raised. Not part of the identity.
+        expected: The outputs that the source itself declares for the recorded inputs, if it does. Not part of the identity.
     """
 
     library: str

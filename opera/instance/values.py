@@ -125,7 +125,7 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """Number of elements of the tensor."""
         count = 1
         for dim in self.shape:
             count *= dim
@@ -133,7 +133,7 @@ class Tensor:
 
     @property
     def itemsize(self) -> int:
-        """Bytes per element."""
+        """Bytes of one element, at least 1."""
         return max(1, DTYPE_BITS[self.dtype] // 8)
 
 

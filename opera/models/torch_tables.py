@@ -212,7 +212,7 @@ class _Overrider:
 
     @contextmanager
     def overriding(self, cia_ops_to_callable: Mapping[Any, Any]) -> Generator[None]:
-        """Stands for `torch.export.exported_program._override_composite_implicit_decomp`."""
+        """Replaces `_override_composite_implicit_decomp` of `torch.export.exported_program`."""
         rules: dict[Any, Any] = self._fake.op_implementations_dict
         kept: dict[Any, _Override] = {}
         changed: dict[Any, Any] = {}

@@ -1,4 +1,4 @@
-"""Variants of an instance, in which some of its arguments have other values: the library is asked about them beside the instance itself."""
+"""Variants of an instance, in which some of its arguments have other values: the library runs them as well as the instance itself."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def blames(
     """Whether the model is at fault for the compiler's result.
 
     A model is at fault if another implementation runs it and gets the compiler's result instead of the library's. A model of an exporter is
-    at fault in four more cases: the model and the compiler differ from the library in the same type or shape; the compiler is wrong only
-    at elements where the model is wrong too; neither gives a result; the format leaves the result open.
+    also at fault if it and the compiler differ from the library in the same type or shape, or if the compiler errs only where the model
+    does. It is at fault as well if neither gives a result, or if the format leaves the result open.
 
     Args:
         model: The outputs of the model in another implementation; None if that implementation rejects the model.

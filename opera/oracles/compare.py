@@ -21,8 +21,8 @@ _LARGEST = 1 << 20
 def select_the_same(expected: Array, actual: Array, inputs: Iterable[Array]) -> bool:
     """Whether two arrays of indices pick equal elements, along one axis of one of the inputs.
 
-    The indices must be in range, and where the expected ones are distinct along that axis (a sorting, the k largest), so must the
-    actual ones: an operator that repeats an element has not chosen among equals.
+    The indices must be in range. Where the expected ones are distinct along that axis (a sorting, the k largest), the actual ones must
+    be distinct, too: an operator that repeats an element has not chosen among equals.
 
     Args:
         expected: The library's integer output, of the shape of an input but for one axis, or with that axis left out.

@@ -41,7 +41,7 @@ class Evidence:
 
     @property
     def expected(self) -> Array:
-        """The library's output."""
+        """The library's output that is compared."""
         return as_array(self.outputs[self.index])
 
     @property
@@ -73,5 +73,5 @@ class Evidence:
         return np.full(self.expected.shape, condition)
 
     def nowhere(self) -> Array:
-        """No element."""
+        """A mask that selects no element."""
         return self.everywhere(False)

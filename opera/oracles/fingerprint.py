@@ -203,7 +203,7 @@ class Symptom:
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits."""
+        """16 hexadecimal digits of a hash of all parts."""
         parts = [
             VERSION,
             self.subject,

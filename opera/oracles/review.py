@@ -45,7 +45,7 @@ _DRAWS = 12
 _SLOPES = 4.0
 """Largest distance of a compiler's result, as a multiple of the distance of the library's results in the neighbourhood."""
 _LARGE = 2.0**16
-"""Size of numbers beside a pole, such as quotients by a rounding error."""
+"""Size of numbers near a pole, such as quotients by a rounding error."""
 
 
 class Nearby(Protocol):

@@ -81,7 +81,7 @@ class Cause(TypedDict):
 
 
 class Failure(Cause):
-    """An exception."""
+    """An exception, with the classes that it inherits from, and its cause."""
 
     bases: NotRequired[list[str]]
     cause: NotRequired[Cause | None]

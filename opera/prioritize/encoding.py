@@ -14,7 +14,7 @@ Codes = npt.NDArray[np.int32]
 classes."""
 
 Pair = tuple[int, int]
-"""Two columns."""
+"""Two columns of `Codes`: a pair of parameters."""
 
 Feature = tuple[str, str]
 """A key and the class of values that an instance has there.

@@ -37,11 +37,11 @@ class OperaStrategy:
 
     Inside an operator an instance gains the share of its features, and of their pairs, that no instance before had. Each counts
     less the more classes of its key are covered already, and what the defaults would show counts as covered. That gain is multiplied by
-    the mean weight of its classes, which falls with the number of tests of whatever operator that had them, and rises with the version of
-    the newest part that it uses. Between operators it is multiplied by the geometric mean of the number of aspects that the operator's
-    tests have and of the size of its signature, and divided by one more than the number of tests that the operator's family had:
-    operators that declare the same usually share their conversion. Then come the instances that cover nothing new, then copies, families
-    in turn. What failed on other compilers or on earlier versions counts double. Equipped counts are not used.
+    the mean weight of its classes. The weight falls with the number of tests of any operator that had the class, and rises with the
+    version of the newest part that it uses. Between operators the gain is multiplied by a geometric mean: of the number of aspects that
+    the operator's tests have, and of the size of its signature. It is divided by one more than the number of tests that the operator's
+    family had: operators that declare the same usually share their conversion. Then come the instances that cover nothing new, then copies,
+    families in turn. What failed on other compilers or on earlier versions counts double. Equipped counts are not used.
     """
 
     name = "opera"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 Operator = tuple[str, str]
-"""Library and API."""
+"""Library and API of an operator."""
 
 
 @dataclass(frozen=True)

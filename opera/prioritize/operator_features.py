@@ -136,7 +136,7 @@ class OperatorFeatures:
             self._outlines = {_outline_key(each): (number, each) for number, each in enumerate(read.outlines)}
             self._outline_of = dict(zip(read.ids, read.outline_of, strict=True))
         self.ids = sorted(self._rows)
-        """The ids, sorted."""
+        """The ids of the instances, sorted."""
         self._table: tuple[int, FeatureTable, list[list[int]]] | None = None
         self._recency: npt.NDArray[np.float64] = np.ones(0)
         self._pairs: list[Pair] = []

@@ -310,7 +310,7 @@ class Target:
 
     @property
     def text(self) -> str:
-        """`finding 0123456789abcdef`."""
+        """Kind and identity as words, e.g. `finding 0123456789abcdef`."""
         if self.finding is not None:
             return f"finding {self.finding}"
         return f"test {(self.test or '')[:16]}" if self.test is not None else f"instance {(self.instance or '')[:16]}"

@@ -280,7 +280,7 @@ class _Entries:
             yield FindingEntry(row, *self._parts(finding))
 
     def _parts(self, finding: Finding) -> tuple[Markup, Markup]:
-        """Details and script."""
+        """Details and script of a finding, or the command that shows them where the page is full."""
         command = Markup("<p>{} not shown, because the page is full: <code>{}</code></p>")
         campaign = self._view.campaign_of.get(finding.representative.test)
         if self._room["details"] <= 0:

@@ -73,7 +73,7 @@ class IssueFacts:
 
     @property
     def result(self) -> StoredResult:
-        """The failing test."""
+        """The result of the failing test."""
         return self.case.result
 
     @property

@@ -106,7 +106,7 @@ class Column:
 
     @property
     def subject(self) -> str:
-        """`compiler/frontend`."""
+        """The subject as `compiler/frontend`, e.g. `tvm/onnx`."""
         return f"{self.compiler}/{self.frontend}"
 
     @property

@@ -30,7 +30,7 @@ class SubjectCounts:
 
     @property
     def name(self) -> str:
-        """`compiler/frontend`."""
+        """The subject as `compiler/frontend`, e.g. `tvm/onnx`."""
         return f"{self.compiler}/{self.frontend}"
 
     @property
@@ -55,7 +55,7 @@ class Filtered:
 
     @property
     def key(self) -> str:
-        """`unsupported: no-kernel`, `flaky`."""
+        """Verdict and reason, e.g. `unsupported: no-kernel` or `flaky`."""
         return f"{self.verdict.value}: {self.reason}" if self.reason else self.verdict.value
 
 
@@ -69,7 +69,7 @@ class Curve:
 
     @property
     def subject(self) -> str:
-        """`compiler/frontend`."""
+        """The subject as `compiler/frontend`, e.g. `tvm/onnx`."""
         return f"{self.campaign.compiler}/{self.campaign.frontend}"
 
     @property
@@ -123,7 +123,7 @@ class Overview:
 
     @property
     def known_findings(self) -> tuple[Finding, ...]:
-        """The known findings."""
+        """The findings that are known."""
         return tuple(each for each in self.findings if each.id in self.known)
 
     @property
@@ -217,7 +217,7 @@ class _Tally:
             self._filtered[result.verdict, reason, subject] += 1
 
     def overview(self, scope: Scope, findings: Sequence[Finding]) -> Overview:
-        """The counts."""
+        """The counts as the data of a report."""
         subjects = sorted({(compiler, frontend) for compiler, frontend, _ in self.verdicts})
         return Overview(
             scope,

@@ -20,7 +20,7 @@ _ID = 8
 
 
 def document(view: Overview) -> JsonObject:
-    """The `report/1` document."""
+    """The overview as a document `report/1`."""
     return {
         "schema": SCHEMA,
         "subjects": [

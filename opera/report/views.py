@@ -41,11 +41,11 @@ class ShowView(Protocol):
     """Something that `opera show` can show."""
 
     def lines(self) -> list[str]:
-        """For a person."""
+        """Text for a person, line by line."""
         ...
 
     def document(self) -> Document:
-        """The `show/1` document."""
+        """The document `show/1` of `--json`."""
         ...
 
 
@@ -61,7 +61,6 @@ class FindingView:
         self._details = detailer.details(self._finding, campaigns[-1] if campaigns else None)
 
     def lines(self) -> list[str]:
-        """For a person."""
         details, finding = self._details, self._finding
         asked = () if self._asked in (finding.id, *finding.former_ids) else (self._asked,)
         text = [
@@ -99,7 +98,6 @@ class FindingView:
         return {"test": found.test, "reason": found.reason, "instance": found.document, "trigger": found.trigger, **figures}
 
     def document(self) -> Document:
-        """The `show/1` document."""
         details, first = self._details, self._finding.representative
         return {
             "schema": SCHEMA,
@@ -132,7 +130,6 @@ class TestView:
         self._finding = None if finding is None else finding.id
 
     def lines(self) -> list[str]:
-        """For a person."""
         result = self._result
         text = [f"test {result.test}", f"  {_said(result)}"]
         text += _section("made of", _facts(self._rows()))
@@ -171,7 +168,6 @@ class TestView:
         return rows
 
     def document(self) -> Document:
-        """The `show/1` document."""
         result = self._result
         return {
             "schema": SCHEMA,
@@ -205,7 +201,6 @@ class InstanceView:
         self._name = name
 
     def lines(self) -> list[str]:
-        """For a person."""
         kind, library, outcome = self._document["kind"], self._document["library"], self._document.get("outcome")
         recorded = f", {outcome} in its recording" if outcome else ""
         text = [f"instance {self._key}", f"  {self._call.api}, {kind} of {library}{recorded}"]
@@ -217,7 +212,6 @@ class InstanceView:
         return text
 
     def document(self) -> Document:
-        """The `show/1` document."""
         return {
             "schema": SCHEMA,
             "kind": "instance",

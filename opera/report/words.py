@@ -94,7 +94,7 @@ _WRONG = {
 
 
 def symptom_words(verdict: Verdict, detail: Detail) -> str:
-    """`wrong shape`, `crash`."""
+    """The symptom in plain words, e.g. `wrong shape` or `crash`."""
     if verdict is not Verdict.INCONSISTENT:
         return SEVERITY.get(verdict, (verdict.value,))[0]
     kind = str(detail.get("difference", {}).get("kind"))

@@ -43,7 +43,7 @@ class ProgressListener(Protocol):
 
 
 class Watch:
-    """One campaign's watchers."""
+    """Watches one campaign: its progress, its status file and its pool of workers."""
 
     def __init__(self, workspace: Workspace, settings: Settings, pool: PoolProtocol, progress: ProgressListener) -> None:
         self._pool = pool

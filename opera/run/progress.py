@@ -34,7 +34,7 @@ COLOURS = {
     "invalid": "bright_black",
     "undefined": "bright_black",
 }
-"""Colours of verdicts."""
+"""The colour of each verdict on a terminal."""
 _MOST_STAGES = 8
 _NAME = 80
 """Characters of a name."""
@@ -135,7 +135,7 @@ def _table(first: str, *others: str) -> Table:
 
 
 def clock(seconds: float) -> str:
-    """`1:02:03`, `2:03`."""
+    """Hours, minutes and seconds, e.g. `1:02:03` or `2:03`."""
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

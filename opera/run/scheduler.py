@@ -83,7 +83,7 @@ class Cache:
         return known
 
     def put(self, key: str, known: Kept) -> None:
-        """Keeps *known*."""
+        """Keeps *known* until the store takes it."""
         self._fresh[key] = self._remember(key, known)
 
     def _remember(self, key: str, known: Kept) -> Kept:

@@ -94,7 +94,7 @@ class RateFigures(TypedDict):
 
 
 class FindingFacts(TypedDict):
-    """A new finding."""
+    """A finding that is new in this campaign."""
 
     finding: str | None
     api: str
@@ -117,7 +117,7 @@ class CostFigures(TypedDict):
 
 
 class StatusDocument(TypedDict):
-    """A document `status/1`."""
+    """The status of a campaign, a document `status/1`."""
 
     schema: str
     state: str

@@ -61,7 +61,7 @@ class StoredResult:
 
     @property
     def subject(self) -> str:
-        """`compiler/frontend`."""
+        """The subject as `compiler/frontend`, e.g. `tvm/onnx`."""
         return f"{self.compiler}/{self.frontend}"
 
     @property

@@ -121,7 +121,7 @@ class Reductions:
             database.executemany("INSERT OR REPLACE INTO assignments VALUES (?, ?)", ((test, finding) for test in tests))
 
     def assignments(self) -> dict[str, str]:
-        """Finding by test."""
+        """The finding of each assigned test."""
         return dict(self._database.execute("SELECT test, finding FROM assignments").fetchall())
 
     def merges(self) -> list[Merge]:

@@ -122,7 +122,7 @@ class Row(msgspec.Struct, frozen=True, array_like=True):
 
 
 class InstanceRow(Row, frozen=True, array_like=True):
-    """An operator instance."""
+    """An operator instance: its identity, and the document that describes it."""
 
     id: Hash
     library: Name
@@ -160,7 +160,7 @@ class ExtractionRow(Row, frozen=True, array_like=True):
     seconds: Seconds
 
     def check(self) -> None:
-        """Counts by reason."""
+        """*dropped* is an object of counts by reason."""
         from_json(self.dropped, dict[str, Count])
 
 
@@ -195,7 +195,7 @@ class RankedRow(Row, frozen=True, array_like=True):
 
 
 class CampaignRow(Row, frozen=True, array_like=True):
-    """A campaign."""
+    """A campaign: its identity, subject, settings and versions."""
 
     id: Digits
     compiler: Name
@@ -266,7 +266,7 @@ class ResultElsewhereRow(OutcomeRow, frozen=True, array_like=True):
 
 
 class MachineRow(Row, frozen=True, array_like=True):
-    """A machine."""
+    """A machine that has run tests, and what describes it."""
 
     id: Digits
     document: Json
@@ -297,7 +297,7 @@ class FindingIdRow(Row, frozen=True, array_like=True):
 
 
 class ReductionRow(Row, frozen=True, array_like=True):
-    """A reduction."""
+    """The reduction of a failing test, and the finding that it belongs to."""
 
     number: Place
     fingerprint: Digits

@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    """Forgets the session."""
+    """Forgets the configuration of the session that ends."""
     targets.end(config)
 
 
@@ -156,7 +156,7 @@ class _Users:
         return set() if item is None else {id(cache) for cache in self._caches.get(item.nodeid, ())}
 
     def clear(self) -> None:
-        """Frees everything."""
+        """Frees all values of cached fixtures."""
         for cache in self._all.values():
             cache.values.clear()
 

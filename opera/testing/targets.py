@@ -32,7 +32,7 @@ def begin(config: pytest.Config) -> None:
 
 
 def end(config: pytest.Config) -> None:
-    """Undoes `begin`."""
+    """Forgets *config*, so that functions mean the one before."""
     if config in _running:
         _running.remove(config)
 

@@ -312,7 +312,7 @@ class Guards:
         self._cancelled = False
 
     def close(self) -> None:
-        """Ends the workers."""
+        """Ends the workers of the guards."""
         self._stack.close()
 
     def cancel(self) -> None:

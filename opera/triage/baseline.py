@@ -1,19 +1,19 @@
 """Baselines: known failures, in a TOML file that people edit. OPERA keeps their text and order.
 
-# opera baseline update known.toml
+`opera baseline update known.toml` writes for each of them:
 
-[[failure]]
-fingerprint = "8bd3d4fa1f2e3d4c"
-subject = "tvm/onnx"
-verdict = "inconsistent"
-stage = "compare"
-converter = "SpaceToDepth._impl_v1"
-kind = "values"
-instances = ["5d75d80a9ec8"]
-summary = "values: expected 9.0, got 36.0"
-condition = "mode=CRD"              # after triage: the condition under which it fails; trigger has it in full, as JSON
-trigger = '{"properties": [["value", "mode", "=", "CRD"]], "api": "ai.onnx.DepthToSpace", "tensors": ["input"]}'
-note = "reported upstream"          # yours: reports give it as the reason; any other key, and any comment, is yours too
+    [[failure]]
+    fingerprint = "8bd3d4fa1f2e3d4c"
+    subject = "tvm/onnx"
+    verdict = "inconsistent"
+    stage = "compare"
+    converter = "SpaceToDepth._impl_v1"
+    kind = "values"
+    instances = ["5d75d80a9ec8"]
+    summary = "values: expected 9.0, got 36.0"
+    condition = "mode=CRD"              # after triage: the condition under which it fails; trigger has it in full, as JSON
+    trigger = '{"properties": [["value", "mode", "=", "CRD"]], "api": "ai.onnx.DepthToSpace", "tensors": ["input"]}'
+    note = "reported upstream"          # yours: reports give it as the reason; any other key, and any comment, is yours too
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class _Entry(msgspec.Struct):
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
-    """The whole file."""
+    """A baseline file as TOML: its tables `[[failure]]`."""
 
     failure: list[_Entry] = []
 

@@ -75,7 +75,7 @@ class KnownFailure:
 
     @property
     def subject(self) -> str:
-        """`compiler/frontend`."""
+        """The subject as `compiler/frontend`, e.g. `tvm/onnx`."""
         return f"{self.compiler}/{self.frontend}"
 
     @property
@@ -178,7 +178,7 @@ def match(left: Sequence[KnownFailure], right: Sequence[KnownFailure]) -> Matchi
     """Matches *right* against *left*: by fingerprint first, then by bug; in both cases by cause.
 
     One fingerprint may have several causes, since several bugs may end in one message. So a failing test is known only if the same
-    instance failed on the left, or has the condition of a failure there; or if a reduction shows that it has one cause with such a test.
+    instance failed on the left, or has the condition of a failure there. It is also known if a reduction shows one cause with such a test.
     A failure on the left answers for one changed message only.
     """
     alike: dict[object, list[KnownFailure]] = {}

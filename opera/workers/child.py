@@ -1,12 +1,12 @@
 """The child's half of a worker: sets the process up, loads one role, and serves tasks until the driver goes away.
 
-Messages to the child:   {"setup": "module:attribute", "options": {...}, "path": [...], "first": [...]}, then any number of
-                         {"task": {...}, "number": n, "fork": bool}, or {"quit": true}
-Messages to the driver:  {"is": "ready", "info": {...}} or {"is": "broken", "failure": {...}} once; per task
-                         {"is": "forked", "task": n, "pid": pid} where asked for, then
-                         {"is": "done", "task": n, "result": {...}, "seconds": {stage: s}, "spent": bool} or
-                         {"is": "raised", "task": n, "failure": {...}, "stage": "...", "seconds": {stage: s}, "spent": bool},
-                         and where the task was done in a copy {"is": "died", "task": n, "status": of waitpid}
+    to the child    {"setup": "module:attribute", "options": {...}, "path": [...], "first": [...]}, then any number of
+                    {"task": {...}, "number": n, "fork": bool}, or {"quit": true}
+    to the driver   {"is": "ready", "info": {...}} or {"is": "broken", "failure": {...}} once; per task
+                    {"is": "forked", "task": n, "pid": pid} where asked for, then
+                    {"is": "done", "task": n, "result": {...}, "seconds": {stage: s}, "spent": bool} or
+                    {"is": "raised", "task": n, "failure": {...}, "stage": "...", "seconds": {stage: s}, "spent": bool},
+                    and where the task was done in a copy {"is": "died", "task": n, "status": of waitpid}
 
 The driver checks all that against `opera.workers.messages`.
 

@@ -107,7 +107,7 @@ class FreeSeat(Seat):
         return True
 
     def take(self, pid: int) -> None:
-        """Takes nothing."""
+        """Leaves the worker on all cores."""
 
 
 def _named(name: str) -> socket.socket | None:

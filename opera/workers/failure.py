@@ -59,7 +59,7 @@ def _is_of(name: str, module: str) -> bool:
 
 
 def type_name(kind: type) -> str:
-    """`ValueError`, `tvm.error.InternalError`."""
+    """The full name of an exception's class, e.g. `ValueError` or `tvm.error.InternalError`."""
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 

@@ -69,7 +69,7 @@ class WorkerPool:
         self._scratch = scratch
         self._logs = logs
         self.listener: Callable[..., None] = _nobody
-        """Is told what becomes of workers: the name of an event, and fields by name."""
+        """Is told of the events of workers: the name of an event, and fields by name."""
         self._desks: list[_Slot] = []
         self._selector = selectors.DefaultSelector()
         self._checked = 0.0
@@ -133,7 +133,7 @@ class WorkerPool:
 
         Args:
             role: Who shall do it.
-            job: Comes back with what came of it.
+            job: Comes back with the result.
             task: What to do.
             waiting: Jobs that wait for this role: no more workers start at a time.
         """
@@ -274,7 +274,7 @@ class WorkerPool:
 
 
 def _nobody(event: str, **fields: object) -> None:
-    """Listens to nothing."""
+    """Ignores an event of a worker."""
 
 
 def _state(desk: _Slot) -> str:

@@ -79,7 +79,7 @@ class PoolProtocol(Protocol):
     machine: Machine
     """The machine of the last event that `wait` yielded."""
     listener: Callable[..., None]
-    """Is told what becomes of workers: the name of an event, and fields by name."""
+    """Is told of the events of workers: the name of an event, and fields by name."""
 
     @property
     def free_slots(self) -> int:

@@ -424,7 +424,7 @@ class Worker:
 
 
 def signal_name(number: int) -> str:
-    """`SIGSEGV` for 11."""
+    """The name of a signal, e.g. `SIGSEGV` for 11."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -28,7 +28,7 @@ class StageCell:
         self._count = memoryview(self._memory)[:_COUNT].cast("Q")
 
     def write(self, name: str) -> None:
-        """Enters a stage."""
+        """Notes that the stage *name* begins now."""
         encoded = name.encode("utf-8", "replace")[:47]
         count = self._count[0] + 1
         _SLOT.pack_into(self._memory, _COUNT + count % 2 * _SLOT.size, time.monotonic(), len(encoded), encoded)

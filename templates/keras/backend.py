@@ -1,4 +1,4 @@
-"""Keras, on a backend that is installed. Whoever needs Keras takes it from here."""
+"""Keras, on a backend that is installed. All other modules import Keras from here."""
 
 from __future__ import annotations
 

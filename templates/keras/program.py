@@ -19,7 +19,7 @@ class Operator(Protocol):
         ...
 
     def call(self, tensors: Sequence[Any]) -> Any:
-        """Calls it."""
+        """The outputs of the operator for *tensors*."""
         ...
 
     def restore(self, weights: Sequence[Array]) -> None:
@@ -31,7 +31,7 @@ class Operator(Protocol):
         ...
 
     def rewind(self, seeds: Sequence[Array]) -> None:
-        """Sets these states."""
+        """Sets the states of its generators to *seeds*."""
         ...
 
 

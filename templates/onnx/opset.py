@@ -62,9 +62,9 @@ def lowest(model: Any, same: Callable[[Any], bool]) -> Any:
 def restated(model: Any, opset: int, same: Callable[[Any], bool]) -> Any:
     """*model* at *opset* of the default domain, where it is valid and means the same.
 
-    It means the same if all its operators have the schemas that they have in *model*. With another schema, four things have to agree: the
-    checker accepts the model, the older documentation names each word that an attribute has and the newer one names, the version converter
-    of ONNX makes the newer model of the older one and leaves every node as it is, and *same* says that the results are the same.
+    It means the same if all its operators have the schemas that they have in *model*. With another schema, the
+    checker must accept the model, and the older documentation must name each word that an attribute has and the newer one names. The
+    version converter of ONNX must make the newer model of the older one without a change of nodes, and *same* must find the same results.
 
     Args:
         model: An onnx.ModelProto; it is left as it is.

@@ -36,7 +36,7 @@ _HEADS = ("torch", "builtins", "math", "operator")
 SIDES_DIFFER = "sides-differ"
 _DISPATCHED = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 _SIGNED = (torch.int8, torch.int16, torch.int32)
-"""Narrower than int64."""
+"""Signed integers that are narrower than int64."""
 _INTEGERS = (*_SIGNED, torch.uint8, torch.int64)
 _MOST_ELEMENTS = 2**28
 """Most elements in the memory of a tensor with strides."""

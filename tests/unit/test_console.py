@@ -10,18 +10,16 @@ import re
 import sys
 import threading
 import time
-from pathlib import Path
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from shown import ATTACKS, is_safe
+from trees import OPERA, dotted, nodes
 
-import opera
 from opera import console
 from opera.console import LiveLine, doing, print_table, say, wrapped
-
-ROOT = Path(opera.__file__).parent
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
@@ -113,14 +111,14 @@ ALLOWED = {
 }
 
 
-def printing(source: str) -> list[str]:
-    """The ways past the console in *source*."""
+def printing(of_module: Iterable[ast.AST]) -> list[str]:
+    """The ways past the console in the nodes of a module."""
     found: list[str] = []
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) in PRINTS:
-            found.append(ast.unparse(node.func))
-        elif isinstance(node, ast.Attribute) and ast.unparse(node.value) in STREAMS and node.attr not in ("isatty", "fileno"):
-            found.append(ast.unparse(node))
+    for node in of_module:
+        if isinstance(node, ast.Call) and (name := dotted(node.func)) in PRINTS:
+            found.append(name)
+        elif isinstance(node, ast.Attribute) and dotted(node.value) in STREAMS and node.attr not in ("isatty", "fileno"):
+            found.append(dotted(node))
         elif isinstance(node, ast.ImportFrom):
             names = {each.name for each in node.names}
             if node.module == "rich.console" and "Console" in names:
@@ -134,9 +132,9 @@ def printing(source: str) -> list[str]:
 
 def test_no_other_module_prints() -> None:
     inside = {"instrumentation", "templates", "corpora", "facts", "hosts"}  # what runs in other processes
-    files = [path for path in sorted(ROOT.rglob("*.py")) if not inside & set(path.parts)]
+    files = [path for path in sorted(OPERA.rglob("*.py")) if not inside & set(path.parts)]
     assert len(files) > 150
-    found = {str(path.relative_to(ROOT)): printing(path.read_text(encoding="utf-8")) for path in files}
+    found = {str(path.relative_to(OPERA)): printing(nodes(path)) for path in files}
     assert {name: ways for name, ways in found.items() if ways and name not in ALLOWED} == {}
     assert set(ALLOWED) <= {name for name, ways in found.items() if ways}
 
@@ -145,7 +143,7 @@ def test_no_other_module_prints() -> None:
     "source", ["print(1)", "sys.stdout.write(x)", "click.echo(x)", "from rich.console import Console", "sys.stdout.buffer"]
 )
 def test_this_check_would_notice(source: str) -> None:
-    assert printing(source)
+    assert printing(ast.walk(ast.parse(source)))
 
 
 def test_a_live_line_appears_is_rewritten_and_goes(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

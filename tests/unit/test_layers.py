@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 import pytest
+from trees import OPERA, modules, nodes, tree
 
-import opera
-
-ROOT = Path(opera.__file__).parent
 GROUPS: dict[str, str] = {
     "foundation": "atomic bounded_json bounded_work config console errors instrumentation interruption plugins testing trust untrusted",
     "instance": "arrays bundle calls instance",
@@ -25,7 +24,7 @@ GROUPS: dict[str, str] = {
 }
 """From the bottom to the top. A module imports groups below its own, and its own group."""
 HEIGHT = {name: height for height, names in enumerate(GROUPS.values()) for name in names.split()}
-EXTENSIONS = {path.name for path in (ROOT / "extensions").iterdir() if path.is_dir() and path.name != "__pycache__"}
+EXTENSIONS = {path.name for path in (OPERA / "extensions").iterdir() if path.is_dir() and path.name != "__pycache__"}
 STANDS_ON = {
     "programs": {"research"},
     "stablehlo": {"suites"},
@@ -42,10 +41,10 @@ def part_of(module: str) -> str | None:
     return ".".join(names[1:3]) if names[1] == "extensions" and len(names) > 2 else names[1]
 
 
-def imported(source: str, module: str) -> set[str]:
-    """The parts of opera that *source*, the text of *module*, imports anywhere, or names in a string that begins with a module."""
+def imported(of_module: Iterable[ast.AST], module: str) -> set[str]:
+    """The parts of opera that the nodes of *module* import anywhere, or name in a string that begins with a module."""
     found: set[str | None] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in of_module:
         if isinstance(node, ast.Import):
             found |= {part_of(alias.name) for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -57,13 +56,6 @@ def imported(source: str, module: str) -> set[str]:
     return {each for each in found if each is not None and (each in HEIGHT or each.partition(".")[0] == "extensions")}
 
 
-def modules() -> dict[str, Path]:
-    """Path of each module of opera, links followed; the entry points `python -m` of a package belong to the commands."""
-    tops = [path for path in ROOT.iterdir() if (path.is_dir() or path.suffix == ".py") and path.name not in ("__init__.py", "__main__.py")]
-    files = [file for top in tops for file in ([top] if top.is_file() else top.rglob("*.py")) if file.name != "__main__.py"]
-    return {".".join(("opera", *file.relative_to(ROOT).with_suffix("").parts)): file for file in files}
-
-
 @cache
 def imports() -> tuple[tuple[str, str, str], ...]:
     """Module, its part, and a part that it imports."""
@@ -71,7 +63,7 @@ def imports() -> tuple[tuple[str, str, str], ...]:
     for module, path in modules().items():
         own = part_of(module)
         assert own is not None
-        found += ((module, own, each) for each in imported(path.read_text(encoding="utf-8"), module) if each != own)
+        found += ((module, own, each) for each in imported(nodes(path), module) if each != own)
     return tuple(found)
 
 
@@ -130,7 +122,7 @@ def test_an_extension_imports_the_extensions_that_it_stands_on() -> None:
     ],
 )
 def test_an_extension_is_noticed(source: str) -> None:
-    assert any(each.startswith("extensions.") for each in imported(source, "opera.workers.pool"))
+    assert any(each.startswith("extensions.") for each in imported(ast.walk(ast.parse(source)), "opera.workers.pool"))
 
 
 _WORDS = re.compile(r"\bPROGRAM\b|ILL_TYPED|(?i:opidiff|stablehlo)")
@@ -150,5 +142,5 @@ def test_the_core_names_no_extension() -> None:
 
 
 def code_of(path: Path) -> str:
-    """The code of a module without comments."""
-    return ast.unparse(ast.parse(path.read_text(encoding="utf-8")))
+    """The code of a module without comments; empty where even the text has none of the words."""
+    return ast.unparse(tree(path)) if _WORDS.search(path.read_text(encoding="utf-8")) else ""

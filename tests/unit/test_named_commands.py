@@ -5,29 +5,28 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 import click
 import pytest
-from test_layers import modules
+from trees import ROOT, modules, nodes
 
 from opera.cli import command as opera
 
-ROOT = Path(__file__).parents[2]
 _COMMAND = re.compile(r"`opera ([a-z][^`]*)`")
 _WORD = "VALUE"
 
 
-def texts(node: ast.AST) -> Iterator[str]:
-    """The texts in *node*; a value that is put into a text stands there as one word."""
-    if isinstance(node, ast.JoinedStr):
-        yield "".join(str(each.value) if isinstance(each, ast.Constant) else _WORD for each in node.values)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
-    else:
-        for child in ast.iter_child_nodes(node):
-            yield from texts(child)
+def texts(of_module: Sequence[ast.AST]) -> Iterator[str]:
+    """The texts of a module; a value that is put into a text stands there as one word."""
+    within = {id(part) for node in of_module if isinstance(node, ast.JoinedStr) for part in ast.walk(node) if part is not node}
+    for node in of_module:
+        if id(node) in within:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(each.value) if isinstance(each, ast.Constant) else _WORD for each in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
 
 
 def objection(text: str) -> str:
@@ -64,7 +63,7 @@ def test_a_command_that_a_message_names_exists() -> None:
     wrong = {
         (name, match[1]): why
         for name, path in modules().items()
-        for text in texts(ast.parse(path.read_text(encoding="utf-8")))
+        for text in texts(nodes(path))
         for match in _COMMAND.finditer(text)
         if (why := objection(match[1]))
     }

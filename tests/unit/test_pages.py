@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -77,23 +76,3 @@ def test_the_readme_shows_lines_of_a_script_of_the_findings() -> None:
     [shown] = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     [script] = re.findall(r"\((data/findings/[\w./-]+\.py)\)", text)
     assert [line for line in shown.splitlines() if line not in text_of(script).splitlines()] == []
-
-
-def sentences(text: str) -> Iterator[str]:
-    """The sentences of a page outside of code, tables and headings. A link counts as its words, and code as one word."""
-    text = re.sub(r"^```.*?^```", "\n", text, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", re.sub(r"`[^`]*`", "code", text))
-    for block in re.split(r"\n\s*\n|\n(?=\s*(?:[-*|#>]|\d+\.)\s)", text):
-        if not re.match(r"\s*[|#<]", block):
-            words = re.sub(r"^\s*(?:[-*>]|\d+\.)\s+", "", block).split()
-            yield from re.split(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!\.\.\.)[\"')*]*\s+(?=\S)", " ".join(words))
-
-
-def test_a_sentence_ends_with_a_full_stop_and_not_within_an_abbreviation_code_or_a_table() -> None:
-    text = "# A. B.\n\nOne `a. b`, e.g. [two. three](x.md). *Four.* Five ... six\nends.\n\n- seven\n- eight\n\n| a. |\n|---|\n```\nx.\n```"
-    assert list(filter(None, sentences(text))) == ["One code, e.g. two.", "three.", "*Four.", "Five ... six ends.", "seven", "eight"]
-
-
-def test_a_sentence_has_at_most_35_words() -> None:
-    pages = [*PAGES, *sorted((ROOT / "data").glob("*/README.md"))]
-    assert [(str(page), each) for page in pages for each in sentences(page.read_text(encoding="utf-8")) if len(each.split()) > 35] == []

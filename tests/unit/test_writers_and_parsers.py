@@ -7,11 +7,10 @@ through `opera.atomic`, `opera.bounded_json` or `opera.untrusted`, or has a reas
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Sequence
 
 import pytest
-from test_layers import modules
+from trees import dotted, modules, nodes
 
 Rule = Callable[[str, ast.Call], bool]
 
@@ -177,10 +176,10 @@ _PARSING_METHODS = {"FromString", "ParseFromString"}
 _FOR_WRITING = {"O_APPEND", "O_CREAT", "O_RDWR", "O_TRUNC", "O_WRONLY"}
 
 
-def names_of(tree: ast.Module) -> dict[str, str]:
+def names_of(of_module: Sequence[ast.AST]) -> dict[str, str]:
     """The full name of each imported one."""
     found: dict[str, str] = {}
-    for node in ast.walk(tree):
+    for node in of_module:
         for each in node.names if isinstance(node, ast.Import | ast.ImportFrom) else ():
             if isinstance(node, ast.ImportFrom):
                 found[each.asname or each.name] = f"{node.module}.{each.name}"
@@ -191,31 +190,12 @@ def names_of(tree: ast.Module) -> dict[str, str]:
     return found
 
 
-def dotted(node: ast.expr) -> str:
-    """The dotted name that *node* is; what is called or computed on the way has no name."""
-    names: list[str] = []
-    while isinstance(node, ast.Attribute):
-        names.append(node.attr)
-        node = node.value
-    return ".".join([node.id if isinstance(node, ast.Name) else "", *reversed(names)])
-
-
-@cache
-def calls(source: str, module: str) -> list[tuple[str, str, ast.Call]]:
-    """Place, full name of what is called, and the call, for each call in *source*."""
-    tree = ast.parse(source)
-    imported = names_of(tree)
-    found: list[tuple[str, str, ast.Call]] = []
-    pending: list[tuple[ast.AST, str]] = [(tree, module)]
-    while pending:
-        node, place = pending.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            place = f"{place}.{node.name}"
-        if isinstance(node, ast.Call):
-            head, dot, rest = dotted(node.func).partition(".")
-            found.append((place, imported.get(head, head) + dot + rest, node))
-        pending += ((child, place) for child in ast.iter_child_nodes(node))
-    return found
+def place_of(call: ast.Call, of_module: Sequence[ast.AST], module: str) -> str:
+    """The module, class and function in which *call* stands."""
+    blocks = [node for node in of_module if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)]
+    begins = {node: min(each.lineno for each in (node, *node.decorator_list)) for node in blocks}
+    around = [node for node in blocks if begins[node] <= call.lineno <= (node.end_lineno or node.lineno)]
+    return ".".join([module, *(node.name for node in sorted(around, key=lambda node: node.lineno))])
 
 
 def writes(name: str, call: ast.Call) -> bool:
@@ -242,15 +222,22 @@ def parses(name: str, call: ast.Call) -> bool:
     return name in _PARSES or name.rpartition(".")[2] in _PARSING_METHODS or name.endswith("ir.Module.parse")
 
 
-def places(source: str, module: str, rule: Rule) -> set[str]:
-    """The places of *source*, the text of *module*, with a call that *rule* is about."""
-    return {place for place, name, call in calls(source, module.removeprefix("opera.")) if rule(name, call)}
+def places(of_module: Sequence[ast.AST], module: str, rule: Rule) -> set[str]:
+    """The places of *module* with a call that *rule* is about."""
+    imported = names_of(of_module)
+    found: set[str] = set()
+    for node in of_module:
+        if isinstance(node, ast.Call):
+            head, dot, rest = dotted(node.func).partition(".")
+            if rule(imported.get(head, head) + dot + rest, node):
+                found.add(place_of(node, of_module, module.removeprefix("opera.")))
+    return found
 
 
 @pytest.mark.parametrize(("rule", "allowed"), [(writes, WRITERS), (parses, PARSERS)], ids=["writes", "parses"])
 def test_each_place_goes_through_the_one_module_or_has_a_reason(rule: Rule, allowed: dict[str, str]) -> None:
     product = modules()
-    found: set[str] = set().union(*(places(path.read_text(encoding="utf-8"), name, rule) for name, path in product.items()))
+    found: set[str] = set().union(*(places(nodes(path), name, rule) for name, path in product.items()))
     unlisted = {each for each in found if each not in allowed and each.partition(".")[0] not in allowed}
     assert sorted(unlisted) == [], "write with `opera.atomic`; parse with `opera.bounded_json` or `opera.untrusted`; or give a reason here"
     there = {each for each in allowed if any(f"opera.{each}.".startswith(f"{name}.") for name in product)}  # not of an absent extension
@@ -304,16 +291,20 @@ json.dumps(tree)
 """
 
 
+def parsed(line: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(HEAD + line)))
+
+
 @pytest.mark.parametrize("line", WRITING.split("\n")[1:-1])
 def test_a_place_that_writes_is_noticed(line: str) -> None:
-    assert places(HEAD + line, "opera.cli.new", writes) == {"cli.new.C.f"}
+    assert places(parsed(line), "opera.cli.new", writes) == {"cli.new.C.f"}
 
 
 @pytest.mark.parametrize("line", PARSING.split("\n")[1:-1])
 def test_a_place_that_parses_is_noticed(line: str) -> None:
-    assert places(HEAD + line, "opera.cli.new", parses) == {"cli.new.C.f"}
+    assert places(parsed(line), "opera.cli.new", parses) == {"cli.new.C.f"}
 
 
 @pytest.mark.parametrize("line", NEITHER.split("\n")[1:-1])
 def test_other_calls_are_neither(line: str) -> None:
-    assert places(HEAD + line, "opera.cli.new", writes) | places(HEAD + line, "opera.cli.new", parses) == set()
+    assert places(parsed(line), "opera.cli.new", writes) | places(parsed(line), "opera.cli.new", parses) == set()

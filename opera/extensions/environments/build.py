@@ -62,7 +62,7 @@ class EnvironmentFolder:
 
     @property
     def python(self) -> Path:
-        """Its interpreter."""
+        """Path of the environment's interpreter."""
         return self.folder / "bin" / "python"
 
     @property

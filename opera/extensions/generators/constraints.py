@@ -140,7 +140,7 @@ def _load(path: Path) -> dict[str, object]:
 
 
 class _Reader:
-    """Reads one file."""
+    """Reads the constraints of one API from a file."""
 
     def __init__(self, place: str, ignored: Counter[str]) -> None:
         self._place = place

@@ -66,7 +66,7 @@ class Setting:
     Attributes:
         factor: What changes; two settings of one factor exclude each other.
         attribute: Name and value of an attribute; the value None leaves it out.
-        without: Attributes that may not stand beside that one.
+        without: Attributes that may not be given together with that one.
         slots: New values of input slots.
         dtype: The dtype of all inputs in the slots of `cast`.
         cast: Slots of one type constraint.
@@ -321,7 +321,7 @@ def _type(value: Any) -> int:
 
 
 def _exclusive(schema: Any, name: str) -> tuple[str, ...]:
-    """The attributes that may not stand beside the attribute *name*, by its description or theirs."""
+    """The attributes that may not be given together with *name*, by its description or theirs."""
     forbidden = {each: _FORBIDDEN.findall(str(declared.description)) for each, declared in schema.attributes.items()}
     return tuple(sorted({*forbidden[name], *(each for each, others in forbidden.items() if name in others)}))
 

@@ -30,7 +30,7 @@ _PARTS = ("api", "kind", "init", "call", "context", "defaults")
 
 @functools.cache
 def content() -> bytes:
-    """The file."""
+    """The bytes of the companion file."""
     return _FILE.read_bytes()
 
 

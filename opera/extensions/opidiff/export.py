@@ -250,7 +250,7 @@ class _Arguments:
         return positional, keywords
 
     def node(self, value: Value) -> Part:
-        """An input."""
+        """A value as a node of an OpiDiff input."""
         if isinstance(value, Tensor):
             return self.tensor(value)
         if isinstance(value, (list, tuple)) and any(isinstance(part, (Tensor, Call)) for part in walk(value)):

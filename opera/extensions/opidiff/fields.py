@@ -73,7 +73,7 @@ class Fields:
         return Wrong()
 
     def warn(self, tree: Tree, where: str, message: str) -> None:
-        """Reports a warning."""
+        """Reports a warning about *tree*, which stands at *where*."""
         self._report(tree.place, where, message, True)
 
     # Mappings.
@@ -206,7 +206,7 @@ class Fields:
         return tree.value
 
     def choice(self, tree: Tree, where: str, what: str, choices: Iterable[str]) -> str:
-        """One of *choices*."""
+        """The text of *tree*, which must be one of *choices*."""
         names = list(choices)
         text = tree.text if isinstance(tree, Scalar) else ""
         if text not in names:
@@ -250,7 +250,7 @@ class Fields:
         raise self.fail(tree, where, f"{one_line(text, 80)!r} is no path of a class; {hint}")
 
     def literal(self, tree: Tree, where: str) -> Literal:
-        """A JSON value."""
+        """The JSON value that *tree* has."""
         if isinstance(tree, Scalar):
             if isinstance(tree.value, int) and tree.value.bit_length() > MAX_BITS:
                 raise self.fail(tree, where, f"an integer of {tree.value.bit_length()} bits; at most {MAX_BITS} are possible")

@@ -49,7 +49,7 @@ class Scalars(enum.Enum):
     TENSOR = "tensor"
     """As an input of shape (1,), as the format says for everything that is exported."""
     PYTHON = "python"
-    """As a constant."""
+    """As a constant of the call."""
 
 
 @dataclass(frozen=True)

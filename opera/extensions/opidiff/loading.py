@@ -56,7 +56,7 @@ class Problems:
             raise TooManyProblems
 
     def add(self, problem: SuiteProblem) -> None:
-        """Adds *problem*."""
+        """Adds an error or a warning to the list."""
         self.found.append(problem)
         self.errors += not problem.warning
 

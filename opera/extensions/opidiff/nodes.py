@@ -66,7 +66,7 @@ class OptionalNode:
 
 @dataclass(frozen=True, slots=True)
 class ConstNode:
-    """A literal."""
+    """A node `const`, which gives a JSON value as it stands."""
 
     value: Literal
 

@@ -49,7 +49,7 @@ class SuiteProblem:
         return f"{self.file}:{self.line}:{self.column}: {'warning: ' if self.warning else ''}{context}{self.message}"
 
     def document(self) -> dict[str, str | int | None]:
-        """For `--json`."""
+        """The problem as an object of the output of `--json`."""
         return {
             "file": self.file,
             "line": self.line,

@@ -37,7 +37,7 @@ _BACKEND, _VERDICT, _COMPARED = "opidiff-backend", "opidiff-verdict", "opidiff-c
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Adds the options."""
+    """Adds the plug-in's options to pytest."""
     group = parser.getgroup("opidiff", "OpiDiff suites")
     group.addoption("--opidiff-backend", metavar="NAMES", help="Backends with commas between: tvm, or tvm/ROUTE.")
     group.addoption("--opidiff-trust", metavar="DIR|PACKAGE", action="append", default=[], help="Run code of this folder, file or package.")
@@ -77,7 +77,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class SuiteFile(pytest.File):
-    """A suite."""
+    """An OpiDiff suite, as a file that pytest collects."""
 
     suite: Suite
 
@@ -166,7 +166,7 @@ class SuiteItem(pytest.Item):
             raise SuiteFailure("the test did not run" if row is None else _message(row))
 
     def runtest(self) -> None:
-        """Reports the verdict."""
+        """Fails or skips the test, as its verdict says."""
         row = self.result
         assert row is not None
         if row.verdict is not None and row.verdict.is_failure:
@@ -240,5 +240,5 @@ class _Counting:
 
 @pytest.hookimpl(trylast=True)
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Counts reports."""
+    """Registers the plug-in that counts reports."""
     session.config.pluginmanager.register(_Counting(session.config.stash[_KEY]))

@@ -208,7 +208,7 @@ class Reader(Fields):
     # Types of nodes.
 
     def tensor(self, tree: Mapping, where: str) -> Node:
-        """`tensor` and `const_tensor`."""
+        """A node `tensor` or `const_tensor`."""
         shape_tree = tree.get("shape")
         assert shape_tree is not None
         shape, dtype = self.each([lambda: self.shape(shape_tree, f"{where}.shape"), lambda: self.dtype_of(tree, where)])
@@ -224,7 +224,7 @@ class Reader(Fields):
         return TensorNode(shape, dtype, self._distribution(tree, dtype, where), None, needs)
 
     def scalar_tensor(self, tree: Mapping, where: str) -> Node:
-        """`scalar_tensor`."""
+        """A node `scalar_tensor`: a tensor without dimensions."""
         dtype = self.dtype_of(tree, where)
         value = tree.get("value")
         if value is not None:
@@ -312,7 +312,7 @@ class Reader(Fields):
         return (int(low), int(high)) if kind == "int" else (low, high)
 
     def scalar(self, tree: Mapping, where: str) -> Node:
-        """`scalar`."""
+        """A node `scalar`: a number of Python."""
         dtype = self.dtype_of(tree, where)
         kind = class_of(dtype)
         if kind == "complex":
@@ -333,7 +333,7 @@ class Reader(Fields):
         return ScalarNode(dtype, None, low, high, p)
 
     def int_list(self, tree: Mapping, where: str) -> Node:
-        """`int_list`."""
+        """A node `int_list`: a list of integers."""
         elems = cast(Tree, tree.get("elems"))
         items = self.items(elems, f"{where}.elems", "elems")
         if not items:
@@ -352,7 +352,7 @@ class Reader(Fields):
         return cast(int, self.literal(tree, where))
 
     def list_(self, tree: Mapping, where: str) -> Node:
-        """`list`."""
+        """A node `list`: a length, and one node for every element."""
         length_tree, elem = cast(Tree, tree.get("len")), cast(Tree, tree.get("elem"))
         length, node = self.each([lambda: self._length(length_tree, f"{where}.len"), lambda: self.node(elem, f"{where}.elem")])
         return ListNode(length, node)
@@ -364,18 +364,18 @@ class Reader(Fields):
         return length
 
     def tuple_(self, tree: Mapping, where: str) -> Node:
-        """`tuple`."""
+        """A node `tuple`: elements that are nodes of their own."""
         items = self.items(cast(Tree, tree.get("elems")), f"{where}.elems", "elems")
         return TupleNode(tuple(self.each([lambda i=i, item=item: self.node(item, f"{where}.elems[{i}]") for i, item in enumerate(items)])))
 
     def optional(self, tree: Mapping, where: str) -> Node:
-        """`optional`."""
+        """A node `optional`: an element, or None with the probability `p_none`."""
         elem = cast(Tree, tree.get("elem"))
         p_none, node = self.each([lambda: self._probability(tree, "p_none", where, 0.0), lambda: self.node(elem, f"{where}.elem")])
         return OptionalNode(float(p_none), node)
 
     def const(self, tree: Mapping, where: str) -> Node:
-        """`const`."""
+        """A node `const`: a JSON value."""
         return ConstNode(self.literal(cast(Tree, tree.get("value")), f"{where}.value"))
 
     def construct(self, tree: Mapping, where: str) -> ConstructNode:

@@ -68,7 +68,7 @@ class Scalar:
 
 
 class Items:
-    """A list."""
+    """A sequence of YAML, with its place."""
 
     __slots__ = ("items", "place")
 

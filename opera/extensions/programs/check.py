@@ -21,8 +21,8 @@ MOST_VISIBLE = 10_000_000
 _CONDITION = TensorType((), "bool")
 NO_CHANGES: Mapping[str, str] = {}
 Rounding = Callable[[Array, Operator | None, Array, int], Array]
-"""Gives another value in place of a tensor: from that, the operator that gives it, or None for a literal, the largest magnitude among the
-operator's arguments, for each element where it works element by element, and the number of the expression."""
+"""Replaces a tensor. Gets the tensor, its operator (None for a literal), the largest magnitude among the operator's arguments, and the
+number of the expression. An operator that works element by element has a magnitude for each element."""
 
 
 def check(program: Program, registry: Registry) -> None:

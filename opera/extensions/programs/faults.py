@@ -56,7 +56,7 @@ def type_fault(program: Program, registry: Registry) -> TypeFault | None:
 
 
 def faulty_call(program: Program) -> Program:
-    """The call that makes *program* ill-typed, alone: its arguments are parameters, and its result is not typed anew.
+    """The call that makes *program* ill-typed, alone: its arguments are parameters, and its result keeps the declared type.
 
     Raises:
         ValueError: *program* is well typed.

@@ -111,7 +111,7 @@ class Transposition:
         return found is not None and len(found.shape) > 1
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
-        """Any order."""
+        """A random order of the axes."""
         shape, dtype = tensor(target)
         axes = list(range(len(shape)))
         random.shuffle(axes)
@@ -293,7 +293,7 @@ class Tiling:
         return Solution((TensorType(sizes, dtype),), {"repeats": repeats})
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
-        """The products."""
+        """Each size times its number of repetitions."""
         count_of(arguments, 1)
         shape, dtype = tensor(arguments[0])
         repeats = integers(attributes, "repeats", len(shape))

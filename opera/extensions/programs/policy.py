@@ -34,7 +34,7 @@ class Policy:
         symbolic: The probability that a program has symbolic dimensions: all that its operators allow.
         ill_typed: The probability that an operand of a program is replaced by one of a type that its operator does not take.
         finite: Whether every value of the program is finite for the recorded inputs, and every operator defined on it.
-        weights: How often an operator is drawn, beside 1 for the others; 0 leaves it out.
+        weights: How often an operator is drawn, where others are drawn with weight 1; 0 leaves it out.
         implementations: Which implementation of an operator is drawn, where that is not `default`.
         only: The operators to draw from; all of the language when empty.
         without: Calls that are not drawn, each an operator with the dtypes of its arguments: `equal(bool, bool)`.

@@ -31,7 +31,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal."""
+    """A tensor whose values the program gives."""
 
     value: Tensor
 

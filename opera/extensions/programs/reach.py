@@ -27,8 +27,8 @@ from opera.workers.child import Stages
 from opera.workers.protocol import Message
 
 MEASURES = ("operators", "dtypes", "attributes", "pairs", "converters", "passes", "statements")
-"""What is counted: operators; operators with a dtype of an argument; operators with a kind of value of an attribute; operators whose
-result another operator takes; conversion functions; passes that change a model; statements of the compiler's Python side."""
+"""What is counted. Operators come alone, with a dtype of an argument, with a kind of value of an attribute, and with an operator that
+takes the result. Of the compiler come conversion functions, passes that change a model, and statements in Python."""
 
 
 @dataclass

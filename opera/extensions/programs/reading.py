@@ -75,7 +75,7 @@ class Builder:
         return self.bind(Call(operator, tuple(arguments), attributes or {}), kind)
 
     def constant(self, value: Array) -> str:
-        """Binds a literal."""
+        """Binds the literal *value* to a new variable, and returns its name."""
         if dtype_name(value.dtype) not in DTYPES:
             raise Opaque(f"no operator takes {dtype_name(value.dtype)}")
         tensor = to_tensor(np.ascontiguousarray(value).reshape(value.shape))

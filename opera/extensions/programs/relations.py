@@ -165,7 +165,7 @@ class Elementwise:
         return Solution(tuple(whole if place == kept else TensorType(narrowed(shape, random), dtype) for place in range(self.arity)))
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
-        """The common shape."""
+        """The shape to which all arguments broadcast."""
         count_of(arguments, self.arity)
         found = same_dtype(arguments)
         return TensorType(broadcast([each.shape for each in found]), found[0].dtype if self.result is None else self.result)
@@ -185,7 +185,7 @@ class Select:
         return Solution((TensorType(shape, "bool"), whole, whole))
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:
-        """The common shape."""
+        """The shape to which the condition and the arguments broadcast."""
         count_of(arguments, 3)
         if tensor(arguments[0]).dtype != "bool":
             raise IllTyped(f"a condition is boolean, not {arguments[0]}")
@@ -201,7 +201,7 @@ class Conversion:
         return typical(target, dtypes) is not None
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
-        """Any other dtype."""
+        """An argument of any other dtype."""
         shape, dtype = tensor(target)
         others = [each for each in dtypes if each != dtype] or [dtype]
         return Solution((TensorType(shape, random.choice(others)),), {"dtype": dtype})
@@ -307,7 +307,7 @@ class AlongAxis:
         return found is not None and len(found.shape) > 0
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
-        """Any axis."""
+        """An argument of the same shape, and any of its axes."""
         shape, dtype = tensor(target)
         return Solution(
             (TensorType(shape, dtype if self.result is None else random.choice(dtypes)),), {"axis": random.randrange(len(shape))}
@@ -362,7 +362,7 @@ class Triangle:
         return found is not None and len(found.shape) > 1
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
-        """Any diagonal."""
+        """A diagonal near the main one."""
         return Solution((tensor(target),), {"k": random.randint(-2, 2)})
 
     def infer(self, arguments: Sequence[Type], attributes: Attributes) -> Type:

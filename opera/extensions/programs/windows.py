@@ -129,7 +129,7 @@ class Pooling:
         return found is not None and len(found.shape) == self.spatial + 2 and min(found.shape) > 0
 
     def solve(self, target: Type, dtypes: Sequence[str], random: Random) -> Solution:
-        """Any window."""
+        """A random window, and an argument that it reduces to the shape of *target*."""
         shape, dtype = tensor(target)
         sizes, attributes = _window(shape[2:], random, dilate=False, pad=self.pad)
         return Solution((TensorType((*shape[:2], *sizes), dtype),), attributes)

@@ -161,11 +161,11 @@ class RayWorkerNode:
         self._pool.set_warmup(WorkerKind(role), json.loads(task))
 
     def limit_stages(self, seconds: float) -> None:
-        """Like `WorkerPool.limit_stages`."""
+        """Does on this node what `WorkerPool.limit_stages` does."""
         self._pool.limit_stages(seconds)
 
     def never_copy(self, role: str) -> None:
-        """Like `WorkerPool.never_copy`."""
+        """Does on this node what `WorkerPool.never_copy` does."""
         self._pool.never_copy(WorkerKind(role))
 
     def do(self, role: str, task: str, files: Files) -> tuple[str, dict[str, bytes]]:
@@ -217,7 +217,7 @@ class RayWorkerNode:
             bundle.path_of(self._workspace / folder, name).unlink(missing_ok=True)
 
     def workers(self) -> str:
-        """JSON of `WorkerPool.workers`."""
+        """The result of `WorkerPool.workers`, as JSON."""
         return json.dumps(self._pool.workers())
 
     def close(self) -> None:

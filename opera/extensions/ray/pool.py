@@ -300,7 +300,7 @@ class RayPool:
 
 
 def _nobody(event: str, **fields: object) -> None:
-    """Listens to nothing."""
+    """Ignores an event of a worker."""
 
 
 def _started(cluster: Cluster, slots: int) -> Any:

@@ -19,7 +19,7 @@ from opera.store.rows import checked_rows
 from opera.untrusted import Malformed, Name, from_json, inflated, typed
 
 Operator = tuple[str, str]
-"""Library and API."""
+"""Library and API of an operator."""
 
 
 @dataclass

@@ -23,9 +23,9 @@ class PaperStrategy:
     """Operator signature times parameter setting (section III-B of the paper).
 
     The score of an operator is its number of migrated tests divided by its number of equipped tests; an operator without equipped
-    tests is divided by one. The diversity of an instance is the share of its own parameters, given or with a known default, and pairs of
-    these, whose value subspaces are not covered by instances of the same operator ranked before. An instance without parameters has
-    one setting, new once. What ties, and what covers nothing new, follows in an order drawn from the seed.
+    tests is divided by one. The diversity of an instance is the share of its parameters, and of their pairs, with value subspaces that
+    instances of the same operator ranked before do not cover. Parameters with a known default count as well. An instance without
+    parameters has one setting, new once. What ties, and what covers nothing new, follows in an order drawn from the seed.
     """
 
     name = "opera-paper"

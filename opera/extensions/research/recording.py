@@ -130,7 +130,7 @@ def _documents(recorded: RecordedRun) -> Iterator[JsonObject]:
 
 
 class _Head(msgspec.Struct):
-    """The first line."""
+    """The first line of a recorded campaign: its subject and what holds for all tests."""
 
     schema: str
     subject: Name
@@ -141,7 +141,7 @@ class _Head(msgspec.Struct):
 
 
 class _Row(msgspec.Struct):
-    """One test."""
+    """A line of a recorded campaign: one test."""
 
     id: Name
     instance: Document
@@ -228,8 +228,8 @@ def _runs(numbers: list[int]) -> list[list[int]]:
 def read_campaign(workspace: Workspace, prefix: str | None = None, coverage: Mapping[str, frozenset[int]] | None = None) -> RecordedRun:
     """The campaign whose identity begins with *prefix*; without one, the only complete campaign that has findings.
 
-    Its faults are the findings as triage groups them so far; its tests are those that the campaign has run. *coverage* is kept beside
-    them, by instance.
+    Its faults are the findings as triage groups them so far; its tests are those that the campaign has run. *coverage*, by instance,
+    is kept with them.
 
     Raises:
         UserError: there is no such campaign, or more than one, or it has not run all its tests.

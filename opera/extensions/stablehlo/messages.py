@@ -103,8 +103,8 @@ class Evaluated:
         results: Its results, where they were wanted and it ended.
         printed: What it prints, in the order of time.
         failure: Why it has none: what the interpreter said.
-        kind: Kind of the failure: `raised` by the interpreter, `inputs` that do not fit, a `type` that cannot be taken out of a program,
-            `unknown` where the interpreter does not know an operation, `left-out` where the request said so.
+        kind: Kind of the failure. `raised`: by the interpreter. `inputs`: they do not fit. `type`: it cannot be taken out of a program.
+            `unknown`: the interpreter does not know an operation. `left-out`: the request said so.
     """
 
     name: str
@@ -193,7 +193,7 @@ class Compose:
 
 @dataclass(frozen=True)
 class Composed:
-    """A self-checking program."""
+    """The text of a self-checking program."""
 
     text: str
 

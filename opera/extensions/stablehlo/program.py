@@ -206,7 +206,7 @@ def _number(cursor: Cursor) -> int | float | None:
 
 
 def _array(cursor: Cursor) -> list[Attribute]:
-    """`array<i64: 1, 2>`."""
+    """The elements of an attribute such as `array<i64: 1, 2>`."""
     cursor.expect("<")
     cursor.type()
     cursor.accept(":")

@@ -72,7 +72,7 @@ SHORT_NAMES = {
 
 
 class _Shortened(ast.NodeTransformer):
-    """Writes `SHORT_NAMES`."""
+    """Replaces names of ONNX by their short ones of `SHORT_NAMES`."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         short = SHORT_NAMES.get(ast.unparse(node))

@@ -257,8 +257,8 @@ def is_builtin(exception: str) -> bool:
 def text_of(test: SuiteTest, limit: int, default_route: str, target: str = "") -> tuple[list[str], Mapping[str, Array]]:
     """The lines of *test*, and the arrays that it reads from a file.
 
-    Until the test has at most `MOST_LINES` lines, literal arrays move into the file, the longest first; then lists of arrays and the model
-    of ONNX; and at last the class of the model stands before the test.
+    Until the test has at most `MOST_LINES` lines, literal arrays move into the file, the longest first. Lists of arrays and the model
+    of ONNX follow. At last the class of the model moves to a place before the test.
 
     Args:
         test: The test.

@@ -13,7 +13,7 @@ from opera.instance.libraries import facts_of
 from opera.oracles.evidence import Evidence
 
 ALL = r"\w+"
-"""Every operator."""
+"""A pattern that matches every operator."""
 Condition = Callable[[Evidence], Array]
 """The elements of an output for which no specification fixes the result: a mask of that output's shape."""
 

@@ -26,8 +26,8 @@ _FEW = 4
 _MOST = 64
 """Elements of a tensor that are compared one by one."""
 _EMPTY, _SCALAR, _SINGLE, _ALONE, _ALIKE = 6, 5, 4, 8, 1
-"""Elements that an odd tensor counts for: one without an element, without a dimension, of one element; more of them, for one that is alone
-in a sequence, and for one of few elements that are alike, or that are those of another tensor."""
+"""Elements that an odd tensor counts for: one without an element, without a dimension, of one element. The last two are added: for a
+tensor that is alone in a sequence, and for one of few elements that are alike, or are those of another tensor."""
 _WHOLE, _SPECIAL, _FRACTION, _COMPLEX, _OPAQUE = range(5)
 """Kinds of values, the plainest first."""
 _ZERO = 2.5

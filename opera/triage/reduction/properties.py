@@ -215,7 +215,7 @@ _CLASSES: Mapping[str, Callable[[float], bool]] = {
     "a value of -infinity": lambda number: number == -math.inf,
     "a fraction": lambda number: math.isfinite(number) and not number.is_integer(),
 }
-"""Kinds of elements."""
+"""Kinds of elements, and which numbers belong to each."""
 
 
 def _is(reading: object, kind: str) -> bool:
@@ -335,7 +335,7 @@ class Property:
         return self if self.of_test else replace(self, name=new.get(self.name, self.name), value=value)
 
     def document(self) -> tuple[str, str, str, Json]:
-        """As JSON."""
+        """The property as a JSON array."""
         return self.accessor, self.name, self.comparison, self.value
 
 

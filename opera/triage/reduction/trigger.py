@@ -35,7 +35,7 @@ class Trigger:
     tensors: tuple[str, ...]
 
     def text(self) -> str:
-        """The canonical text."""
+        """The properties as one canonical text, joined by commas."""
         return ", ".join(each.text() for each in self.properties) or ALWAYS
 
     def core(self) -> tuple[Property, ...]:
@@ -64,7 +64,7 @@ class Trigger:
         return all(each.renamed(new).holds(view) for each in self.properties)
 
     def document(self) -> TriggerFacts:
-        """As JSON."""
+        """The trigger as a JSON object."""
         return {"properties": [each.document() for each in self.properties], "api": self.api, "tensors": list(self.tensors)}
 
 

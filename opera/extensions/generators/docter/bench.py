@@ -72,7 +72,7 @@ class PreparedCall:
             self._build = None
 
     def run(self) -> Any:
-        """Makes the call."""
+        """Makes the call; builds the object of a module class first."""
         self.prepare()
         positional, keywords = self._call
         return self._target(*positional, **keywords)

@@ -23,7 +23,7 @@ class Chooser:
         self._pinned: Trace = {}
 
     def begin(self, pinned: Optional[Trace] = None) -> None:
-        """Starts a drawing."""
+        """Starts a drawing, in which slots of *pinned* keep their value."""
         self._trace = {}
         self._pinned = pinned or {}
 

@@ -27,7 +27,7 @@ class TensorRecipe(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """Number of elements of the tensor."""
         count = 1
         for side in self.shape:
             count *= side

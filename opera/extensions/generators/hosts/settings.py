@@ -152,7 +152,7 @@ class _Entry:
 
 
 def _killers(options: Any) -> frozenset[int]:
-    """The variations that ended earlier hosts of this shard: a file beside the recording has them, the last is the one to go on after."""
+    """The variations that ended earlier hosts of this shard: a file next to the recording has them, the last is the one to go on after."""
     folder, name = os.path.split(str(options.recording))
     path = os.path.join(folder, name.partition("+")[0] + ".killers")
     if options.after >= 0:

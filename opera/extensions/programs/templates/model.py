@@ -80,9 +80,9 @@ class ProgramModel(ABC):
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         """The results near the inputs; every second draw keeps the program's own precision, because its steps may be rounded or not.
 
-        In the other draws, literals are off by *scale*, too, and results of operators where the dtype cannot hold them exactly, or
-        compilers approximate the operator: what follows a rounded number, for example `floor` of a number that is nearly whole, or of
-        `x / x`, may follow another one. The error of an operator whose formula cancels, such as `gelu(-9)`, is relative to its largest
+        In the other draws, literals are off by *scale*, too. So are results of operators where the dtype cannot hold them exactly, or
+        compilers approximate the operator. What follows a rounded number may follow another one, for example `floor` of a number that is
+        nearly whole, or of `x / x`. The error of an operator whose formula cancels, such as `gelu(-9)`, is relative to its largest
         argument.
         """
         visible = scale >= _VISIBLE
@@ -128,7 +128,7 @@ class ProgramModel(ABC):
 
     @abstractmethod
     def printed(self, kind: str) -> Artefact:
-        """The program, printed."""
+        """The program as an artefact of *kind*."""
 
     @abstractmethod
     def source(self, form: str) -> PythonSource:

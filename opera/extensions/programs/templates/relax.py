@@ -43,7 +43,7 @@ def _symbolic(parameter: Parameter, symbols: Mapping[tuple[str, int], Any]) -> A
 
 
 class _Printer:
-    """Prints one function."""
+    """Prints a function as one of Relax."""
 
     def __init__(self, builder: Any, known: Mapping[str, Any]) -> None:
         self._builder = builder

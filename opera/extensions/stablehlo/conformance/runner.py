@@ -57,7 +57,7 @@ class State(enum.Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one function.
+    """The outcome of one function.
 
     Attributes:
         file: As the user named it.

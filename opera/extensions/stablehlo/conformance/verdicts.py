@@ -30,7 +30,7 @@ class Stale:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """What came of a run.
+    """The outcomes of a run, compared with the list of known failures.
 
     Attributes:
         judged: Every outcome, in the order of files and lines.

@@ -72,7 +72,7 @@ def after_all(it: Invocation) -> Results:
 
 @evaluates("optimization_barrier")
 def optimization_barrier(it: Invocation) -> Results:
-    """`optimization_barrier`: its operands."""
+    """`optimization_barrier`: its operands, as they are."""
     return list(it.operands)
 
 

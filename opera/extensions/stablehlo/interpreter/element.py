@@ -50,12 +50,12 @@ class Element:
 
     @property
     def real(self) -> Element:
-        """The real part."""
+        """The real part; the number itself, unless it is complex."""
         return self
 
     @property
     def imag(self) -> Element:
-        """The imaginary part."""
+        """The imaginary part; 0, unless the number is complex."""
         return self.like(0)
 
     def bits(self) -> int:

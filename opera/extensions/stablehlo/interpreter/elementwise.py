@@ -56,7 +56,7 @@ def add(left: Element, right: Element) -> Element:
 
 @elementwise("subtract")
 def subtract(left: Element, right: Element) -> Element:
-    """`subtract`: the difference."""
+    """`subtract`: the left number minus the right one."""
     return left - right
 
 

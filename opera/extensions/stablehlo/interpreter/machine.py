@@ -213,7 +213,7 @@ class Machine:
 
 
 SITE = "check.site"
-"""A check: the parser numbers them, and whoever observes knows what each demands."""
+"""A check: the parser numbers them, and the observer knows what each demands."""
 _OBSERVED = frozenset({SITE, "interpreter.probe", "interpreter.print"})
 """Operations without a meaning of their own."""
 _ENDINGS = frozenset({"stablehlo.return", "func.return"})

@@ -58,7 +58,7 @@ class Stages(Protocol):
     """What a worker is told of its task's stages."""
 
     def enter(self, name: str) -> None:
-        """Begins a stage."""
+        """Notes that the stage *name* begins."""
         ...
 
 

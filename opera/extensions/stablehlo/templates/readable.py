@@ -42,7 +42,7 @@ class Observed:
             self.plan.probes.named.setdefault(operation.word("probe_id"), []).append(self._note(values[0].value))
 
     def end(self, types: Sequence[str], results: Sequence[interpreter.RuntimeValue]) -> None:
-        """Notes the results."""
+        """Notes the program's results, with their types."""
         for type, value in zip(types, results, strict=True):
             self.plan.results.append((type, self._note(value.value) if isinstance(value, interpreter.Tensor) else None))
 
