@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -58,11 +59,17 @@ def _of_floats(node: DocumentedNode, _: str, attribute: str) -> bool:
     return value == 0 and any(each.dtype.kind not in "iu" for each in node.inputs.values())
 
 
+def _no_scalar(node: DocumentedNode, name: str, _: str) -> bool:
+    return name in node.inputs and node.inputs[name].ndim > 0
+
+
+_SCALAR = re.compile(r"^(Scalar)\. |It must be a (?:scalar)\((tensor of empty shape)\)")
 _SENTENCES: Mapping[re.Pattern[str], Callable[[DocumentedNode, str, str], bool]] = {
     re.compile(r"Accepted range is `?\[-r, r-1\]`?,? where `?r = rank\((\w+)\)"): _outside_the_rank,
     re.compile(r"cannot be used simultaneously with (auto_pad)"): _beside_auto_pad,
     re.compile(r"Behavior is undefined if an (axis) is repeated"): _repeated,
     re.compile(r"If the `(\w+)` attribute is set to `0`, `T` is constrained to integer data types"): _of_floats,
+    _SCALAR: _no_scalar,
 }
 """Sentences, and what breaks them: gets the name of the attribute or input that a sentence is about, and the name in the sentence."""
 
@@ -70,13 +77,41 @@ _SENTENCES: Mapping[re.Pattern[str], Callable[[DocumentedNode, str, str], bool]]
 def forbidden(model: Any, values: Mapping[str, Any]) -> str | None:
     """The sentence of the documentation that a model breaks; None where it breaks none of those that OPERA reads.
 
+    Of a model of several nodes only those are checked that want a scalar, since a value between nodes is known by evaluation alone.
+
     Args:
-        model: An onnx.ModelProto of one node.
+        model: An onnx.ModelProto.
         values: The model's inputs, by name.
     """
-    (node,) = model.graph.node
-    version = next(entry.version for entry in model.opset_import if entry.domain == node.domain)
-    schema = onnx.defs.get_schema(node.op_type, version, node.domain)
+    versions = {entry.domain: entry.version for entry in model.opset_import}
+    nodes = [(node, _schema(node, versions)) for node in model.graph.node]
+    if len(nodes) > 1:
+        nodes = [each for each in nodes if each[1] and any(_SCALAR.search(slot.description or "") for slot in each[1].inputs)]
+        values = _evaluated(model, values) if nodes else values
+    return next((sentence for node, schema in nodes if schema and (sentence := _broken(node, schema, values))), None)
+
+
+def _schema(node: Any, versions: Mapping[str, int]) -> Any:
+    """The operator's schema; None for an operator that ONNX does not define."""
+    try:
+        return onnx.defs.get_schema(node.op_type, versions.get(node.domain, 1), node.domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def _evaluated(model: Any, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values of all names of the main graph; none if the evaluator rejects the model."""
+    reference: Any = importlib.import_module("onnx.reference")
+    constants = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return {**constants, **reference.ReferenceEvaluator(model).run(None, dict(values), intermediate=True)}
+        except Exception:  # that is said where the reference is computed
+            return {}
+
+
+def _broken(node: Any, schema: Any, values: Mapping[str, Any]) -> str | None:
     value_of = onnx.helper.get_attribute_value
     documented = DocumentedNode(
         {each.name: value_of(each) for each in node.attribute},

@@ -36,7 +36,7 @@ class OnnxTemplate:
 
     library = "onnx"
     forkable = True
-    revision = 6
+    revision = 7
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
@@ -62,7 +62,7 @@ class OnnxModel:
             self.proto = self._node_model() if instance.kind is Kind.NODE else self._graph_model()
             onnx.checker.check_model(self.proto, full_check=False)
             self.proto = lowest(self.proto, self._means_the_same)
-            if instance.kind is Kind.NODE and (sentence := forbidden(self.proto, dict(self.inputs))):
+            if sentence := forbidden(self.proto, dict(self.inputs)):
                 raise Invalid("documentation") from ValueError(sentence)
         except Invalid:
             raise
