@@ -12,34 +12,6 @@ opset = onnx.helper.make_opsetid
 TensorProto = onnx.TensorProto
 
 
-@pytest.mark.xfail(strict=True, raises=RuntimeError, reason="27af8a0a: RuntimeError: The split number is invalid")
-def test_affinegrid_27af8a0a(check_onnx, data):
-    # finding 27af8a0adabac99a
-    # RuntimeError: The split number is invalid
-    # 1 more call fails for the same cause: AffineGrid
-    model = onnx.load_model_from_string(data["model"].tobytes())
-    inputs = {"input0": data["array0"]}
-    expected = [np.zeros((0, 1, 1, 2), np.float32)]
-    check_onnx(model, inputs, expected)
-
-
-@pytest.mark.xfail(
-    strict=True,
-    raises=RuntimeError,
-    reason="c99ee3af: RuntimeError: Shapes [2,3,4] and [?,2,3] are not consistent, `data` and `indices` must have "
-    "equal or intersecting dimensions, except for the dimension at axis index.2",
-)
-def test_affinegrid_c99ee3af(check_onnx, data):
-    # finding c99ee3af937e07c6
-    # RuntimeError: Shapes [2,3,4] and [?,2,3] are not consistent, `data` and `indices` must have equal or intersecting
-    # dimensions, except for the dimension at axis index.2
-    # 1 more call fails for the same cause: AffineGrid
-    model = onnx.load_model_from_string(data["model"].tobytes())
-    inputs = {"input0": data["array0"]}
-    expected = [np.full((2, 1, 1, 1, 3), np.nan, np.float32)]
-    check_onnx(model, inputs, expected)
-
-
 @pytest.mark.xfail(
     strict=True,
     raises=AssertionError,
