@@ -232,6 +232,7 @@ def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: s
         kind = NEWER_OPSET if converter == NEWER_OPSET else str(difference["kind"])
         message = f"{difference['expected']} -> {difference['actual']}" if kind in ("dtype", "structure") else ""
         message = template(difference["expected"]) if kind == "accepted" else message
+        message = f"{message} stated" if difference.get("stated") else message
         return Symptom(subject, verdict, stage, kind, converter, message)
     if verdict is Verdict.CRASH:
         assert "failure" in detail
