@@ -27,7 +27,10 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"-[0-9a-f]{6}(?=\.\w)"), ""),  # LLVM's temporary files
     (re.compile(r"\b(v?tensor|memref|vector)<(?:(?:[?\d]++x)*+|\[[^\]]*+\],)(\w+)>"), r"\1<\2>"),
     (
-        re.compile(r"\b(?:[A-Za-z]+\.)?(?:(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+|bool|double|half)\b"),
+        re.compile(
+            r"\b(?:[A-Za-z]+\.)?k?(?i:(?:b?float|bf|fp|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+(?:_?e\dm\d\w*)?"
+            r"|e8m0|bool|double|half|float)\b"
+        ),
         "DTYPE",
     ),
     (re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"), "N"),
