@@ -21,6 +21,8 @@ ModelValue = Union[None, Array, np.generic, "list[ModelValue]", "tuple[ModelValu
 """What a model takes or gives: an array, a list of such values, or None for what is left out."""
 Outputs = Sequence[ModelValue]
 """What a model gives: one value for each output."""
+Signature = Sequence[tuple[str | None, Sequence[int | None] | None]]
+"""dtype and shape of each output; None for a dtype, a size or a whole shape that is not stated."""
 
 
 def numpy_dtype(name: str) -> np.dtype[Any]:

@@ -75,7 +75,7 @@ def current() -> dict[str, Any]:
     for group, kind, within in (("opera.compilers", "adapter", OF_ADAPTERS), ("opera.templates", "template", OF_TEMPLATES)):
         for name, target in entry_points(group).items():
             module, _, attribute = target.partition(":")
-            modules = [each for each in reached(module, within) if each not in COMPARISON]
+            modules = [each for each in reached(module, (*within, module.rpartition(".")[0])) if each not in COMPARISON]
             found[f"{kind} {name}"] = {"revision": revision_in(module, attribute), "code": digest(modules)}
     return found
 
@@ -132,18 +132,21 @@ def imported(name: str) -> Iterator[str]:
 
 
 def revision_in(module: str, attribute: str) -> int:
-    """The revision that a class assigns, or the one of its base class in the same module, or 1."""
-    classes = {node.name: node for node in tree_of(module).body if isinstance(node, ast.ClassDef)}
-    here: ast.ClassDef | None = classes[attribute]
-    while here is not None:
-        for node in here.body:
-            target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
-            if isinstance(target, ast.Name) and target.id == "revision":
-                assert isinstance(node, ast.Assign | ast.AnnAssign)
-                assert isinstance(node.value, ast.Constant)
-                return int(str(node.value.value))
-        here = next((classes[base.id] for base in here.bases if isinstance(base, ast.Name) and base.id in classes), None)
-    return 1
+    """The revision that a class assigns, or the one of its base class, in this module or in one that it is imported from, or 1."""
+    tree = tree_of(module)
+    here = next((node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == attribute), None)
+    if here is None:
+        return 1
+    for node in here.body:
+        target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0] if isinstance(node, ast.Assign) else None
+        if isinstance(target, ast.Name) and target.id == "revision":
+            assert isinstance(node, ast.Assign | ast.AnnAssign)
+            assert isinstance(node.value, ast.Constant)
+            return int(str(node.value.value))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom) and node.module]
+    origins = {alias.asname or alias.name: (str(node.module), alias.name) for node in imports for alias in node.names}
+    bases = [origins.get(base.id, (module, base.id)) for base in here.bases if isinstance(base, ast.Name)]
+    return max((revision_in(*each) for each in bases if path_of(each[0]) is not None), default=1)
 
 
 def digest(names: Iterable[str]) -> str:

@@ -24,6 +24,7 @@ import msgspec
 from recorded_findings import Finding, Status, Table, title_of
 
 from opera.compilers.registry import plugins
+from opera.difftest.messages import BUILDS_ONLY
 from opera.models.forms import form_parts
 from opera.oracles.verdict import Stage
 from opera.untrusted import lines_of
@@ -133,9 +134,11 @@ def campaigns(folder: Path = CAMPAIGNS) -> list[Support]:
 
 
 def read(path: Path) -> Support | None:
-    """The verdicts of the campaign in *path*; None if it was recorded without them."""
+    """The verdicts of the campaign in *path*; None if it was recorded without them, or if nothing ran: what builds need not work."""
     lines = lines_of(path)
     head = msgspec.json.decode(next(lines)[1], type=_Head)
+    if BUILDS_ONLY.items() <= head.facts.items():
+        return None
     decode = msgspec.json.Decoder(_Row).decode
     tests = Counter[Key]()
     library = ""

@@ -23,7 +23,7 @@ from opera.pipeline import Pipeline
 from opera.report.details import described
 from opera.report.html import ReportFiles
 from opera.report.overview import overview, with_known
-from opera.report.terminal import accepted_line, print_finding
+from opera.report.terminal import accepted_line, meaning_of, print_finding
 from opera.run.campaign import Summary
 from opera.run.progress import CampaignProgress
 from opera.store import Campaigns
@@ -233,7 +233,8 @@ def _prepare(settings: Settings, workspace: Path, *, samples: bool, quiet: bool)
 
 def _print(settings: Settings, summary: Summary, workspace: str, new: Sequence[Finding]) -> None:
     """The table of verdicts; *new* findings were not printed before."""
-    rows = [[verdict.value, f"{count:,}", verdict.meaning] for verdict in Verdict if (count := summary.verdicts.get(verdict.value, 0))]
+    counts = {verdict: count for verdict in Verdict if (count := summary.verdicts.get(verdict.value, 0))}
+    rows = [[verdict.value, f"{count:,}", meaning_of(verdict, count, summary.accepted)] for verdict, count in counts.items()]
     print_table(["verdict", "tests", "meaning"], rows)
     for reason, count in summary.accepted.items():
         echo(accepted_line(count, reason))

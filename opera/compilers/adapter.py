@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from opera.arrays import Outputs
+from opera.arrays import Outputs, Signature
 from opera.instance import Instance
 from opera.models.opsets import NEWEST_CLAIMED
 from opera.oracles.verdict import Failure
@@ -201,6 +201,9 @@ class Adapter:
     reproducer: ClassVar[Mapping[str, str]] = {}
     """By frontend, how a stand-alone script loads, compiles and runs a model: the text of a Jinja template."""
 
+    builds_only: str = ""
+    """Why compiled models cannot run on this machine, which `start` finds out: a test then ends after `compile` and `signature`."""
+
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options = options
 
@@ -237,6 +240,10 @@ class Adapter:
     def compile(self, loaded: Any, subject: Subject, stage: Stage) -> Any:
         """Stages `optimize` and `codegen`, entered with *stage*: something that can run."""
         raise NotImplementedError
+
+    def signature(self, compiled: Any, subject: Subject) -> Signature | None:
+        """The dtype and the shape of each output as the compiled model states them, before it runs; None where it does not say."""
+        return None
 
     def is_spent(self) -> bool:
         """Whether this process can test nothing more; asked after a failure. A GPU that stops one kernel refuses all later ones."""

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array, Outputs, dtype_name
+from opera.arrays import Array, Outputs, Signature, dtype_name
 from opera.compilers import onnx_format, stablehlo_format
 from opera.compilers.adapter import Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.models import onnx_inputs
@@ -162,8 +162,7 @@ class IreeAdapter(Adapter):
 
     def run(self, compiled: Any, subject: Subject, stage: Stage) -> Outputs:
         program, binary = compiled
-        context = self._runtime.SystemContext(config=self._config)
-        module = self._runtime.VmModule.copy_buffer(context.instance, binary)
+        context, module = self._loaded(binary)
         context.add_vm_module(module)
         result = getattr(context.modules, module.name)[program.entry](*(self._fed(value) for value in program.values))
         results = list(cast("tuple[Any, ...]", result)) if isinstance(result, (tuple, list)) else [result]
@@ -172,6 +171,19 @@ class IreeAdapter(Adapter):
             _signed_as(array, declared)
             for array, declared in zip(arrays, stablehlo_format.results_are_unsigned(program.text, program.entry, len(arrays)), strict=True)
         ]
+
+    def signature(self, compiled: Any, subject: Subject) -> Signature | None:
+        program, binary = compiled
+        if program.dialect != "stablehlo":  # functions of ONNX have no declaration
+            return None
+        _, module = self._loaded(binary)
+        declared = str(module.lookup_function(program.entry).reflection.get("iree.abi.declaration", ""))
+        return stablehlo_format.stated(declared.partition(") -> (")[2]) or None
+
+    def _loaded(self, binary: bytes) -> tuple[Any, Any]:
+        """A context, and the module of *binary* in it."""
+        context = self._runtime.SystemContext(config=self._config)
+        return context, self._runtime.VmModule.copy_buffer(context.instance, binary)
 
     def _fed(self, value: Any) -> Any:
         if value is None or isinstance(value, list):

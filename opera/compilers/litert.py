@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, Outputs
+from opera.arrays import Array, Outputs, Signature, dtype_name
 from opera.compilers import litert_format, saved_model
 from opera.compilers.adapter import Adapter, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.oracles.verdict import Failure
@@ -68,6 +68,11 @@ class LiteRtAdapter(Adapter):
         wanted = compiled.get_input_details()
         return saved_model.in_order(compiled(**{name: _fed(value) for name, value in subject.inputs.items() if name in wanted}))
 
+    def signature(self, compiled: Any, subject: Subject) -> Signature:
+        """What the interpreter states; it gives no sizes for a scalar and for a tensor whose shape it computes."""
+        outputs = saved_model.in_order(compiled.get_output_details())
+        return [(dtype_name(np.dtype(each["dtype"])), _sizes(each["shape_signature"])) for each in outputs]
+
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The operation that the message names; else the interpreter, where it failed, or the operators of the converted model."""
         message = str((failure or {}).get("message", ""))
@@ -84,6 +89,10 @@ class LiteRtAdapter(Adapter):
         if failure is not None:
             return "interpreter"
         return litert_format.operators_of(replace(subject, data=self._model))
+
+
+def _sizes(shape: Any) -> list[int | None] | None:
+    return [None if size < 0 else int(size) for size in shape] or None
 
 
 def _fed(value: Array) -> Any:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
-from opera.arrays import Array, Outputs, dtype_name, pack, packed_size, unpack
+from opera.arrays import Array, Outputs, Signature, dtype_name, pack, packed_size, unpack
 from opera.compilers import onnx_format, watching
 from opera.compilers.adapter import Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.models import onnx_inputs
@@ -95,6 +95,17 @@ class OnnxRuntimeAdapter(Adapter):
             return cast("list[Any]", session.run(None, feeds))
         values = {name: self._ort_value(value) for name, value in feeds.items()}
         return [self._array(item) for item in session.run_with_ort_values(None, values)]
+
+    def signature(self, compiled: Any, subject: Subject) -> Signature:
+        """What the session states; it gives no sizes for a scalar and for a tensor of unknown rank."""
+        outputs = [
+            (str(entry.type), [size if isinstance(size, int) else None for size in entry.shape]) for entry in compiled[0].get_outputs()
+        ]
+        return [(self._dtype_of(kind[7:-1]) if kind.startswith("tensor(") else None, sizes or None) for kind, sizes in outputs]
+
+    def _dtype_of(self, name: str) -> str:
+        element = self._onnx.TensorProto.DataType.Value(name.upper())
+        return dtype_name(self._onnx.helper.tensor_dtype_to_np_dtype(element))
 
     def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
         session, feeds = compiled

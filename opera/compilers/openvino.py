@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from opera.arrays import Array, Outputs, dtype_name, pack, unpack
+from opera.arrays import Array, Outputs, Signature, dtype_name, pack, unpack
 from opera.compilers import litert_format, onnx_format, saved_model, watching
 from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.compilers.torch_format import decomposed_by_compiler, operators_of
@@ -143,10 +143,12 @@ class OpenVinoAdapter(Adapter):
         self._outputs = len(compiled.outputs)
         request = self._request(compiled, subject)
         request.infer()
-        places = list(range(len(compiled.outputs)))
-        if subject.route.name == "saved-model":
-            places = saved_model.output_places([sorted(port.get_names()) for port in compiled.outputs])
-        return [self._array(request.get_output_tensor(place)) for place in places]
+        return [self._array(request.get_output_tensor(place)) for place in _places(compiled, subject)]
+
+    def signature(self, compiled: Any, subject: Subject) -> Signature:
+        self._outputs = len(compiled.outputs)
+        ports = [compiled.outputs[place] for place in _places(compiled, subject)]
+        return [(_dtype_of(port.get_element_type().get_type_name()), _sizes(port.get_partial_shape())) for port in ports]
 
     def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
         return self._request(compiled, subject).infer
@@ -178,7 +180,7 @@ class OpenVinoAdapter(Adapter):
         kind = tensor.get_element_type().get_type_name()
         if kind == "string":
             return tensor.str_data.astype(object)
-        name = next((name for name, short in _TYPES.items() if short == kind), None)
+        name = _dtype_of(kind)
         if name is None:
             raise CannotFeed(f"OpenVINO's Python API gives no array of {kind}")
         return unpack(tensor.data.tobytes(), name, tuple(tensor.get_shape()))
@@ -212,6 +214,24 @@ class OpenVinoAdapter(Adapter):
 
     def watched(self, scratch: Path) -> AbstractContextManager[dict[str, None]]:
         return watching.of_openvino(scratch)
+
+
+def _places(compiled: Any, subject: Subject) -> list[int]:
+    """Where each of the library's outputs is among those of the compiled model."""
+    if subject.route.name == "saved-model":
+        return saved_model.output_places([sorted(port.get_names()) for port in compiled.outputs])
+    return list(range(len(compiled.outputs)))
+
+
+def _dtype_of(kind: str) -> str | None:
+    """The dtype that OpenVINO calls *kind*."""
+    return next((name for name, short in _TYPES.items() if short == kind), None)
+
+
+def _sizes(shape: Any) -> list[int | None] | None:
+    if shape.rank.is_dynamic:
+        return None
+    return [None if size.is_dynamic else int(size.get_length()) for size in shape]
 
 
 @contextmanager

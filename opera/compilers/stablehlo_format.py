@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, as_array, is_array
+from opera.arrays import Array, Signature, as_array, is_array
 from opera.compilers.adapter import CannotFeed, Subject
 
 UNKNOWN = r"custom op '(?:stablehlo|chlo)\.\w+' is unknown"
@@ -19,6 +19,8 @@ _MAIN = re.compile(rf'{_QUIET}|(?P<main>func\.func\s+(?:\w+\s+)?(?:@main|@"main"
 _TOKEN = re.compile(rf"{_QUIET}|->|[<({{\[]|[>)}}\]]|,")
 _ARGUMENT = re.compile(r"\s*%[\w$.-]+\s*:\s*(?P<type>[^\s<]+(?:<.*>)?)", re.DOTALL)
 _DTYPE = re.compile(r"tensor<(?:[\d?]+x)*(?P<kind>f|i|ui|complex<f)(?P<bits>16|32|64)>")
+_TENSOR = re.compile(r"tensor<((?:[\d?]+x)*)((?:[a-z]|complex<)[\w>]*?)>(?![\w>])")
+_ENCODED = re.compile(r"tensor<[^<> ]*> \{iree\.abi\.encoding = (tensor<[^ ]*>)\}")
 _KINDS = {"f": ("float", 1), "i": ("int", 1), "ui": ("uint", 1), "complex<f": ("complex", 2)}
 """Name of the dtype, and how often it holds its bits."""
 
@@ -73,6 +75,20 @@ def as_declared(value: Any, type: str) -> Any:
     dtype = np.dtype(f"{name}{parts * int(found['bits'])}")
     narrows = array.dtype.kind == dtype.kind and array.dtype.itemsize > dtype.itemsize
     return array.astype(dtype) if narrows else array
+
+
+def stated(types: str) -> Signature:
+    """The tensors in a list of types. Where IREE names another type as the encoding, that one counts; other integers are signed."""
+    found = _TENSOR.findall(_ENCODED.sub(r"\1", types))
+    return [(_name_of(name), [int(size) if size.isdigit() else None for size in sizes.split("x")[:-1]]) for sizes, name in found]
+
+
+def _name_of(element: str) -> str | None:
+    found = _DTYPE.match(f"tensor<{element}>")
+    if found is None:
+        return {"i1": "bool", "i8": "int8", "ui8": "uint8", "bf16": "bfloat16"}.get(element)
+    name, parts = _KINDS[found["kind"]]
+    return f"{name}{parts * int(found['bits'])}"
 
 
 def results_are_unsigned(text: str, entry: str, count: int) -> list[bool]:

@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from opera.arrays import Array, Outputs, dtype_name
+from opera.arrays import Array, Outputs, Signature, dtype_name
 from opera.compilers import litert_format, onnx_format, torch_format, tvm_relax, watching
 from opera.compilers.adapter import REJECTS, Adapter, CannotFeed, Route, Stage, Subject, UnsupportedRule, on_backend, rejecting
 from opera.instrumentation.tensors import DTYPE_BITS
@@ -172,6 +172,7 @@ class TvmAdapter(Adapter):
         stage("optimize")
         if not subject.route.compares:
             return tvm_relax.ORACLES[subject.route.name](module)
+        self._stated = None if subject.route.frontend == tvm_relax.FRONTEND else tvm_relax.stated(module["main"], subject.outputs)
         with self._target:
             if subject.route.name == tvm_relax.LEGALIZED:
                 module = self._relax.get_pipeline("default_build")(self._relax.transform.LegalizeOps()(module))
@@ -190,6 +191,10 @@ class TvmAdapter(Adapter):
         if subject.route.frontend == tvm_relax.FRONTEND:
             return list(tvm_relax.tensors_in(output))
         return cast("list[Any]", output) if isinstance(output, list) else [output]
+
+    def signature(self, compiled: Any, subject: Subject) -> Signature | None:
+        """What the importer infers: a compiled module states no types."""
+        return self._stated
 
     def prepared(self, compiled: Any, subject: Subject) -> Callable[[], object]:
         executable, feeds = compiled

@@ -6,6 +6,7 @@ import importlib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
+from opera.arrays import Signature
 from opera.compilers.adapter import Route, Subject, rejecting
 
 FRONTEND = "relax"
@@ -58,6 +59,19 @@ def _same(one: Any, other: Any, what: str) -> None:
         ir.assert_structural_equal(one, other)
     except ValueError as error:
         raise AssertionError(f"{what} is another one") from error
+
+
+def stated(function: Any, outputs: int) -> Signature:
+    """What a function of an importer gives as *outputs*: a tuple has all of them, or is the only one."""
+    type = getattr(function, "ret_ty", None) or function.ret_struct_info
+    parts = list(type.fields) if hasattr(type, "fields") else [type]
+    parts = parts if outputs != 1 or len(parts) == 1 else [type]
+    return [(str(each.dtype) or None if hasattr(each, "dtype") else None, _sizes(getattr(each, "shape", None))) for each in parts]
+
+
+def _sizes(shape: Any) -> list[int | None] | None:
+    values = getattr(shape, "values", None)
+    return None if values is None else [int(size) if hasattr(size, "value") else None for size in values]
 
 
 def tensors_in(output: Any) -> Iterator[Any]:

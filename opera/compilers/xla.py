@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, Outputs
+from opera.arrays import Array, Outputs, Signature, dtype_name
 from opera.compilers import stablehlo_format
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Fork, Route, Stage, Subject, UnsupportedRule, on_backend
 from opera.oracles.compare import Policy, compare
@@ -139,6 +139,12 @@ class XlaAdapter(Adapter):
         program.restore()
         outputs = function(*program.tensors)
         return [_array(output) for output in outputs]
+
+    def signature(self, compiled: Any, subject: Subject) -> Signature | None:
+        if self._jax is None or subject.route.frontend == _STABLEHLO:
+            return None
+        outputs = self._jax.tree.leaves(compiled[1].out_info)
+        return [(dtype_name(each.dtype), each.shape) for each in outputs]
 
     def converter(self, subject: Subject, failure: Failure | None) -> str:
         """The operation that the message names, else the operator of the instance."""

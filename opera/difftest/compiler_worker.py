@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import operator
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -13,12 +14,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from opera import bundle
-from opera.arrays import Outputs
+from opera.arrays import Outputs, Signature
 from opera.compilers import onnx_format
 from opera.compilers.adapter import Adapter, CannotCapture, CannotFeed, Subject, UnsupportedRule, declined
 from opera.difftest.messages import (
+    BUILDS_ONLY,
     NOTHING_COMPARED,
     REJECTED,
+    SAME_SIGNATURE,
     BlamePass,
     Compared,
     Compile,
@@ -35,7 +38,7 @@ from opera.difftest.timing import timed
 from opera.instance import Instance, decode_instance
 from opera.models import torch_tables
 from opera.models.forms import BESIDE
-from opera.oracles.compare import Difference, Policy, compare
+from opera.oracles.compare import Difference, Policy, as_stated, compare
 from opera.oracles.filters import order_is_specified
 from opera.oracles.fingerprint import NEWER_OPSET
 from opera.oracles.verdict import DifferenceFacts, Failure, Stage
@@ -69,6 +72,7 @@ class CompilerWorker:
         chebyshev = self._options.get("chebyshev")
         self._policy = Policy(dict(self._factory.computes_as), chebyshev)
         remarks = torch_tables.keep() if self._options["decomposes"] else []
+        remarks += [f"builds only, runs nothing: {self._adapter.builds_only}"] if self._adapter.builds_only else []
         self._import_library()
         return {"versions": versions, "python": sys.version.split()[0], "remarks": remarks, "imported": _imported(versions)}
 
@@ -77,7 +81,8 @@ class CompilerWorker:
         settings = self._options.get("settings", {})
         adapter = self._adapters.get(level) or self._factory(settings if level is None else {**settings, "level": level})
         self._adapters[level] = self._adapter = adapter
-        return dict(adapter.start())
+        versions = dict(adapter.start())
+        return {**versions, **BUILDS_ONLY} if adapter.builds_only else versions
 
     def handle(self, task: Message, stages: Stages) -> Message:
         return to_json(self._answer(from_json(task), stages))
@@ -102,8 +107,9 @@ class CompilerWorker:
             stages.enter("load")
             loaded = self._adapter.load(subject, stages.enter)
             compiled = self._adapter.compile(loaded, subject, stages.enter)
-            if not route.compares:
-                return Compared(None, how=NOTHING_COMPARED)
+            stated = None if route.rejects or isinstance(what, TimeCompiled) else self._adapter.signature(compiled, subject)
+            if not route.compares or self._adapter.builds_only:
+                return self._misstated(stated, tree, subject) or Compared(None, how=NOTHING_COMPARED if stated is None else SAME_SIGNATURE)
             stages.enter("run")
             if isinstance(what, TimeCompiled):
                 return self._timed(compiled, subject, what.repeats, stages)
@@ -122,16 +128,28 @@ class CompilerWorker:
         if difference is None and BESIDE in request.instance and subject.instance.context_value(BESIDE) is not None:
             half = len(outputs) // 2
             difference = self._difference(outputs[:half], None, outputs[half:], subject, inputs)
-        answer = Compared(None)
-        if difference is not None:
-            kept = self._kept(outputs) if difference.explained is None else None
-            converter = NEWER_OPSET if self._is_newer(subject) else self._converter(subject, None)
-            answer = Compared(cast(DifferenceFacts, difference.document()), converter, kept)
+        answer = self._compared(difference, outputs, subject) or self._misstated(stated, tree, subject) or Compared(None)
         if request.keep:
             answer = replace(answer, kept={"outputs": self._kept(outputs), "reference": request.bundle})
         stages.enter("release")
         del outputs, compiled, loaded, subject
         return answer
+
+    def _misstated(self, stated: Signature | None, tree: Mapping[str, Any], subject: Subject) -> Compared | None:
+        """What differs between the library's outputs and the signature of the compiled model; None where nothing does."""
+        outputs = tree["outputs"] if stated is None else as_stated(tree["outputs"], stated)
+        if len(outputs) == len(tree["outputs"]) and all(map(operator.is_, outputs, tree["outputs"])):
+            return None
+        found = compare(tree["outputs"], None, outputs, self._policy)
+        is_stated = found is not None and found.explained is None and found.kind in ("count", "shape", "dtype")
+        return self._compared(replace(found, stated=True), outputs, subject) if found is not None and is_stated else None
+
+    def _compared(self, difference: Difference | None, outputs: Outputs, subject: Subject) -> Compared | None:
+        if difference is None:
+            return None
+        kept = self._kept(outputs) if difference.explained is None else None
+        converter = NEWER_OPSET if self._is_newer(subject) else self._converter(subject, None)
+        return Compared(cast(DifferenceFacts, difference.document()), converter, kept)
 
     def _first_pass(self, subject: Subject, tree: Mapping[str, Any], stages: Stages) -> str | None:
         """The first pass that changes the model, and without which it does not fail, or is declined; None if it fails without each."""

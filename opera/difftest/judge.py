@@ -12,7 +12,7 @@ from opera.difftest.test import Test
 from opera.models.forms import InputForm
 from opera.oracles.filters import may_fail
 from opera.oracles.fingerprint import Symptom, summary, symptom_of
-from opera.oracles.verdict import SHAPE_VARIES, Detail, Failure, Stage, Verdict
+from opera.oracles.verdict import SHAPE_VARIES, Detail, DifferenceFacts, Failure, Stage, Verdict
 from opera.workers.process import Done, Lost, Raised
 
 HARNESS_ERROR = "harness-error"
@@ -139,7 +139,7 @@ def headline(verdict: Verdict, detail: Detail, compiler: str) -> str:
     if verdict is Verdict.INCONSISTENT:
         assert "difference" in detail
         difference = detail["difference"]
-        text = f"{difference['kind']}: expected {difference['expected']}, got {difference['actual']}"
+        text = f"{difference['kind']}: expected {difference['expected']}, {got(difference)} {difference['actual']}"
         share = difference.get("share")
         return f"{text} ({share:.0%} of the elements)" if isinstance(share, float) and share < 1 else text
     if "failure" in detail:
@@ -149,6 +149,11 @@ def headline(verdict: Verdict, detail: Detail, compiler: str) -> str:
         return "the process ended with an unknown status"
     lost = detail["lost"]
     return _ENDS.get(lost["cause"], "the process ended with {}").format(lost["detail"])
+
+
+def got(difference: DifferenceFacts) -> str:
+    """Where the actual part of *difference* comes from: a result, or what the compiled model says of results."""
+    return "the compiled model states" if difference.get("stated") else "got"
 
 
 _ENDS = {"deadline": "no answer within {}", "memory": "more than {} resident"}

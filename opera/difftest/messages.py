@@ -15,6 +15,10 @@ from opera.oracles.verdict import DifferenceFacts, Failure, KeptFacts, LostFacts
 
 NOTHING_COMPARED = "nothing-compared"
 """The reason of a test that passes on a route that compares no results."""
+SAME_SIGNATURE = "same-signature"
+"""The reason of a test that passes where compiled models cannot run: they state the dtypes and shapes of the library's outputs."""
+BUILDS_ONLY: Mapping[str, str] = {"runs": "no"}
+"""What a worker's versions also say where compiled models cannot run."""
 REJECTED = "rejected"
 """The reason of a test that passes because the compiler rejects its ill-typed model."""
 Document = str
@@ -327,7 +331,7 @@ class Compared:
         converter: The conversion function, with a difference.
         outputs: Names the bundle of the compiler's outputs, with a difference.
         kept: Names of all outputs, if the request was to keep them.
-        how: What passing means where no outputs are wanted: `NOTHING_COMPARED` or `REJECTED`.
+        how: What passing means where no outputs are wanted: `SAME_SIGNATURE`, `NOTHING_COMPARED` or `REJECTED`.
     """
 
     difference: DifferenceFacts | None

@@ -20,7 +20,7 @@ from opera.difftest.messages import to_json
 from opera.difftest.protocol import TestState
 from opera.difftest.session import canary_fault, canary_tests
 from opera.difftest.specs import compiler_spec, library_spec
-from opera.environments.inventory import Inventory, Lack, clashes, inventory, lacks
+from opera.environments.inventory import Inventory, Lack, clashes, inventory, lacks, wanted
 from opera.environments.pinned import described, is_required, made_as, needs_of, own_only, requirements_of
 from opera.errors import EnvironmentBroken, OperaError
 from opera.workers.pool_protocol import WorkerKind
@@ -261,7 +261,7 @@ class Checkup:
             return [Check(each.name, None, State.BROKEN, str(error))]
         found = [] if self._config.search_first(each.name) else lacks(adapter.packages, held)  # a build may not name its version
         trouble = of_lacks(each.name, held.python, found) if found else Trouble(State.INSTALLED.value, "")
-        main = held.find(Requirement(adapter.packages[0]).name) if adapter.packages else None
+        main = next((held.find(Requirement(text).name) for text in wanted(adapter.packages, held)), None)
         version = main.version if main and not found else ""
         state = State(trouble.state)
         checks = [Check(each.name, route, state, trouble.reason, version, python=held.python) for route in adapter.routes]

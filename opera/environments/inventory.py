@@ -143,15 +143,21 @@ class Lack:
         return self.installed is not None and len(lowest) > 0 and lowest.contains(self.installed, prereleases=True)
 
 
+def wanted(packages: Sequence[str], held: Inventory | None = None) -> list[str]:
+    """An adapter's *packages* as requirements: of alternatives (`one>=1 | other>=2`) the first that *held* has, else the first."""
+    choices = [[text.strip() for text in each.split(" | ")] for each in packages]
+    return [next((text for text in each if held and held.find(Requirement(text).name)), each[0]) for each in choices]
+
+
 def lacks(packages: Sequence[str], held: Inventory) -> list[Lack]:
     """Which of an adapter's *packages* are absent, too old or too new in *held*."""
-    return [lack for text in packages for lack in _unmet(text, held, None, "")]
+    return [lack for text in wanted(packages, held) for lack in _unmet(text, held, None, "")]
 
 
 def clashes(packages: Sequence[str], held: Inventory) -> list[Lack]:
     """Requirements of the installed *packages*, and of what they require in turn, that the environment does not meet."""
     found: list[Lack] = []
-    pending = [(Requirement(text).name, extra) for text in packages for extra in ("", *sorted(Requirement(text).extras))]
+    pending = [(Requirement(text).name, extra) for text in wanted(packages, held) for extra in ("", *sorted(Requirement(text).extras))]
     seen: set[tuple[str, str]] = set()
     while pending:
         name, extra = pending.pop(0)

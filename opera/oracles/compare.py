@@ -5,13 +5,13 @@ Runs in the compiler's worker, on numpy arrays. The first difference in that ord
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, ModelValue, Outputs, as_array, as_text, dtype_name, is_array
+from opera.arrays import Array, ModelValue, Outputs, Signature, as_array, as_text, dtype_name, is_array, numpy_dtype
 from opera.oracles.tolerance import Tolerance, tolerance_of
 from opera.oracles.verdict import SHAPE_VARIES
 
@@ -83,6 +83,7 @@ class Difference:
         allowed: What the tolerance allowed at that element.
         share: Share of the elements that differ, 0 to 1.
         dtype: Dtype of the library's output, where it is an array.
+        stated: Whether the compiled model only states it, and its outputs do not show it; else None.
         explained: Why this is no fault of the compiler (`precision-policy`, `ill-conditioned`, `tie`); None when nothing explains it.
     """
 
@@ -95,6 +96,7 @@ class Difference:
     share: float | None = None
     explained: str | None = None
     dtype: str | None = None
+    stated: bool | None = None
 
     def document(self) -> dict[str, float | str | None]:
         """The difference as JSON; non-finite numbers become text."""
@@ -166,6 +168,22 @@ def compare(
             return difference
         found = difference if found is None else found
     return found
+
+
+def as_stated(expected: Outputs, stated: Signature) -> Outputs:
+    """*expected*, with zeros in place of each tensor of which a compiled model states another dtype or shape."""
+    given = [*expected, *[None] * len(stated)][: len(stated)]
+    return [_as_stated(one, dtype, shape) for one, (dtype, shape) in zip(given, stated, strict=True)]
+
+
+def _as_stated(expected: ModelValue, dtype: str | None, shape: Sequence[int | None] | None) -> ModelValue:
+    if not is_array(expected):
+        return expected
+    array = as_array(expected)
+    own = [*array.shape, *[1] * len(shape or ())]
+    sizes = array.shape if shape is None else tuple(size if stated is None else stated for size, stated in zip(own, shape, strict=False))
+    kind = array.dtype if dtype is None or dtype == dtype_name(array.dtype) else numpy_dtype(dtype)
+    return expected if (sizes, kind) == (array.shape, array.dtype) else np.broadcast_to(np.zeros((), kind), sizes)
 
 
 def _is_beyond(values: Outputs, policy: Policy) -> bool:
@@ -261,8 +279,6 @@ def _compare_pairs(index: int, expected: Array, precise: Array | None, actual: A
 
 def _excused(difference: Difference, expected: Array, actual: Array, computed: str, policy: Policy) -> Difference:
     """Whether computing in *computed* instead of the declared dtype explains the difference."""
-    from opera.arrays import numpy_dtype
-
     narrow = numpy_dtype(computed)
     with np.errstate(all="ignore"):
         again = _compare_values(difference.output, expected.astype(narrow), None, actual.astype(narrow), policy)

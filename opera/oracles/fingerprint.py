@@ -27,7 +27,10 @@ _STEPS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"-[0-9a-f]{6}(?=\.\w)"), ""),  # LLVM's temporary files
     (re.compile(r"\b(v?tensor|memref|vector)<(?:(?:[?\d]++x)*+|\[[^\]]*+\],)(\w+)>"), r"\1<\2>"),
     (
-        re.compile(r"\b(?:[A-Za-z]+\.)?(?:(?:b?float|bf|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+|bool|double|half)\b"),
+        re.compile(
+            r"\b(?:[A-Za-z]+\.)?k?(?i:(?:b?float|bf|fp|f|u?int|[su]?i|ui|complex|bool|double|half|long|pred)\d+(?:_?e\dm\d\w*)?"
+            r"|e8m0|bool|double|half|float)\b"
+        ),
         "DTYPE",
     ),
     (re.compile(r"(?<![\w.])[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?![\w])"), "N"),
@@ -232,6 +235,7 @@ def symptom_of(subject: str, verdict: Verdict, stage: Stage | None, converter: s
         kind = NEWER_OPSET if converter == NEWER_OPSET else str(difference["kind"])
         message = f"{difference['expected']} -> {difference['actual']}" if kind in ("dtype", "structure") else ""
         message = template(difference["expected"]) if kind == "accepted" else message
+        message = f"{message} stated" if difference.get("stated") else message
         return Symptom(subject, verdict, stage, kind, converter, message)
     if verdict is Verdict.CRASH:
         assert "failure" in detail

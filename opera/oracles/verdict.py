@@ -103,6 +103,7 @@ class DifferenceFacts(TypedDict):
     share: NotRequired[Number]
     explained: NotRequired[str | None]
     dtype: NotRequired[str | None]
+    stated: NotRequired[bool]
 
 
 class KeptFacts(TypedDict):

@@ -12,7 +12,7 @@ from typing import Any, cast
 from opera.compilers.registry import noise_of
 from opera.console import block, one_line, option, plural
 from opera.corpus.stored_call import CallText, full_text, stored_call
-from opera.difftest.judge import headline
+from opera.difftest.judge import got, headline
 from opera.errors import UserError
 from opera.instance.kinds import noun_of
 from opera.oracles.fingerprint import NEWER_OPSET, summary, symptom_of
@@ -443,7 +443,7 @@ def seen(finding: Finding) -> str:
     detail = detail_of(finding)
     if "difference" in detail:
         difference = detail["difference"]
-        text = f"expected {number(difference['expected'])}, got {number(difference['actual'])}"
+        text = f"expected {number(difference['expected'])}, {got(difference)} {number(difference['actual'])}"
         share = difference.get("share")
         return one_line(f"{text} ({share:.0%} of the elements)" if isinstance(share, float) and share < 1 else text)
     if "failure" in detail:

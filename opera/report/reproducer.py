@@ -18,7 +18,7 @@ from opera.compilers.registry import choose_route, known_adapter, noise_of, plug
 from opera.config import Config
 from opera.console import doing
 from opera.difftest.judge import headline
-from opera.difftest.messages import ModelSource
+from opera.difftest.messages import BUILDS_ONLY, ModelSource
 from opera.errors import EnvironmentBroken, UserError
 from opera.instrumentation.tensors import DTYPE_BITS
 from opera.models.forms import BESIDE
@@ -142,7 +142,7 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
 
     Raises:
         UserError: the adapter has no script template for the frontend, or one that cannot be filled in; or a text of the instance would
-            be more than a literal in the script.
+            be more than a literal in the script; or only a signature is wrong, which scripts do not show where models run.
         EnvironmentBroken: the library does not work here.
     """
     result = case.result
@@ -154,7 +154,13 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
     tolerance = tolerance_of(str(difference.get("dtype", "float32"))) or tolerance_of("float32")
     assert tolerance is not None
     wrong = result.verdict is Verdict.INCONSISTENT
-    compares = wrong or (route.compares and source.repeatable and _is_plain(source.expected))
+    runs = not BUILDS_ONLY.items() <= dict(versions.get("compiler", {})).items()
+    if difference.get("stated") and runs:
+        raise UserError(
+            f"no script was written for {result.test[:12]}: its result is right, and the signature that the compiled model states is wrong;"
+            f" `opera show {result.test[:12]}` has both"
+        )
+    compares = wrong or (route.compares and runs and source.repeatable and _is_plain(source.expected))
     exact = _is_exact(difference) or "object" in source.expected
     expected = source.expected if exact else rounded(source.expected, tolerance.relative)
     values: dict[str, Any] = {

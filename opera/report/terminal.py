@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import groupby
 
 from opera.console import echo, one_line, option, plural, print_table
 from opera.difftest.judge import HARNESS_ERROR
-from opera.difftest.messages import NOTHING_COMPARED, REJECTED
+from opera.difftest.messages import NOTHING_COMPARED, REJECTED, SAME_SIGNATURE
+from opera.oracles.verdict import Verdict
 from opera.report import details as worded
 from opera.report.overview import Finding, Overview
 from opera.report.words import layer_of
@@ -103,7 +104,8 @@ def _print_subjects(view: Overview) -> None:
     for subject in view.subjects:
         echo(f"{subject.name}: {plural(subject.tests, 'test')}, {plural(met[subject.name], 'finding')}")
         rows = [
-            [verdict.value, f"{count:,}", f"{count / subject.tests:.1%}", verdict.meaning] for verdict, count in subject.verdicts.items()
+            [verdict.value, f"{count:,}", f"{count / subject.tests:.1%}", meaning_of(verdict, count, subject.accepted)]
+            for verdict, count in subject.verdicts.items()
         ]
         print_table(["verdict", "tests", "share", "meaning"], rows)
         for reason, count in subject.accepted.items():
@@ -111,8 +113,16 @@ def _print_subjects(view: Overview) -> None:
         echo()
 
 
+def meaning_of(verdict: Verdict, count: int, accepted: Mapping[str, int]) -> str:
+    """What *verdict* of *count* tests means, where *accepted* counts those that pass without results, by reason."""
+    is_signature = verdict is Verdict.PASS and accepted.get(SAME_SIGNATURE) == count
+    return "same signature as the library: nothing runs here" if is_signature else verdict.meaning
+
+
 def accepted_line(count: int, reason: str) -> str:
     """What *count* tests that pass without a comparison say, for *reason*."""
+    if reason == SAME_SIGNATURE:
+        return f"of {plural(count, 'test')} that pass, only the signature was compared: number, dtypes and shapes of the outputs"
     said = {NOTHING_COMPARED: "their route compares no results", REJECTED: "the compiler rejects their ill-typed models, as it must"}
     return f"of those that pass, {plural(count, 'test')} gave no result to compare: {said.get(reason, reason)}"
 

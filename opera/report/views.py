@@ -26,7 +26,7 @@ from opera.report.details import (
     version_rows,
 )
 from opera.report.overview import findings_among
-from opera.report.terminal import finding_document
+from opera.report.terminal import finding_document, meaning_of
 from opera.report.words import form_text
 from opera.store import Corpus, StoredResult, Workspace, queries
 from opera.store.corpus import OTHER_TESTS
@@ -249,7 +249,7 @@ def _result_document(result: StoredResult, finding: str | None) -> Document:
 def _said(result: StoredResult) -> str:
     """The verdict with its ground, on one line."""
     if result.verdict is Verdict.PASS:
-        return f"pass: {result.verdict.meaning}"
+        return f"pass: {meaning_of(result.verdict, 1, {result.reason: 1} if result.reason else {})}"
     ground = headline(result.verdict, result.detail, result.compiler) if result.fingerprint else result.reason or result.verdict.meaning
     return one_line(f"{result.verdict.value}: {ground}")
 

@@ -19,7 +19,7 @@ from opera.config import Config
 from opera.corpus.selection import Predicate, selector
 from opera.corpus.stored_call import stored_call
 from opera.difftest.judge import HARNESS_ERROR, Judgement
-from opera.difftest.messages import NOTHING_COMPARED, REJECTED
+from opera.difftest.messages import NOTHING_COMPARED, REJECTED, SAME_SIGNATURE
 from opera.difftest.protocol import LOWEST_LEVEL
 from opera.difftest.session import SubjectSession
 from opera.difftest.settings import Settings
@@ -467,7 +467,11 @@ class _Campaign:
             new_findings=len(found.unknown),
             undecided=len(found.undecided),
             harness_errors=self._campaigns.with_reason(campaign, HARNESS_ERROR),
-            accepted={each: count for each in (NOTHING_COMPARED, REJECTED) if (count := self._campaigns.with_reason(campaign, each))},
+            accepted={
+                each: count
+                for each in (SAME_SIGNATURE, NOTHING_COMPARED, REJECTED)
+                if (count := self._campaigns.with_reason(campaign, each))
+            },
             complete=complete,
             stopped_by=stopped_by,
             versions=versions,

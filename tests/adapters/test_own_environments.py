@@ -6,6 +6,7 @@ The environments take a gigabyte or more and come from a package index: slow, an
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -97,19 +98,54 @@ def test_without_its_package_tensorrt_is_absent_and_doctor_says_what_it_takes(tm
     assert run.returncode == 3
     for entry in json.loads(run.stdout)["adapters"]:
         assert entry["state"] == "absent"
-        assert "tensorrt is not installed" in entry["reason"]
+        assert "tensorrt-rtx-cu13-bindings is not installed" in entry["reason"]
         assert "`opera env create tensorrt`" in entry["reason"]
-        assert "NVIDIA GPU" in entry["reason"]
+
+
+@pytest.fixture(scope="module")
+def tensorrt(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A project in which TensorRT for RTX has an environment of its own."""
+    folder = tmp_path_factory.mktemp("tensorrt")
+    made = opera(folder, "env", "create", "tensorrt")
+    assert [(check["frontend"], check["state"]) for check in made["checks"]] == [("onnx", "pass"), ("pytorch", "pass")]
+    return folder
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not HAS_GPU, reason="TensorRT needs an NVIDIA GPU")
-def test_tensorrt_runs_onnx_and_pytorch_models(tmp_path: Path) -> None:
-    opera(tmp_path, "env", "create", "tensorrt")
+def test_doctor_says_whether_tensorrt_runs_or_only_builds(tensorrt: Path) -> None:
+    told = opera(tensorrt, "doctor", "--compiler", "tensorrt")
+    builds_only = [each["remark"] for each in told["remarks"] if each["name"] == "tensorrt"]
+    assert len(builds_only) == (0 if HAS_GPU else 1), builds_only
+    assert all(each.startswith("builds only, runs nothing: no NVIDIA driver is installed") for each in builds_only)
+
+
+@pytest.mark.slow
+def test_tensorrt_passes_onnx_and_pytorch_models_and_says_what_was_compared(tensorrt: Path) -> None:
     for library, keyword in (("onnx", "ai.onnx.tanh or ai.onnx.prelu"), ("pytorch", "torch.nn.prelu or torch.nn.functional.bilinear")):
-        opera(tmp_path, "import", str(SAMPLES / f"{library}.jsonl"))
+        opera(tensorrt, "import", str(SAMPLES / f"{library}.jsonl"))
         summary = opera(
-            tmp_path, "run", "--compiler", "tensorrt", "--frontend", library, "-k", keyword, "--exit-zero", "--quiet", "--limit", "4"
+            tensorrt, "run", "--compiler", "tensorrt", "--frontend", library, "-k", keyword, "--exit-zero", "--quiet", "--limit", "4"
         )
         assert summary["complete"]
         assert summary["verdicts"] == {"pass": summary["executed"]}
+        assert summary["accepted"] == ({} if HAS_GPU else {"same-signature": summary["executed"]})
+
+
+@pytest.mark.slow
+def test_each_rule_of_tensorrt_meets_its_message_and_none_a_fault(tensorrt: Path) -> None:
+    """The recorded messages of the quick test are those of the real compiler."""
+    tests = Path(__file__).parents[1]
+    run = subprocess.run(
+        [tensorrt / ".opera-envs" / "tensorrt" / "bin" / "python", tests / "adapters" / "tensorrt" / "models.py"],
+        env={**os.environ, "PYTHONPATH": str(tests.parent)},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=600,
+    )
+    recorded = json.loads((tests / "unit" / "tensorrt" / "messages.json").read_text(encoding="utf-8"))
+    facts = [[(each["name"], each["stage"], each["reason"]) for each in cases] for cases in (json.loads(run.stdout), recorded)]
+    assert facts[0] == facts[1]
+    faults = [each for each in recorded if each["name"].startswith("fault")]
+    assert faults
+    assert all((each["reason"] is None) is each["name"].startswith("fault") for each in recorded)

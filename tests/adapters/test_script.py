@@ -16,7 +16,7 @@ from opera.difftest import messages
 from opera.errors import UserError
 from opera.instance import Argument, Call, Device, DType, Enum, Instance, Kind, Named, Tensor
 from opera.models.template import PythonSource
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Stage, Verdict
 from opera.report import reproducer
 from opera.report.reproducer import objection
 from opera.store import StoredResult
@@ -261,6 +261,30 @@ def test_the_script_of_a_crash_says_which_result_is_right() -> None:
 def test_the_script_of_a_crash_says_nothing_of_a_result_that_is_never_the_same() -> None:
     answer = messages.ModelSource([], CRASHING.text, CRASHING.expected, repeatable=False)
     script = reproducer.render(lambda *_: answer, reproducer.ScriptCase(RESULT, {"context": [["opset", 13]]}, "key"), {})
+    assert "expected" not in script
+
+
+def test_a_wrong_signature_has_a_script_only_where_nothing_runs() -> None:
+    answer = messages.ModelSource([], CRASHING.text, CRASHING.expected)
+    difference: Any = {"kind": "shape", "output": 0, "expected": "[1]", "actual": "[2]", "dtype": "float32", "stated": True}
+    result = replace(RESULT, verdict=Verdict.INCONSISTENT, stage=Stage.COMPARE, detail={"difference": difference})
+    case = reproducer.ScriptCase(result, {"context": [["opset", 13]]}, "key")
+    with pytest.raises(UserError, match="its result is right, and the signature that the compiled model states is wrong"):
+        reproducer.render(lambda *_: answer, case, {})
+    case = replace(case, result=replace(result, compiler="tensorrt"))
+    script = reproducer.render(lambda *_: answer, case, {"compiler": {"tensorrt_rtx_bindings": "1.7", **messages.BUILDS_ONLY}})
+    compile(script, "script", "exec")
+    assert "import tensorrt_rtx_bindings as trt" in script
+    assert "network.get_output" in script
+    assert "assert got.shape == want.shape" in script
+
+
+def test_the_script_of_a_crash_compares_no_results_where_nothing_runs() -> None:
+    answer = messages.ModelSource([], CRASHING.text, CRASHING.expected)
+    case = reproducer.ScriptCase(replace(RESULT, compiler="tensorrt", stage=Stage.CODEGEN), {"context": [["opset", 13]]}, "key")
+    script = reproducer.render(lambda *_: answer, case, {"compiler": dict(messages.BUILDS_ONLY)})
+    compile(script, "script", "exec")
+    assert "build_serialized_network" in script
     assert "expected" not in script
 
 

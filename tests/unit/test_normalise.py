@@ -28,6 +28,10 @@ from opera.oracles.verdict import Stage, Verdict
         ("too   many\n  spaces", "too many spaces"),
         ("kernel 8f14e45fceea167a5a36dedd4bea2543 failed", "kernel c9f0f895fb98ab9159f51fd0297e236d failed"),
         ("operands are T.float32 and bfloat16", "operands are T.int8 and T.bool"),
+        ("a shape tensor must be Int32 or Int64. Type is Half", "a shape tensor must be Int32 or Int64. Type is FP8"),
+        ("Tensor out0 has datatype FP4 but", "Tensor out0 has datatype Float but"),
+        ("tensor(float) and tensor(float8e4m3fn)", "tensor(double) and tensor(float16)"),
+        ("the type kBF16, f8E4M3FN", "the type kFLOAT, float8_e5m2"),
         (
             "failed to legalize operation 'torch.aten.sum' that was explicitly marked illegal: %7 = \"torch.aten.sum\"(%3)",
             "failed to legalize operation 'torch.aten.sum' that was explicitly marked illegal: %1 = \"torch.aten.sum\"(%0, %2)",

@@ -52,6 +52,30 @@ def test_helpers_and_base_classes_belong_to_an_adapter(revisions: ModuleType) ->
     assert revisions.revision_in("opera.templates.onnx.model", "OnnxTemplate") > 1
 
 
+def test_every_module_of_its_package_that_an_adapter_uses_belongs_to_it(revisions: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = {name: each["code"] for name, each in revisions.current().items()}
+    monkeypatch.setattr(revisions, "code_of", lambda name: "other" if name == "opera.extensions.tensorrt.memory" else "same")
+    without = {name: each["code"] for name, each in revisions.current().items()}
+    monkeypatch.setattr(revisions, "code_of", lambda name: "same")
+    now = {name: each["code"] for name, each in revisions.current().items()}
+    assert {name for name in own if without[name] != now[name]} == {"adapter tensorrt"}
+
+
+def test_a_class_has_the_revision_of_a_base_class_of_another_module(
+    revisions: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "one.py").write_text("class Base:\n    revision = 7\n")
+    (tmp_path / "other.py").write_text(
+        "from one import Base as B\n\nclass Own(B):\n    pass\n\nclass Another(Own):\n    revision: int = 8\n"
+    )
+    monkeypatch.setattr(revisions, "ROOT", tmp_path)
+    for cached in (revisions.tree_of, revisions.path_of):
+        cached.cache_clear()
+    assert [revisions.revision_in("other", name) for name in ("Own", "Another", "Unknown")] == [7, 8, 1]
+    for cached in (revisions.tree_of, revisions.path_of):
+        cached.cache_clear()
+
+
 def test_every_filter_and_condition_belongs_to_the_review(revisions: ModuleType) -> None:
     files = {f"opera.oracles.filters.{path.stem}" for path in (ROOT / "opera" / "oracles" / "filters").glob("[a-z]*.py")}
     assert len(files) > 5

@@ -8,6 +8,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from opera.compilers.registry import did_you_mean, plugins
+from opera.environments.inventory import wanted
 from opera.environments.pinned import FOLDER, MAIN, environments, requirements, requirements_of, workers_need
 from opera.errors import UserError
 
@@ -58,7 +59,7 @@ def recipe(name: str) -> Recipe:
         plugin = plugins()[name]
         adapter = plugin.load()
         live = dict.fromkeys(route.library for route in adapter.routes if route.artefact is None)
-        packages = dict.fromkeys([*adapter.packages, *(text for library in live for text in requirements_of(library))])
+        packages = dict.fromkeys([*wanted(adapter.packages), *(text for library in live for text in requirements_of(library))])
         pins = FOLDER / MAIN if plugin.target.startswith("opera.") else None
         return Recipe(name, (("compiler", name),), (*packages, *_needed_by_workers(worker)), pins, 0.0, "as its adapter declares")
     serves = tuple((section, served) for section, _, served in (each.partition(".") for each in entry["serves"]))

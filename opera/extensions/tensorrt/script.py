@@ -1,0 +1,49 @@
+"""How a script of a finding drives TensorRT: it parses and builds, and compares what the network states of its outputs."""
+
+from __future__ import annotations
+
+from typing import Final
+
+ONNX: Final = """\
+import {{ "tensorrt" if "tensorrt" in versions else "tensorrt_rtx_bindings" }} as trt
+
+class Rejected(Exception):
+    pass
+{% if stage == "codegen" %}
+class Logger(trt.ILogger):
+    def __init__(self):
+        trt.ILogger.__init__(self)
+        self.lines = []
+
+    def log(self, severity, msg):
+        if severity in (self.INTERNAL_ERROR, self.ERROR) and "cudaError 35" not in msg:  # no driver
+            self.lines.append(msg)
+{% endif %}
+logger = {{ "Logger()" if stage == "codegen" else "trt.Logger(trt.Logger.ERROR)" }}
+builder = trt.Builder(logger)
+network = builder.create_network(1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED))
+parser = trt.OnnxParser(network, logger)
+if not parser.parse(model.SerializeToString()):
+    error = parser.get_error(0)
+    lines = [line for line in error.desc().splitlines() if "Invalid Node - " not in line and "cudaError 35" not in line]
+    raise Rejected(f"{error.node_operator() or 'model'}: " + "\\n".join(lines))
+{% if stage == "codegen" -%}
+{{ to_compile }}config = builder.create_builder_config()
+profile = builder.create_optimization_profile()
+for entry in map(network.get_input, range(network.num_inputs)):
+    if entry.name not in inputs:
+        raise Rejected(f"the network asks for an input that the model does not have: {entry.name!r}")
+    if entry.is_shape_tensor:
+        profile.set_shape_input(entry.name, *[inputs[entry.name].reshape(-1).tolist()] * 3)
+        config.add_optimization_profile(profile)
+if builder.build_serialized_network(network, config) is None:
+    raise Rejected("\\n".join(logger.lines) or "the builder gave no engine")
+{% endif -%}
+{% if kind in ("shape", "dtype", "count") -%}
+outputs = map(network.get_output, range(network.num_outputs))
+actual = [np.empty([max(size, 0) for size in output.shape], trt.nptype(output.dtype)) for output in outputs]
+{%- elif compares -%}
+{{ results_of_a_network_that_runs }}
+{%- endif %}
+"""
+"""For ONNX models. It shows no results of a network that runs."""
