@@ -404,7 +404,7 @@ class Checkup:
         made = library.made[route.artefact, route.rejects]
         assert not isinstance(made, str)
         difftest, tests = canary_tests(route, f"{name}/{route.frontend}", _SEED)
-        imported = str(ready.info["imported"])
+        imported, compared = str(ready.info["imported"]), True
         for test, state in zip(tests, made, strict=True):
             event = worker.ask(to_json(difftest.ask(state).request))
             judgement = difftest.answered(replace(state, worker=WorkerKind.COMPILER_FRESH), event)
@@ -414,8 +414,9 @@ class Checkup:
             if fault is not None:
                 reason = of_lost(name, fault, adapter.packages, held)
                 return Check(name, route, State.BROKEN, reason, python=held.python, imported=imported), not isinstance(event, Lost)
+            compared = compared and judgement.reason is None
         version, rest = _split(ready.info["versions"])
-        products = {"products": adapter.precision} if len(tests) > 1 else {}
+        products = {"products": adapter.precision} if compared and len(tests) > 1 else {}
         settings = {**rest, **products, **{f"library {key}": value for key, value in library.versions.items()}}
         remarks = (*library.remarks, *_remarks(name, ready))
         return Check(name, route, State.PASS, "", version, settings, held.python, imported, remarks=remarks), True

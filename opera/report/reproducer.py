@@ -141,8 +141,8 @@ def render(source_of: SourceOf, case: ScriptCase, versions: Mapping[str, Any]) -
         versions: Versions of library and compiler, as the test's campaign recorded them.
 
     Raises:
-        UserError: the adapter has no script template for the frontend, or one that cannot be filled in; or a text of the instance would
-            be more than a literal in the script; or only a signature is wrong, which scripts do not show where models run.
+        UserError: the adapter has no usable script template for the frontend. Or a text of the instance would be more than a literal in
+            the script. Or only a signature is wrong, which scripts do not show where models run.
         EnvironmentBroken: the library does not work here.
     """
     result = case.result

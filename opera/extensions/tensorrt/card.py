@@ -47,7 +47,7 @@ class Driver:
             raise CudaError(f"the NVIDIA driver gives {error} in {name}{_REMEDIES.get(error, '')}")
 
     def device(self) -> ctypes.c_int:
-        """The first device."""
+        """The first of the devices that the driver lists."""
         device = ctypes.c_int()
         self.call("cuDeviceGet", ctypes.byref(device), 0)
         return device
