@@ -72,7 +72,7 @@ def on_onnx(onnx_workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> C
             if compiler in CONVERTERS:
                 keywords.append(CONVERTERS[compiler][0])
             chosen = selected(onnx_workspace, "onnx", EVERYWHERE, 3 if compiler in SLOW else 8)
-            chosen += selected(onnx_workspace, "onnx", " or ".join(f"({each})" for each in keywords), 2 if compiler in SLOW else 100)
+            chosen += selected(onnx_workspace, "onnx", " or ".join(f"({each})" for each in keywords), 4 if compiler == "iree" else 100)
             if compiler not in SLOW:
                 chosen += [*selected(onnx_workspace, "onnx", UNUSUAL, 100), *INNOCENT.get((compiler, "onnx"), ())]
             workspace = filled(tmp_path_factory.mktemp(compiler), chosen)

@@ -12,6 +12,7 @@ from opera.store.database import open_workspace
 from tests.fake.harness import Lab, instance
 
 _REVIEW = "OPERA_FAKE_REVIEW"
+"""Read when the fake library is imported: each campaign needs an interpreter that starts, as a further folder on the path makes one."""
 
 
 @pytest.fixture
@@ -47,12 +48,12 @@ def test_only_the_review_runs_again(lab: Lab, monkeypatch: pytest.MonkeyPatch, b
     excused, wrong = (Verdict.UNDEFINED, "ill-conditioned"), (Verdict.INCONSISTENT, None)
     expected = {"1": excused, "2": wrong, "3": excused}
     monkeypatch.setenv(_REVIEW, before)
-    lab.run_in_processes()
+    lab.run_in_processes(extra_path=lab.folder)
     assert _verdicts(lab)["edge"] == expected[before]
     runs = _compilations(lab)
     assert runs
     monkeypatch.setenv(_REVIEW, after)
-    outcome = lab.run_in_processes()
+    outcome = lab.run_in_processes(extra_path=lab.folder)
     assert outcome.code == (1 if expected[after] == wrong else 0), outcome.stderr
     assert _verdicts(lab) == {
         "plain": (Verdict.PASS, None),
@@ -65,12 +66,12 @@ def test_only_the_review_runs_again(lab: Lab, monkeypatch: pytest.MonkeyPatch, b
 
 def test_a_compiler_runs_again_where_the_cache_lost_its_outputs(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(_REVIEW, "1")
-    lab.run_in_processes()
+    lab.run_in_processes(extra_path=lab.folder)
     runs = _compilations(lab)
     for file in (lab.workspace / "cache").rglob("*"):
         if file.is_file():
             file.unlink()
     monkeypatch.setenv(_REVIEW, "2")
-    lab.run_in_processes()
+    lab.run_in_processes(extra_path=lab.folder)
     assert _verdicts(lab)["edge"] == (Verdict.INCONSISTENT, None)
     assert _compilations(lab) > runs

@@ -125,7 +125,8 @@ def test_issues_tables_and_scripts_go_to_standard_output_too(folder: Path, capsy
 )  # fmt: skip
 def test_two_documents_do_not_share_standard_output(folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
     filled("ws")
-    returned, out, err = opera(capsys, *arguments, "--workspace", "ws")
+    workspace = () if arguments[0] == "equipped" else ("--workspace", "ws")
+    returned, out, err = opera(capsys, *arguments, *workspace)
     assert (returned, out) == (2, "")
     assert "name" in err
     assert not Path("-").exists()
