@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from opera.difftest.test import Test
 from opera.errors import EnvironmentBroken
 from opera.instance import Instance, Kind, encode_instance
 from opera.models.forms import InputForm, ModelForm
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import KeptFacts, Verdict
 from opera.workers.pool_protocol import WorkerKind
 from opera.workers.process import Done
 from opera.workers.supervision import working_folder
@@ -119,6 +119,12 @@ class TestRunner:
         """Name to value of the inputs of a probe that has a bundle."""
         assert probe.bundle is not None
         return bundle.parse(bundle.fetch(self._cache, probe.bundle))["inputs"]
+
+    def kept(self, kept: KeptFacts) -> tuple[Sequence[ModelValue], Sequence[ModelValue] | None]:
+        """The outputs of the library and of the compiler; None if a bundle cannot hold the latter."""
+        library, compiler = bundle.fetch(self._cache, kept["reference"]), kept["outputs"]
+        outputs = None if compiler is None else bundle.parse(bundle.fetch(self._cache, compiler))
+        return bundle.parse(library)["outputs"], outputs
 
     def equivalent_fingerprints(self, probe: TestOutcome) -> frozenset[str]:
         """The fingerprints in which the failure of *probe* may show another time."""

@@ -23,7 +23,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "run": ("--compiler", "tvm", "--frontend", "onnx"), "top": ("--once",), "combine": ("other",), "triage": (), "report": (), "matrix": (),
     "show": ("abc",), "reproduce": ("abc",), "issue": ("abc",), "env create": ("tvm",), "env list": (), "env remove": ("tvm",),
     "baseline update": ("known.toml",), "baseline check": ("known.toml",), "evaluate": (), "compare": ("a", "b"),
-    "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
+    "check": ("model.onnx",), "doctor": ("--compiler", "none"), "replay": ("--lib", "onnx"), "export jsonl": ("out.jsonl",),
     "export ranking": ("out.jsonl", "--compiler", "tvm", "--frontend", "onnx"), "export pytest": ("suite",),
     "export stablehlo": ("programs",),
     "export opidiff": ("out.yaml",),
@@ -40,7 +40,7 @@ LEAST: dict[str, tuple[str, ...]] = {
 WITHOUT = (
     "env create", "env list", "env remove", "doctor", "diff", "config show", "equipped", "stablehlo interpret", "stablehlo test",
     "stablehlo fold",
-    "fuzz generate", "fuzz mutate", "fuzz run", "opidiff check", "opidiff expand", "opidiff schema", "opidiff run",
+    "check", "fuzz generate", "fuzz mutate", "fuzz run", "opidiff check", "opidiff expand", "opidiff schema", "opidiff run",
 )  # fmt: skip
 """Commands that look at no workspace, or at a file before it."""
 

@@ -85,6 +85,8 @@ PARSERS: dict[str, str] = {
     "extensions.opidiff.tree._Builder.__init__": LIMITED,
     "extensions.programs.languages._tables": OF_OPERA,
     "extensions.programs.rejection._rows": OF_OPERA,
+    "extensions.models.templates.surgeon._arrays": "an .npz file without pickled objects, in a worker process",
+    "extensions.models.templates.surgeon._read": MODEL,
     "extensions.programs.templates.from_onnx.main": MODEL,
     "extensions.programs.templates.seeds.main": OWN_FOLDER,
     "extensions.ray.node.RayWorkerNode.__init__": DRIVER,

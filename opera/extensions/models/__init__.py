@@ -1,0 +1,12 @@
+"""Whole models: checks each operator of a model on several compilers, and finds which operator or fused edge breaks it."""
+
+from __future__ import annotations
+
+from opera.plugins import Commands
+
+COMMANDS = Commands(
+    "Whole models",
+    {
+        "check": ("opera.extensions.models.cli", "Check a model and each of its operators on several compilers."),
+    },
+)

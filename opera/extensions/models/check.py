@@ -1,0 +1,403 @@
+"""Checks a model on a compiler: the whole, each operator with its true inputs, and, where they disagree, the edges between operators.
+
+One model that holds all operators, cut from each other, isolates them by one compilation. What cannot be compiled is halved until single
+operators are left. If all operators are right and the whole model is not, the check seeks the smallest run of operators that is wrong
+with whole edges. It leaves out the edges that may be cut: the others show what a compiler does with several operators at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from opera.arrays import Array, as_array, is_array
+from opera.config import Config
+from opera.difftest.judge import headline
+from opera.difftest.runner import TestCase, TestOutcome, TestRunner
+from opera.difftest.settings import Settings
+from opera.difftest.specs import library_spec
+from opera.errors import EnvironmentBroken, UserError
+from opera.instance import Instance, decode_instance
+from opera.models.forms import InputForm
+from opera.oracles.verdict import Verdict
+from opera.workers.process import Broken, Done, Limits, Lost, WorkerSpec
+from opera.workers.session import WorkerSession
+
+ALLOWED = 1e-4
+"""Largest error of a value that is right, relative to the largest element of the true value: compilers' noise is below 3e-6."""
+_ALLOWED = {"float16": 1e-2, "bfloat16": 5e-2}
+"""The same for dtypes that hold less."""
+MOST_COMPILATIONS = 64
+"""Compilations of one model on one compiler; what is left then is untested."""
+_SURGEON = "opera.extensions.models.templates.surgeon:Surgeon"
+_KEY = "check"
+
+
+class State(StrEnum):
+    """What a compiler makes of an operator, or of the whole model."""
+
+    RIGHT = "right"
+    WRONG = "wrong"
+    CRASH = "crash"
+    DECLINED = "declined"
+    UNTESTED = "untested"
+
+
+@dataclass(frozen=True)
+class Node:
+    """An operator of the model.
+
+    Attributes:
+        number: Its place among the nodes.
+        name: Its name in the file; may be empty.
+        operator: Its API, e.g. `ai.onnx.Conv`.
+        inputs, outputs: Names of the values that it reads, weights left out, and of those that it makes.
+        why: Why it cannot be cut out; empty if it can.
+    """
+
+    number: int
+    name: str
+    operator: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.operator.removeprefix('ai.onnx.')} {self.name or '#' + str(self.number)}"
+
+
+@dataclass(frozen=True)
+class Found:
+    """What one compiler makes of one node, or of the whole model.
+
+    Attributes:
+        state: The answer.
+        reason: The failure or the refusal in one line.
+        error: Largest error of an output, relative to the largest element of the true value; None where nothing was compared.
+    """
+
+    state: State
+    reason: str = ""
+    error: float | None = None
+
+
+Measured = tuple[Found, Sequence[Found]]
+"""The worst of all outputs, and each of them."""
+
+
+@dataclass
+class Report:
+    """What one compiler makes of the model.
+
+    Attributes:
+        compiler: Its name.
+        whole: Of the whole model.
+        nodes: Of each node, by number.
+        edges: If only operators together are wrong: the values between them that must stay uncut.
+        compilations: How many models were compiled.
+    """
+
+    compiler: str
+    whole: Found
+    nodes: dict[int, Found] = field(default_factory=dict[int, Found])
+    edges: list[str] = field(default_factory=list[str])
+    compilations: int = 0
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether nothing is wrong or crashes, and the whole model compiles."""
+        return self.whole.state is State.RIGHT and all(each.state in (State.RIGHT, State.UNTESTED) for each in self.nodes.values())
+
+
+class Cutter(Protocol):
+    """Gives pieces of the model as instances."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The nodes of the model, in its order."""
+        ...
+
+    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Instance:
+        """The piece of these *nodes*; *cut* None cuts each edge."""
+        ...
+
+    def node(self, number: int) -> Instance:
+        """One node alone, for a test like any other: the evaluator says what is right."""
+        ...
+
+
+class OpenModel:
+    """A model in the worker that cuts it. To be used as a context manager.
+
+    Args:
+        path: The model.
+        inputs: A file of numpy with values of inputs by name; the others are drawn.
+        sizes: Sizes of symbolic dimensions by name.
+        seed: Seed of the inputs that are drawn.
+        config: Says which interpreter has ONNX.
+        scratch: A folder for working files.
+        limits: Limits of the worker.
+
+    Raises:
+        UserError: the model cannot be checked; the message says what helps.
+        EnvironmentBroken: ONNX is not there.
+    """
+
+    def __init__(
+        self, path: Path, inputs: Path | None, sizes: dict[str, int], seed: int, config: Config, scratch: Path, limits: Limits
+    ) -> None:
+        own = library_spec(config, "onnx", scratch)
+        options: dict[str, Any] = {
+            "path": str(path.resolve()), "inputs": None if inputs is None else str(inputs.resolve()), "sizes": sizes, "seed": seed,
+        }  # fmt: skip
+        self._session = WorkerSession(WorkerSpec("onnx", _SURGEON, options, own.python, path=own.path), limits, scratch)
+        event = self._session.start()
+        if isinstance(event, Broken | Lost):
+            self._session.close()
+            raise _refused(path, event)
+        self.nodes = [
+            Node(number, str(each["name"]), str(each["operator"]), tuple(each["inputs"]), tuple(each["outputs"]), str(each["why"]))
+            for number, each in enumerate(event.info["nodes"])
+        ]
+
+    def __enter__(self) -> OpenModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._session.close()
+
+    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Instance:
+        """The piece of these *nodes*; *cut* None cuts each edge."""
+        return self._asked({"nodes": list(nodes), "cut": None if cut is None else list(cut)})
+
+    def node(self, number: int) -> Instance:
+        """One node alone, for a test like any other."""
+        return self._asked({"node": number})
+
+    def _asked(self, task: dict[str, Any]) -> Instance:
+        event = self._session.ask(task)
+        if not isinstance(event, Done):
+            why = event.detail if isinstance(event, Lost) else event.failure["message"]
+            raise EnvironmentBroken(f"the model cannot be cut: {why}")
+        return decode_instance(event.result["document"])
+
+
+def _refused(path: Path, event: Broken | Lost) -> UserError | EnvironmentBroken:
+    if isinstance(event, Lost):
+        return UserError(f"{path.name} cannot be opened: its worker ended ({event.cause} {event.detail}); raise --memory or --timeout")
+    if event.failure["type"].endswith("ModelRefused"):
+        return UserError(event.failure["message"])
+    return EnvironmentBroken(f"{path.name} cannot be opened: {event.failure['message'][:300]}; run `opera doctor --compiler onnxruntime`")
+
+
+class ModelCheck:
+    """The check of one model on one compiler.
+
+    Args:
+        model: Cuts the model.
+        runner: Runs pieces on the compiler; it keeps all outputs.
+        tell: Takes lines that say how it goes.
+    """
+
+    def __init__(self, model: Cutter, runner: Runner, tell: Callable[[str], None] = lambda _: None) -> None:
+        self._model = model
+        self._runner = runner
+        self._tell = tell
+        self._count = 0
+
+    def run(self) -> Report:
+        """Checks the whole model, then each operator, then, if needed, the edges."""
+        nodes = self._model.nodes
+        self._tell("the whole model")
+        whole = self._measured(range(len(nodes)), ())[0]
+        report = Report(self._runner.compiler, whole)
+        report.nodes = {each.number: Found(State.UNTESTED, each.why) for each in nodes if each.why}
+        self._tell("its operators, cut from each other")
+        self._apart([each.number for each in nodes if not each.why], report.nodes)
+        for number, found in report.nodes.items():
+            if found.state is not State.RIGHT and not nodes[number].why and self._has_time():
+                report.nodes[number] = self._alone(number, found)
+        guilty = any(each.state in (State.WRONG, State.CRASH) for each in report.nodes.values())
+        if whole.state is State.WRONG and not guilty:
+            self._tell("the edges between operators")
+            report.edges = self._fused()
+        report.compilations = self._count
+        return report
+
+    def _has_time(self) -> bool:
+        return self._count < MOST_COMPILATIONS
+
+    def _measured(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Measured:
+        """What the compiler makes of a piece, and of each of its outputs."""
+        self._count += 1
+        return self._runner.measured(self._model.piece(nodes, cut))
+
+    def _apart(self, numbers: Sequence[int], found: dict[int, Found]) -> None:
+        """Fills *found* for the nodes *numbers*, each cut from all others; halves them where they cannot be compiled together."""
+        pending = [list(numbers)] if numbers else []
+        while pending:
+            part = pending.pop(0)
+            if not self._has_time():
+                found.update({each: Found(State.UNTESTED, f"after {MOST_COMPILATIONS} compilations") for each in part})
+                continue
+            whole, outputs = self._measured(part, None)
+            if outputs:
+                found.update(self._by_node(part, outputs))
+            elif len(part) == 1:
+                found[part[0]] = whole
+            else:
+                half = len(part) // 2
+                pending += [part[:half], part[half:]]
+
+    def _by_node(self, part: Sequence[int], outputs: Sequence[Found]) -> dict[int, Found]:
+        """The worst of each node's outputs."""
+        owners = [number for number in part for _ in self._model.nodes[number].outputs]
+        found: dict[int, Found] = {}
+        for number, output in zip(owners, outputs, strict=True):
+            if number not in found or (output.error or 0.0) > (found[number].error or 0.0):
+                found[number] = output
+        return found
+
+    def _alone(self, number: int, found: Found) -> Found:
+        """What a node comes to as a test like any other, whose reference is the evaluator's, and not what the model's own run gave."""
+        self._count += 1
+        judged, measured = self._runner.judged(self._model.node(number))
+        if judged.state is State.RIGHT and measured.state is State.WRONG:
+            return replace(measured, reason="each element is within the tolerance of its dtype, but not of the largest element")
+        return replace(judged, error=measured.error)
+
+    def _differs(self, nodes: Sequence[int], cut: Sequence[str]) -> bool:
+        return self._has_time() and self._measured(nodes, cut)[0].state is State.WRONG
+
+    def _fused(self) -> list[str]:
+        """The edges that have to be whole for the model to be wrong; none if only the whole model is."""
+        whole = [each.number for each in self._model.nodes]
+        end = _least(1, len(whole), lambda size: self._differs(whole[:size], ()))
+        start = len(whole) - _least(len(whole) - end + 1, len(whole), lambda size: self._differs(whole[len(whole) - size : end], ()))
+        part = whole[start:end]
+        if not self._differs(part, ()):
+            return []
+        made = {name for number in part for name in self._model.nodes[number].outputs}
+        edges = list(dict.fromkeys(name for number in part for name in self._model.nodes[number].inputs if name in made))
+        cut: list[str] = []
+        for edge in edges:
+            if self._differs(part, [*cut, edge]):
+                cut.append(edge)
+        return [edge for edge in edges if edge not in cut]
+
+
+def _least(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The least number from *low* to *high* that *holds*, if it holds for all above; *high* is not asked."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+    return low
+
+
+class Runner(Protocol):
+    """A compiler that runs pieces."""
+
+    compiler: str
+
+    def measured(self, instance: Instance) -> Measured:
+        """What the compiler makes of a piece, and of each of its outputs; no outputs if it gives none."""
+        ...
+
+    def judged(self, instance: Instance) -> tuple[Found, Found]:
+        """What the compiler makes of a test like any other: by its verdict, and by the errors of its outputs."""
+        ...
+
+
+class OnCompiler:
+    """A compiler in workers of its own. To be used as a context manager; raises EnvironmentBroken where it does not work."""
+
+    def __init__(self, compiler: str, config: Config, scratch: Path, *, timeout: float, memory: int) -> None:
+        self.compiler = compiler
+        settings = Settings(compiler, "onnx", timeout=timeout, memory=memory, suite=_KEY)
+        self._runner = TestRunner(settings, config, scratch)
+
+    def __enter__(self) -> OnCompiler:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.close()
+
+    def measured(self, instance: Instance) -> Measured:
+        """What the compiler makes of a piece, and of each of its outputs; no outputs if it gives none."""
+        return self._measured(self._run(instance))
+
+    def judged(self, instance: Instance) -> tuple[Found, Found]:
+        """What the compiler makes of a test like any other: by its verdict, and by the errors of its outputs."""
+        outcome = self._run(instance)
+        return self._found(outcome), self._measured(outcome)[0]
+
+    def _measured(self, outcome: TestOutcome) -> Measured:
+        kept = outcome.judgement.detail.get("kept")
+        if outcome.judgement.verdict not in (Verdict.PASS, Verdict.INCONSISTENT, Verdict.UNDEFINED) or kept is None:
+            return self._found(outcome), ()
+        expected, actual = self._runner.kept(kept)
+        if actual is None or len(actual) != len(expected):
+            return Found(State.WRONG, f"{len(actual)} outputs, not {len(expected)}") if actual else Found(
+                State.UNTESTED, "no bundle holds it"
+            ), ()
+        outputs = [compared(one, other) for one, other in zip(expected, actual, strict=True)]
+        return max(outputs, key=lambda each: each.error or 0.0, default=Found(State.RIGHT)), outputs
+
+    def _run(self, instance: Instance) -> TestOutcome:
+        case = TestCase(instance, InputForm.RUNTIME.value, _KEY, 0)
+        outcome = self._runner.run(case)
+        failed = outcome.judgement.verdict
+        return self._runner.run(case, roles=self._runner.roles_for(failed)) if failed in (Verdict.ABORT, Verdict.HANG) else outcome
+
+    def _found(self, outcome: TestOutcome) -> Found:
+        judgement = outcome.judgement
+        reason = judgement.reason or ""
+        if judgement.verdict.is_failure:
+            reason = headline(judgement.verdict, judgement.detail, self.compiler)
+        return Found(_STATES.get(judgement.verdict, State.UNTESTED), reason)
+
+
+_STATES = {
+    Verdict.PASS: State.RIGHT, Verdict.INCONSISTENT: State.WRONG, Verdict.UNSUPPORTED: State.DECLINED, Verdict.CRASH: State.CRASH,
+    Verdict.ABORT: State.CRASH, Verdict.HANG: State.CRASH, Verdict.OOM: State.CRASH,
+}  # fmt: skip
+
+
+def compared(expected: Any, actual: Any) -> Found:
+    """Whether a value is right, with its largest error, relative to the largest finite element of the true value.
+
+    The error is infinite if shape or dtype differ. Integers and truth values are equal or not; NaN equals NaN, and an infinity itself.
+    """
+    error = _error_of(expected, actual)
+    allowed = _ALLOWED.get(str(as_array(expected).dtype), ALLOWED) if is_array(expected) else ALLOWED
+    return Found(State.WRONG if error > allowed else State.RIGHT, "", error)
+
+
+def _error_of(expected: Any, actual: Any) -> float:
+    if not is_array(expected) or not is_array(actual):
+        return 0.0 if expected is None and actual is None else np.inf
+    one, other = as_array(expected), as_array(actual)
+    if one.shape != other.shape or one.dtype != other.dtype:
+        return np.inf
+    if one.dtype.kind in "iubOSU":
+        return 0.0 if bool((one == other).all()) else np.inf
+    wide = np.complex128 if one.dtype.kind == "c" else np.float64
+    true, given = one.astype(wide).reshape(-1), other.astype(wide).reshape(-1)
+    finite: Array = np.isfinite(true)
+    if not bool((finite == np.isfinite(given)).all()) or not _same_beyond(true[~finite], given[~finite]):
+        return np.inf
+    if not bool(finite.any()):
+        return 0.0
+    size = float(np.abs(true[finite]).max())
+    error = float(np.abs(true[finite] - given[finite]).max())
+    return error / size if size else (0.0 if not error else np.inf)
+
+
+def _same_beyond(one: Array, other: Array) -> bool:
+    """Whether infinities are the same, and NaN is where NaN is."""
+    return bool(((one == other) | (np.isnan(one) & np.isnan(other))).all())

@@ -1,0 +1,170 @@
+"""`opera check` names the operator that a compiler gets wrong, and the edge that it gets wrong, in models of real operators."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import commands
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+SITE = Path(__file__).with_name("site")
+RANDOM = np.random.default_rng(0)
+
+
+def weight(name: str, *shape: int) -> Any:
+    return numpy_helper.from_array((RANDOM.standard_normal(shape) * 0.3).astype("float32"), name)
+
+
+def convolutional(folder: Path) -> Path:
+    """Two blocks of convolutions, a shape that is computed, and a head."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w1", "b1"], ["c1"], name="conv1", pads=[1, 1, 1, 1]),
+        helper.make_node("Relu", ["c1"], ["r1"], name="relu1"),
+        helper.make_node("Conv", ["r1", "w2"], ["c2"], name="conv2", pads=[1, 1, 1, 1]),
+        helper.make_node("Add", ["c2", "r1"], ["a"], name="add"),
+        helper.make_node("MaxPool", ["a"], ["p"], name="pool", kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("Shape", ["p"], ["shape"], name="shape"),
+        helper.make_node("Gather", ["shape", "zero"], ["n"], name="gather"),
+        helper.make_node("Concat", ["n", "rest"], ["flat_shape"], name="concat", axis=0),
+        helper.make_node("Reshape", ["p", "flat_shape"], ["flat"], name="reshape"),
+        helper.make_node("Gemm", ["flat", "w3", "b3"], ["g"], name="head", transB=1),
+        helper.make_node("Softmax", ["g"], ["y"], name="softmax"),
+    ]
+    weights = [
+        weight("w1", 4, 3, 3, 3), weight("b1", 4), weight("w2", 4, 4, 3, 3), weight("w3", 5, 64), weight("b3", 5),
+        numpy_helper.from_array(np.array([0]), "zero"), numpy_helper.from_array(np.array([-1]), "rest"),
+    ]  # fmt: skip
+    return saved(folder, nodes, weights, {"x": ["batch", 3, 8, 8]}, {"y": ["batch", 5]})
+
+
+def saved(folder: Path, nodes: list[Any], weights: list[Any], inputs: dict[str, list[Any]], outputs: dict[str, list[Any]]) -> Path:
+    declared = [
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in each.items()] for each in (inputs, outputs)
+    ]
+    graph = helper.make_graph(nodes, "model", *declared, weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    path = folder / "model.onnx"
+    onnx.save(model, path)
+    return path
+
+
+Check = Callable[..., tuple[int, dict[str, Any], dict[str, str]]]
+
+
+@pytest.fixture
+def check(tmp_path: Path) -> Check:
+    """Checks the model on the faulty compiler; gives the exit code, what is said of the compiler, and the states of nodes by name."""
+
+    def checked(fault: dict[str, Any], *options: str) -> tuple[int, dict[str, Any], dict[str, str]]:
+        model = convolutional(tmp_path)
+        variables = {"PYTHONPATH": str(SITE), "OPERA_FAULT": json.dumps(fault)}
+        done = commands.run(
+            "check", str(model), "--compiler", "faulty", "--size", "batch=2", "--json", *options, folder=tmp_path, variables=variables
+        )
+        (found,) = done.json["compilers"]
+        names = [each["name"] for each in done.json["nodes"]]
+        return done.code, found, {names[int(number)]: each["state"] for number, each in found["nodes"].items()}
+
+    return checked
+
+
+def test_a_sound_compiler_is_right_everywhere(check: Check) -> None:
+    code, found, states = check({})
+    assert (code, found["whole"]["state"], found["edges"]) == (0, "right", [])
+    assert set(states.values()) == {"right"}
+    assert len(states) == 11
+    assert found["compilations"] == 2
+
+
+@pytest.mark.parametrize("factor", [1.1, 1.0003])
+@pytest.mark.parametrize(("operator", "names"), [("Gemm", ["head"]), ("Relu", ["relu1"]), ("Softmax", ["softmax"])])
+def test_a_wrong_operator_is_named_however_small_its_fault_is(check: Check, factor: float, operator: str, names: list[str]) -> None:
+    code, found, states = check({"operator": operator, "factor": factor})
+    assert code == 1
+    assert [name for name, state in states.items() if state == "wrong"] == names
+    assert found["compilations"] <= 4
+
+
+def test_operators_that_are_wrong_only_together_are_named_by_their_edge(check: Check) -> None:
+    code, found, states = check({"edge": ["Conv", "Add"], "factor": 1.1})
+    assert (code, found["whole"]["state"]) == (1, "wrong")
+    assert set(states.values()) == {"right"}
+    assert found["edges"] == ["c2"]
+    assert found["compilations"] <= 16
+
+
+def test_an_operator_that_cannot_be_compiled_is_named_and_hides_no_other(check: Check) -> None:
+    code, found, states = check({"crash": "MaxPool"})
+    assert (code, found["whole"]["state"]) == (1, "crash")
+    assert {name for name, state in states.items() if state != "right"} == {"pool"}
+    assert "no MaxPool here" in next(each["reason"] for each in found["nodes"].values() if each["state"] == "crash")
+
+
+def refused(folder: Path, *arguments: str) -> str:
+    """What is said of a model that cannot be checked."""
+    done = commands.run("check", *arguments, "--compiler", "onnxruntime", folder=folder)
+    assert (done.code, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def test_sizes_that_the_model_leaves_open_are_asked_for_by_name(tmp_path: Path) -> None:
+    assert "give --size batch=N" in refused(tmp_path, str(convolutional(tmp_path)))
+    assert "is not a size" in refused(tmp_path, str(convolutional(tmp_path)), "--size", "batch=two")
+
+
+def test_values_of_inputs_may_be_given(tmp_path: Path) -> None:
+    model = convolutional(tmp_path)
+    np.savez(tmp_path / "given.npz", x=np.ones((1, 3, 8, 8), np.float32))
+    np.savez(tmp_path / "strange.npz", z=np.ones(3))
+    done = commands.run("check", str(model), "--inputs", "given.npz", "--compiler", "onnxruntime", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    assert re.search(r"^the whole model +right", done.stdout, re.MULTILINE)
+    assert "has no input 'z'; its inputs are x" in refused(tmp_path, str(model), "--inputs", "strange.npz")
+
+
+def test_what_is_no_sound_model_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    whole = convolutional(tmp_path).read_bytes()
+    for name, data in {"cut.onnx": whole[:700], "text.onnx": b"no model", "empty.onnx": b""}.items():
+        (tmp_path / name).write_bytes(data)
+        assert "is no model of ONNX" in refused(tmp_path, name)
+    (tmp_path / "code.pt").write_bytes(b"")
+    assert "may hold code" in refused(tmp_path, "code.pt")
+    (tmp_path / "model.keras").write_bytes(b"")
+    assert "model.export" in refused(tmp_path, "model.keras")
+
+
+def test_weights_that_are_missing_and_operators_of_others_are_named(tmp_path: Path) -> None:
+    model = convolutional(tmp_path)
+    onnx.save(onnx.load(model), tmp_path / "apart.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0)
+    assert commands.run("check", "apart.onnx", "--size", "batch=1", "--compiler", "onnxruntime", folder=tmp_path).code == 0
+    (tmp_path / "weights.bin").unlink()
+    assert "lacks weights" in refused(tmp_path, "apart.onnx", "--size", "batch=1")
+    own = saved(tmp_path, [helper.make_node("Mine", ["x"], ["y"], domain="mine.ops")], [], {"x": [2]}, {"y": [2]})
+    assert "operators that ONNX does not define: mine.ops.Mine" in refused(tmp_path, str(own))
+
+
+def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_path: Path) -> None:
+    """OpenVINO counts windows of a pooling with `ceil_mode=1` that begin beyond the input."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1]),
+        helper.make_node("MaxPool", ["c"], ["p"], name="pool", ceil_mode=1, kernel_shape=[1], strides=[2]),
+        helper.make_node("Tanh", ["p"], ["y"], name="tanh"),
+    ]
+    model = saved(tmp_path, nodes, [weight("w", 3, 2, 3)], {"x": [1, 2, 8]}, {"y": [1, 3, "length"]})
+    done = commands.run("check", str(model), "--compiler", "openvino", folder=tmp_path)
+    assert done.code == 1
+    assert re.search(r"^MaxPool \(1\) +wrong$", done.stdout, re.MULTILINE), done.stdout
+    assert re.search(r"^Conv \(1\) +right$", done.stdout, re.MULTILINE)
+    (command,) = re.findall(r"^  opera (run .*)", done.stdout, re.MULTILINE)
+    found = commands.run(*shlex.split(command), "--json", folder=tmp_path)
+    assert found.code == 1, (command, found.stderr)
+    assert found.json["new_findings"] == 1
