@@ -8,8 +8,12 @@ the module that holds one must not import the library.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import cast
 
+import numpy as np
+
+from opera.arrays import Array
 from opera.compilers.adapter import REJECTS
 from opera.errors import EnvironmentBroken, UserError
 from opera.instance import Argument, Instance, Kind, Tensor
@@ -26,39 +30,30 @@ _MANTISSAS = {"float32": 23, "TF32": 10, "float16": 10, "bfloat16": 7}
 """Bits of the mantissa of each format in which products of float32 are computed somewhere."""
 
 
-def _floats(shape: tuple[int, ...], values: dict[tuple[int, ...], float]) -> Tensor:
-    """A float32 tensor of *shape* with *values* by index, and zeros elsewhere."""
-    flat = [0.0]
-    for size in shape:
-        flat *= size
-    for place, value in values.items():
-        index = 0
-        for size, each in zip(shape, place, strict=True):
-            index = index * size + each
-        flat[index] = value
-    return Tensor(shape, "float32", struct.pack(f"<{len(flat)}f", *flat))
-
-
 # Row k of the product is (1 + 2^-k) 2^k - 2^k = 1. A format with fewer than k bits rounds 1 + 2^-k to 1, and gives 0; float16 overflows.
-_CHANNELS = 2 * _ROWS
-_FACTORS = {(row, 2 * row + side): -1.0 if side else 1 + 2.0 ** -(row + 1) for row in range(_ROWS) for side in (0, 1)}
-_POWERS = {(place, column): 2.0 ** (place // 2 + 1) for place in range(_CHANNELS) for column in range(8)}
-_ONE, _OTHER = _floats((_ROWS, _CHANNELS), _FACTORS), _floats((_CHANNELS, 8), _POWERS)
-_IMAGE = _floats((1, _CHANNELS, 1, 8), {(0, place, 0, column): value for (place, column), value in _POWERS.items()})
-_KERNEL = _floats((_ROWS, _CHANNELS, 1, 3), {(row, place, 0, 1): value for (row, place), value in _FACTORS.items()})
-_IMAGE_LAST = _floats((1, 1, 8, _CHANNELS), {(0, 0, column, place): value for (place, column), value in _POWERS.items()})
-_KERNEL_LAST = _floats((1, 3, _CHANNELS, _ROWS), {(0, 1, place, row): value for (row, place), value in _FACTORS.items()})
+_PLACES = np.arange(_ROWS)
+_FACTORS, _POWERS = np.zeros((_ROWS, 2 * _ROWS), np.float32), np.repeat(2.0 ** (_PLACES + 1), 2)[:, None] * np.ones(8)
+_FACTORS[_PLACES, 2 * _PLACES], _FACTORS[_PLACES, 2 * _PLACES + 1] = 1 + 2.0 ** -(_PLACES + 1), -1
+_KERNEL = np.stack([np.zeros_like(_FACTORS), _FACTORS, np.zeros_like(_FACTORS)], axis=2)[:, :, None]
+
+
+def _tensor(array: Array) -> Tensor:
+    return Tensor(array.shape, "float32", array.astype(np.float32).tobytes())
 
 
 def _calls(library: str, kind: Kind, product: str, convolution: str, *names: str, last: bool = False) -> tuple[Instance, Instance]:
     """The product of two matrices and a convolution; *names* are those of both operators' inputs."""
-    image, kernel = (_IMAGE_LAST, _KERNEL_LAST) if last else (_IMAGE, _KERNEL)
+    image, kernel = _POWERS[None, :, None], _KERNEL
+    if last:
+        image, kernel = image.transpose(0, 2, 3, 1), kernel.transpose(2, 3, 1, 0)
     more = (Argument("strides", 1, keyword=True), Argument("padding", "VALID", keyword=True)) if library == "tensorflow" else ()
     context = (("opset", 13), ("outputs", [True])) if kind is Kind.NODE else ()
-    return (
-        Instance(library, product, kind, call=(Argument(names[0], _ONE), Argument(names[1], _OTHER)), context=context),
-        Instance(library, convolution, kind, call=(Argument(names[2], image), Argument(names[3], kernel), *more), context=context),
-    )
+
+    def call(api: str, arrays: tuple[Array, Array], given: Sequence[str], *more: Argument) -> Instance:
+        tensors = (Argument(name, _tensor(array)) for name, array in zip(given, arrays, strict=True))
+        return Instance(library, api, kind, call=(*tensors, *more), context=context)
+
+    return call(product, (_FACTORS, _POWERS), names[:2]), call(convolution, (image, kernel), names[2:], *more)
 
 
 ONNX = _calls("onnx", Kind.NODE, "ai.onnx.MatMul", "ai.onnx.Conv", "A", "B", "X", "W")

@@ -32,7 +32,18 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_campaign_finds_bugs_and_the_same_command_continues_it(place: Path) -> None:
-    command = ["-m", "opera.run", "--compiler", "onnxruntime", "--frontend", "onnx", "--limit", "150", "--json", "--quiet"]
+    command = [
+        "-m",
+        "opera.run",
+        "--compiler",
+        "onnxruntime",
+        "--frontend",
+        "onnx",
+        "-k",
+        "reducemax or reducemin or softmax",
+        "--json",
+        "--quiet",
+    ]
     partial = run(*command, "--budget", "2s", cwd=place)
     first = json.loads(partial.stdout)
     finished = run(*command, cwd=place)
@@ -42,7 +53,7 @@ def test_a_campaign_finds_bugs_and_the_same_command_continues_it(place: Path) ->
     assert summary["campaign"] == first["campaign"]
     assert summary["executed"] == summary["planned"] >= first["executed"]
     assert sum(summary["verdicts"].values()) == summary["executed"]
-    assert summary["verdicts"]["pass"] > 100
+    assert summary["verdicts"]["pass"] > 80
     assert 0 < summary["findings"] < 30
     assert summary["findings"] == summary["new_findings"]
 

@@ -26,6 +26,7 @@ CASES = {
     "compare": ("compare", "nothing", "nowhere"),
     "config": ("config", "show"),
     "diff": ("diff", "fake.jsonl", "fake.jsonl"),
+    "check": ("check", "nothing.onnx"),
     "doctor": ("doctor", "--compiler", "fake", "-j", "1"),
     "env": ("env", "list", "--json"),
     "equipped": ("equipped", "--lib", "nothing"),

@@ -28,7 +28,7 @@ PRINTED = {
     "run": ("run", "--compiler", "fake", "--frontend", "fake", "-j", "1", "--build", "tuesday"),
     "replay": ("replay", "--lib", "fake"),
 }
-NEED_MORE = {"extract", "equipped", "fuzz_assess", "report", "stablehlo"}
+NEED_MORE = {"check", "extract", "equipped", "fuzz_assess", "report", "stablehlo"}
 """Modules of tables that need a real library, a suite or a real compiler."""
 _WIDE = ("opera ", "/", "reproduce", "--")
 """What a line of a command or of a path has, which nobody may break."""

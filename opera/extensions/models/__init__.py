@@ -7,6 +7,6 @@ from opera.plugins import Commands
 COMMANDS = Commands(
     "Whole models",
     {
-        "check": ("opera.extensions.models.cli", "Check a model and each of its operators on several compilers."),
+        "check": ("opera.extensions.models.cli.check", "Check a model and each of its operators on several compilers."),
     },
 )

@@ -152,6 +152,33 @@ def test_weights_that_are_missing_and_operators_of_others_are_named(tmp_path: Pa
     assert "operators that ONNX does not define: mine.ops.Mine" in refused(tmp_path, str(own))
 
 
+def test_a_model_that_draws_numbers_has_no_true_result(tmp_path: Path) -> None:
+    noise = [helper.make_node("RandomNormalLike", ["x"], ["n"]), helper.make_node("Add", ["x", "n"], ["y"])]
+    said = refused(tmp_path, str(saved(tmp_path, noise, [], {"x": [3]}, {"y": [3]})))
+    assert "draws random numbers in RandomNormalLike" in said
+
+
+def test_a_graph_inside_of_a_node_is_checked_with_the_whole_model(tmp_path: Path) -> None:
+    """The branches read a weight and a value of the graph around them."""
+    branches = [
+        helper.make_graph([helper.make_node(operator, ["r", "w"], [name])], name, [], [helper.make_tensor_value_info(name, 1, [3])])
+        for operator, name in (("Add", "then"), ("Mul", "other"))
+    ]
+    nodes = [
+        helper.make_node("Relu", ["x"], ["r"], name="relu"),
+        helper.make_node("ReduceMax", ["r"], ["m"], name="max", keepdims=0),
+        helper.make_node("Greater", ["m", "one"], ["c"], name="greater"),
+        helper.make_node("If", ["c"], ["y"], name="if", then_branch=branches[0], else_branch=branches[1]),
+    ]
+    model = saved(tmp_path, nodes, [weight("w", 3), numpy_helper.from_array(np.float32(1), "one")], {"x": [3]}, {"y": [3]})
+    done = commands.run("check", str(model), "--compiler", "onnxruntime", "--json", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    (found,) = done.json["compilers"]
+    assert found["whole"]["state"] == "right"
+    assert [each["state"] for each in found["nodes"].values()] == ["right", "right", "right", "untested"]
+    assert found["nodes"]["3"]["reason"] == "it has a graph inside"
+
+
 def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_path: Path) -> None:
     """OpenVINO counts windows of a pooling with `ceil_mode=1` that begin beyond the input."""
     nodes = [

@@ -168,6 +168,9 @@ def _read(path: Path) -> Any:
     })  # fmt: skip
     if strange:
         raise ModelRefused(f"{path.name} has operators that ONNX does not define: {', '.join(strange[:10])}; export it without them")
+    drawing = next((node for node in bare.graph.node if _draws(node, versions)), None)
+    if drawing is not None:
+        raise ModelRefused(f"{path.name} draws random numbers in {drawing.op_type}, so no two results agree; export it for inference")
     try:
         onnx.checker.check_model(bare)
     except Exception as error:
@@ -178,6 +181,14 @@ def _read(path: Path) -> Any:
 def _is_defined(node: Any, versions: Mapping[str, int]) -> bool:
     domain = "" if node.domain == "ai.onnx" else node.domain
     return bool(onnx.defs.has(node.op_type, max_inclusive_version=versions.get(domain, versions.get("ai.onnx", 1)), domain=domain))
+
+
+def _draws(node: Any, versions: Mapping[str, int]) -> bool:
+    """Whether a node draws numbers; a Dropout does so only while it trains."""
+    schema = recorder.schema_of(node, dict(versions))
+    if schema is None or "seed" not in schema.attributes:
+        return False
+    return node.op_type != "Dropout" or (len(node.input) > 2 and bool(node.input[2]))
 
 
 def _inlined(model: Any) -> Any:

@@ -1,0 +1,1 @@
+"""ExecuTorch, in an environment of its own: the adapter."""
