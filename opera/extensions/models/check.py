@@ -34,6 +34,7 @@ _ALLOWED = {"float16": 1e-2, "bfloat16": 5e-2}
 """The same for dtypes that hold less."""
 MOST_COMPILATIONS = 64
 """Compilations of one model on one compiler; what is left then is untested."""
+_NOTHING_RUNS = "the compiler builds here, and runs nothing: only the signature was compared"
 _SURGEON = "opera.extensions.models.templates.surgeon:Surgeon"
 _KEY = "check"
 
@@ -220,7 +221,7 @@ class ModelCheck:
         self._tell("its operators, cut from each other")
         self._apart([each.number for each in nodes if not each.why], report.nodes)
         for number, found in report.nodes.items():
-            if found.state is not State.RIGHT and not nodes[number].why and self._has_time():
+            if found.state not in (State.RIGHT, State.UNTESTED) and self._has_time():
                 report.nodes[number] = self._alone(number, found)
         guilty = any(each.state in (State.WRONG, State.CRASH) for each in report.nodes.values())
         if whole.state is State.WRONG and not guilty:
@@ -248,8 +249,8 @@ class ModelCheck:
             whole, outputs = self._measured(part, None)
             if outputs:
                 found.update(self._by_node(part, outputs))
-            elif len(part) == 1:
-                found[part[0]] = whole
+            elif len(part) == 1 or whole.reason == _NOTHING_RUNS:
+                found.update(dict.fromkeys(part, whole))
             else:
                 half = len(part) // 2
                 pending += [part[:half], part[half:]]
@@ -338,6 +339,8 @@ class OnCompiler:
 
     def _measured(self, outcome: TestOutcome) -> Measured:
         kept = outcome.judgement.detail.get("kept")
+        if outcome.judgement.verdict is Verdict.PASS and kept is None:
+            return Found(State.UNTESTED, _NOTHING_RUNS), ()
         if outcome.judgement.verdict not in (Verdict.PASS, Verdict.INCONSISTENT, Verdict.UNDEFINED) or kept is None:
             return self._found(outcome), ()
         expected, actual = self._runner.kept(kept)

@@ -187,7 +187,7 @@ def _cell(report: Report, nodes: Sequence[Node], operator: str) -> str:
 
 
 def _state(found: Found) -> str:
-    return str(found.state) if not found.error else f"{found.state} ({found.error:.1g})"
+    return str(found.state) if not found.error or found.error == float("inf") else f"{found.state} ({found.error:.1g})"
 
 
 def _document(model: Path, nodes: Sequence[Node], reports: Sequence[Report]) -> JsonObject:

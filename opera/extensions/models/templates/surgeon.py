@@ -146,7 +146,7 @@ def _read(path: Path) -> Any:
     try:
         bare = onnx.load(str(path), load_external_data=False)
     except Exception as error:
-        raise ModelRefused(f"{path.name} is no model of ONNX, or is cut off: {str(error).splitlines()[0][:200]}") from error
+        raise ModelRefused(f"{path.name} is no model of ONNX, or is cut off: {_line(error)}") from error
     if not bare.graph.node:
         raise ModelRefused(f"{path.name} has no nodes, so it is no model of ONNX; export the model again")
     size = sum(math.prod(each.dims) * 8 for each in bare.graph.initializer if each.data_location == onnx.TensorProto.EXTERNAL)
@@ -157,9 +157,7 @@ def _read(path: Path) -> Any:
     try:
         onnx.load_external_data_for_model(bare, str(path.parent))
     except Exception as error:
-        raise ModelRefused(
-            f"{path.name} lacks weights: {str(error).splitlines()[0][:200]}; put the file of the weights beside it"
-        ) from error
+        raise ModelRefused(f"{path.name} lacks weights: {_line(error)}; put the file of the weights into its folder") from error
     versions = {entry.domain: entry.version for entry in bare.opset_import}
     local = {(each.domain, each.name) for each in bare.functions}
     strange = sorted({
@@ -174,8 +172,13 @@ def _read(path: Path) -> Any:
     try:
         onnx.checker.check_model(bare)
     except Exception as error:
-        raise ModelRefused(f"ONNX's checker refuses {path.name}: {str(error).strip().splitlines()[0][:200]}") from error
+        raise ModelRefused(f"ONNX's checker refuses {path.name}: {_line(error)}") from error
     return bare
+
+
+def _line(error: Exception) -> str:
+    """The first line of a message, or the name of the exception if it has none."""
+    return next((line[:300] for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
 def _is_defined(node: Any, versions: Mapping[str, int]) -> bool:
@@ -263,7 +266,7 @@ def _values(model: Any, feeds: Mapping[str, Any]) -> dict[str, Any]:
     except ModelRefused:
         raise
     except Exception as error:
-        raise ModelRefused(f"the model does not run on these inputs: {str(error).strip().splitlines()[0][:300]}") from error
+        raise ModelRefused(f"the model does not run on these inputs: {_line(error)}") from error
 
 
 def _from_runtime(runtime: Any, model: Any, feeds: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
