@@ -13,15 +13,14 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-
-from opera.arrays import Array, as_array, is_array
+from opera.arrays import as_array, is_array
 from opera.config import Config
 from opera.difftest.judge import headline
 from opera.difftest.runner import TestCase, TestOutcome, TestRunner
 from opera.difftest.settings import Settings
 from opera.difftest.specs import library_spec
 from opera.errors import EnvironmentBroken, UserError
+from opera.extensions.models.error import error_of
 from opera.instance import Instance, decode_instance
 from opera.models.forms import InputForm
 from opera.oracles.verdict import Verdict
@@ -34,6 +33,8 @@ _ALLOWED = {"float16": 1e-2, "bfloat16": 5e-2}
 """The same for dtypes that hold less."""
 MOST_COMPILATIONS = 64
 """Compilations of one model on one compiler; what is left then is untested."""
+_ABOVE_NOISE = 4.0
+"""By how much a wrong value has to exceed what rounding alone does to it: where models round to few steps, a step is no fault."""
 _NOTHING_RUNS = "the compiler builds here, and runs nothing: only the signature was compared"
 _SURGEON = "opera.extensions.models.templates.surgeon:Surgeon"
 _KEY = "check"
@@ -115,6 +116,19 @@ class Report:
         return self.whole.state is State.RIGHT and all(each.state in (State.RIGHT, State.UNTESTED) for each in self.nodes.values())
 
 
+@dataclass(frozen=True)
+class Piece:
+    """A part of the model.
+
+    Attributes:
+        instance: It, with its inputs and true outputs.
+        noise: By output, the error by which rounding alone moves the true value; empty if each operator reads true values.
+    """
+
+    instance: Instance
+    noise: Sequence[float] = ()
+
+
 class Cutter(Protocol):
     """Gives pieces of the model as instances."""
 
@@ -123,7 +137,7 @@ class Cutter(Protocol):
         """The nodes of the model, in its order."""
         ...
 
-    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Instance:
+    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Piece:
         """The piece of these *nodes*; *cut* None cuts each edge."""
         ...
 
@@ -172,20 +186,21 @@ class OpenModel:
     def __exit__(self, *_: object) -> None:
         self._session.close()
 
-    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Instance:
+    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Piece:
         """The piece of these *nodes*; *cut* None cuts each edge."""
-        return self._asked({"nodes": list(nodes), "cut": None if cut is None else list(cut)})
+        answer = self._asked({"nodes": list(nodes), "cut": None if cut is None else list(cut)})
+        return Piece(decode_instance(answer["document"]), tuple(map(float, answer["noise"])))
 
     def node(self, number: int) -> Instance:
         """One node alone, for a test like any other."""
-        return self._asked({"node": number})
+        return decode_instance(self._asked({"node": number})["document"])
 
-    def _asked(self, task: dict[str, Any]) -> Instance:
+    def _asked(self, task: dict[str, Any]) -> dict[str, Any]:
         event = self._session.ask(task)
         if not isinstance(event, Done):
             why = event.detail if isinstance(event, Lost) else event.failure["message"]
             raise EnvironmentBroken(f"the model cannot be cut: {why}")
-        return decode_instance(event.result["document"])
+        return event.result
 
 
 def _refused(path: Path, event: Broken | Lost) -> UserError | EnvironmentBroken:
@@ -305,7 +320,7 @@ class Runner(Protocol):
 
     compiler: str
 
-    def measured(self, instance: Instance) -> Measured:
+    def measured(self, piece: Piece) -> Measured:
         """What the compiler makes of a piece, and of each of its outputs; no outputs if it gives none."""
         ...
 
@@ -328,16 +343,16 @@ class OnCompiler:
     def __exit__(self, *_: object) -> None:
         self._runner.close()
 
-    def measured(self, instance: Instance) -> Measured:
+    def measured(self, piece: Piece) -> Measured:
         """What the compiler makes of a piece, and of each of its outputs; no outputs if it gives none."""
-        return self._measured(self._run(instance))
+        return self._measured(self._run(piece.instance), piece.noise)
 
     def judged(self, instance: Instance) -> tuple[Found, Found]:
         """What the compiler makes of a test like any other: by its verdict, and by the errors of its outputs."""
         outcome = self._run(instance)
         return self._found(outcome), self._measured(outcome)[0]
 
-    def _measured(self, outcome: TestOutcome) -> Measured:
+    def _measured(self, outcome: TestOutcome, noise: Sequence[float] = ()) -> Measured:
         kept = outcome.judgement.detail.get("kept")
         if outcome.judgement.verdict is Verdict.PASS and kept is None:
             return Found(State.UNTESTED, _NOTHING_RUNS), ()
@@ -348,8 +363,9 @@ class OnCompiler:
             return Found(State.WRONG, f"{len(actual)} outputs, not {len(expected)}") if actual else Found(
                 State.UNTESTED, "no bundle holds it"
             ), ()
-        outputs = [compared(one, other) for one, other in zip(expected, actual, strict=True)]
-        return max(outputs, key=lambda each: each.error or 0.0, default=Found(State.RIGHT)), outputs
+        noises = noise or [0.0] * len(expected)
+        outputs = [compared(*three) for three in zip(expected, actual, noises, strict=True)]
+        return max(outputs, key=lambda each: (each.state is State.WRONG, each.error or 0.0), default=Found(State.RIGHT)), outputs
 
     def _run(self, instance: Instance) -> TestOutcome:
         case = TestCase(instance, InputForm.RUNTIME.value, _KEY, 0)
@@ -371,36 +387,12 @@ _STATES = {
 }  # fmt: skip
 
 
-def compared(expected: Any, actual: Any) -> Found:
-    """Whether a value is right, with its largest error, relative to the largest finite element of the true value.
+def compared(expected: Any, actual: Any, noise: float = 0.0) -> Found:
+    """Whether a value is right, with its error; *noise* is the error by which rounding alone moves the true value.
 
-    The error is infinite if shape or dtype differ. Integers and truth values are equal or not; NaN equals NaN, and an infinity itself.
+    Integers and truth values are equal, unless rounding moves them.
     """
-    error = _error_of(expected, actual)
-    allowed = _ALLOWED.get(str(as_array(expected).dtype), ALLOWED) if is_array(expected) else ALLOWED
-    return Found(State.WRONG if error > allowed else State.RIGHT, "", error)
-
-
-def _error_of(expected: Any, actual: Any) -> float:
-    if not is_array(expected) or not is_array(actual):
-        return 0.0 if expected is None and actual is None else np.inf
-    one, other = as_array(expected), as_array(actual)
-    if one.shape != other.shape or one.dtype != other.dtype:
-        return np.inf
-    if one.dtype.kind in "iubOSU":
-        return 0.0 if bool((one == other).all()) else np.inf
-    wide = np.complex128 if one.dtype.kind == "c" else np.float64
-    true, given = one.astype(wide).reshape(-1), other.astype(wide).reshape(-1)
-    finite: Array = np.isfinite(true)
-    if not bool((finite == np.isfinite(given)).all()) or not _same_beyond(true[~finite], given[~finite]):
-        return np.inf
-    if not bool(finite.any()):
-        return 0.0
-    size = float(np.abs(true[finite]).max())
-    error = float(np.abs(true[finite] - given[finite]).max())
-    return error / size if size else (0.0 if not error else np.inf)
-
-
-def _same_beyond(one: Array, other: Array) -> bool:
-    """Whether infinities are the same, and NaN is where NaN is."""
-    return bool(((one == other) | (np.isnan(one) & np.isnan(other))).all())
+    error = error_of(expected, actual)
+    kind = as_array(expected).dtype if is_array(expected) else None
+    allowed = 0.0 if kind is not None and kind.kind in "iub" else _ALLOWED.get(str(kind), ALLOWED)
+    return Found(State.WRONG if error > max(allowed, _ABOVE_NOISE * noise) else State.RIGHT, "", error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from opera.extensions.models.check import _NOTHING_RUNS, Found, Measured, ModelCheck, Node, State
+from opera.extensions.models.check import _NOTHING_RUNS, Found, Measured, ModelCheck, Node, Piece, State
 from opera.instance import Instance, Kind
 
 PIECE = Instance("onnx", "model.small", Kind.GRAPH)
@@ -13,8 +13,8 @@ PIECE = Instance("onnx", "model.small", Kind.GRAPH)
 class Model:
     nodes: Sequence[Node] = tuple(Node(place, "", "ai.onnx.Relu", (f"v{place}",), (f"v{place + 1}",), "") for place in range(20))
 
-    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Instance:
-        return PIECE
+    def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Piece:
+        return Piece(PIECE)
 
     def node(self, number: int) -> Instance:
         return PIECE
@@ -23,7 +23,7 @@ class Model:
 class Builder:
     compiler = "builder"
 
-    def measured(self, instance: Instance) -> Measured:
+    def measured(self, piece: Piece) -> Measured:
         return Found(State.UNTESTED, _NOTHING_RUNS), ()
 
     def judged(self, instance: Instance) -> tuple[Found, Found]:

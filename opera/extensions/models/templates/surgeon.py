@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from opera.arrays import as_array, is_array
+from opera.extensions.models.error import error_of
 from opera.instrumentation import onnx as recorder
 from opera.workers.child import Stages
 from opera.workers.protocol import Message
@@ -26,6 +27,10 @@ MOST_BYTES = 2**30
 """Largest model with its weights: ONNX's own format ends at 2 GiB, and a piece holds weights and values."""
 _GROUP = 256 * 2**20
 """Bytes of intermediate values that one run of the model hands out."""
+_NUDGE = 3e-6
+"""By how much the inputs are moved, up and down, to see what rounding does to the model: as much as compilers differ in float32."""
+MOST_NOISE = 1.0
+"""Where rounding moves a value by more, it is no result: the true value itself is unknown."""
 _SMALL = 1
 """Highest rank of integers that a converter may need as constants: shapes, axes, sizes."""
 _OF_SHAPES = ("Shape", "Size")
@@ -58,6 +63,11 @@ class Surgeon:
         """Runs the model once; tells its nodes, and which of them can be cut out."""
         known = {**self._feeds, **{name: onnx.numpy_helper.to_array(each) for name, each in self._weights.items()}}
         self._known = {**known, **_values(self._model, self._feeds)}
+        self._noise = dict[str, float]()
+        for amount in (_NUDGE, -_NUDGE):
+            moved = _values(self._model, {name: _nudged(value, amount) for name, value in self._feeds.items()})
+            errors = {name: min(error_of(self._known[name], value), MOST_NOISE) for name, value in moved.items()}
+            self._noise = {name: max(error, self._noise.get(name, 0.0)) for name, error in errors.items()}
         self._fixed = _independent(self._nodes, set(self._feeds))
         return {
             "versions": {"onnx": str(onnx.__version__)},
@@ -75,14 +85,15 @@ class Surgeon:
         }
 
     def handle(self, task: Message, stages: Stages) -> Message:
-        """The document of a piece, with the names of its outputs."""
+        """The document of a piece, with the noise of each output where edges are whole."""
         stages.enter("cut")
         if "node" in task:
             model, inputs, outputs, names = self._piece([int(task["node"])], None, bake=False)
-            return {"document": recorder.node_document(model, inputs, outputs), "outputs": names}
+            return {"document": recorder.node_document(model, inputs, outputs)}
         cut = None if task["cut"] is None else set(task["cut"])
         model, inputs, outputs, names = self._piece([int(each) for each in task["nodes"]], cut, bake=True)
-        return {"document": recorder.graph_document(model, f"model.{self._path.stem}", inputs, outputs), "outputs": names}
+        noise = [] if cut is None else [self._noise.get(name, 0.0) for name in names]
+        return {"document": recorder.graph_document(model, f"model.{self._path.stem}", inputs, outputs), "noise": noise}
 
     def _why_not(self, node: Any) -> str:
         """Why a node has no piece of its own; empty where it has one."""
@@ -282,6 +293,15 @@ def _from_runtime(runtime: Any, model: Any, feeds: Mapping[str, Any], names: Seq
         session = runtime.InferenceSession(copy.SerializeToString(), options, providers=["CPUExecutionProvider"])
         found.update(zip(group, session.run(list(group), dict(feeds)), strict=True))
     return found
+
+
+def _nudged(value: Any, amount: float) -> Any:
+    """*value* with every second floating number larger by a share of *amount*, and the others smaller."""
+    array = as_array(value)
+    if array.dtype.kind != "f":
+        return value
+    signs = np.where(np.arange(array.size) % 2, 1.0, -1.0).reshape(array.shape)
+    return (array * (1 + amount * signs)).astype(array.dtype)
 
 
 def _groups(model: Any, names: Sequence[str]) -> Iterator[list[str]]:
