@@ -97,8 +97,10 @@ def symptom_words(verdict: Verdict, detail: Detail) -> str:
     """The symptom in plain words, e.g. `wrong shape` or `crash`."""
     if verdict is not Verdict.INCONSISTENT:
         return SEVERITY.get(verdict, (verdict.value,))[0]
-    kind = str(detail.get("difference", {}).get("kind"))
-    return _WRONG.get(kind, f"wrong {one_line(kind, 40)}")
+    difference = detail.get("difference", {})
+    kind = str(difference.get("kind"))
+    words = _WRONG.get(kind, f"wrong {one_line(kind, 40)}")
+    return f"states a {words}" if difference.get("stated") else words
 
 
 _WIDTH = 90

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -26,8 +26,9 @@ from opera.instance.kinds import Kind
 from opera.models.forms import InputForm, ModelForm
 from opera.oracles.compare import Policy, as_stated, compare
 from opera.oracles.fingerprint import NO_NOISE, symptom_of
-from opera.oracles.verdict import Verdict
+from opera.oracles.verdict import Detail, Verdict
 from opera.report.terminal import accepted_line, meaning_of
+from opera.report.words import symptom_words
 from opera.workers.child import Stages
 from opera.workers.process import Done
 
@@ -184,3 +185,9 @@ def test_reports_say_same_signature_and_not_same_result() -> None:
     assert meaning_of(Verdict.PASS, 3, {SAME_SIGNATURE: 2}) == Verdict.PASS.meaning
     assert meaning_of(Verdict.CRASH, 3, {SAME_SIGNATURE: 3}) == Verdict.CRASH.meaning
     assert "only the signature was compared" in accepted_line(3, SAME_SIGNATURE)
+
+
+def test_a_title_says_that_the_compiled_model_only_states_it() -> None:
+    facts = {"kind": "shape", "output": 0, "expected": "[3, 3]", "actual": "[6, 3]"}
+    assert symptom_words(Verdict.INCONSISTENT, cast(Detail, {"difference": facts})) == "wrong shape"
+    assert symptom_words(Verdict.INCONSISTENT, cast(Detail, {"difference": {**facts, "stated": True}})) == "states a wrong shape"
