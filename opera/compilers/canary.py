@@ -8,7 +8,7 @@ the module that holds one must not import the library.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import numpy as np
@@ -74,6 +74,12 @@ def format_of(verdict: Verdict, detail: Detail) -> str | None:
     share = difference.get("share")
     bits = _ROWS - round(share * _ROWS) if difference["kind"] == "values" and isinstance(share, float) else None
     return next((name for name, each in _MANTISSAS.items() if each == bits), None)
+
+
+def least_precise(formats: Iterable[str | None]) -> str | None:
+    """The least precise of *formats*, as `format_of` says them; None if one is unknown."""
+    found = list(formats)
+    return min((name for name in found if name), key=lambda name: (_MANTISSAS[name], name), default=None) if all(found) else None
 
 
 def is_enough(found: str | None, declared: str) -> bool:

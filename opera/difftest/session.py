@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from opera.compilers.adapter import Fork, Route
-from opera.compilers.canary import canaries, format_of, is_enough
+from opera.compilers.canary import canaries, format_of, is_enough, least_precise
 from opera.compilers.registry import choose_route, plugin
 from opera.config import Config
 from opera.difftest.judge import Judgement, headline, needs_review
@@ -48,6 +48,7 @@ class SubjectSession:
                 f" {self.route.name}; leave --opset out, or use --frontend onnx"
             )
         self._settings = settings
+        self.products: str | None = None
         self._own_settings = config.digest(settings.compiler)
         self._interrupted: Callable[[], bool] = lambda: False
         environment = dict(self.route.environment)
@@ -92,6 +93,7 @@ class SubjectSession:
                 raise EnvironmentBroken(f"{self.route.library} fails on the canary model: {why}; run `opera doctor`")
             if fault is not None:
                 raise EnvironmentBroken(f"{self._settings.compiler} {fault}; no campaign starts on a broken adapter, so run `opera doctor`")
+        self.products = products_of(judgements)
         if self.pool.infos[WorkerKind.LIBRARY]["forkable"]:
             self.pool.set_warmup(WorkerKind.LIBRARY_FRESH, asked[WorkerKind.LIBRARY])
         else:
@@ -188,6 +190,13 @@ def canary_tests(route: Route, subject: str, seed: int) -> tuple[DiffTest, tuple
     )
     steps = DiffTest(subject, route.artefact, (route.frontend, route.name), documents.__getitem__, confirm=False, reviewed=_never)
     return steps, tests
+
+
+def products_of(judgements: Sequence[Judgement]) -> str | None:
+    """The format in which products of float32 were computed, by the *judgements* on a library's canaries; None if they do not say it."""
+    if len(judgements) == 1 or any(each.reason is not None for each in judgements):
+        return None
+    return least_precise(format_of(each.verdict, each.detail) for each in judgements)
 
 
 def canary_fault(compiler: str, declared: str, test: Test, judgement: Judgement) -> str | None:

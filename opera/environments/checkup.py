@@ -15,10 +15,10 @@ from packaging.requirements import Requirement
 from opera.compilers.adapter import Adapter, Route
 from opera.compilers.registry import Plugin
 from opera.config import Config
-from opera.difftest.judge import headline
+from opera.difftest.judge import Judgement, headline
 from opera.difftest.messages import to_json
 from opera.difftest.protocol import TestState
-from opera.difftest.session import canary_fault, canary_tests
+from opera.difftest.session import canary_fault, canary_tests, products_of
 from opera.difftest.specs import compiler_spec, library_spec
 from opera.environments.inventory import Inventory, Lack, clashes, inventory, lacks, wanted
 from opera.environments.pinned import described, is_required, made_as, needs_of, own_only, requirements_of
@@ -404,7 +404,7 @@ class Checkup:
         made = library.made[route.artefact, route.rejects]
         assert not isinstance(made, str)
         difftest, tests = canary_tests(route, f"{name}/{route.frontend}", _SEED)
-        imported, compared = str(ready.info["imported"]), True
+        imported, judgements = str(ready.info["imported"]), list[Judgement]()
         for test, state in zip(tests, made, strict=True):
             event = worker.ask(to_json(difftest.ask(state).request))
             judgement = difftest.answered(replace(state, worker=WorkerKind.COMPILER_FRESH), event)
@@ -414,9 +414,9 @@ class Checkup:
             if fault is not None:
                 reason = of_lost(name, fault, adapter.packages, held)
                 return Check(name, route, State.BROKEN, reason, python=held.python, imported=imported), not isinstance(event, Lost)
-            compared = compared and judgement.reason is None
+            judgements.append(judgement)
         version, rest = _split(ready.info["versions"])
-        products = {"products": adapter.precision} if compared and len(tests) > 1 else {}
+        products = {} if (computed := products_of(judgements)) is None else {"products": computed}
         settings = {**rest, **products, **{f"library {key}": value for key, value in library.versions.items()}}
         remarks = (*library.remarks, *_remarks(name, ready))
         return Check(name, route, State.PASS, "", version, settings, held.python, imported, remarks=remarks), True

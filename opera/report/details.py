@@ -291,7 +291,8 @@ def version_rows(campaign: Campaign | None) -> tuple[NamedText, ...]:
     """Versions and pinned settings of both sides of a campaign."""
     if campaign is None:
         return (NamedText("versions", "the workspace has no campaign of this test"),)
-    sides = [campaign.versions.get(side) for side in ("library", "compiler")]
+    products = {name: value for name, value in campaign.versions.items() if name == "products"}
+    sides = [*(campaign.versions.get(side) for side in ("library", "compiler")), products]
     named = [cast("Mapping[str, Any]", side) for side in sides if isinstance(side, Mapping)]
     return tuple(dict.fromkeys(NamedText(one_line(name), one_line(str(value))) for side in named for name, value in side.items()))
 

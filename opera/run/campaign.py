@@ -276,9 +276,9 @@ class _Campaign:
             "comparison": COMPARISON,
             "review": identity.review,
         }
-        campaign = self._campaigns.begin(
-            self._settings.campaign(versions), self._settings.compiler, self._settings.frontend, self._settings.selection(), versions
-        )
+        key, products = self._settings.campaign(versions), {} if self._workers.products is None else {"products": self._workers.products}
+        selection = self._settings.selection()
+        campaign = self._campaigns.begin(key, self._settings.compiler, self._settings.frontend, selection, {**versions, **products})
         self._earlier = Earlier(self._campaigns, identity, self._workspace.cache)
         self._known = {fingerprint: frozenset(instances) for fingerprint, instances in campaign.known.items()}
         todo: Iterable[Test]
@@ -291,7 +291,9 @@ class _Campaign:
             self._found.add(str(result.fingerprint))
             self._note_new(result)
             self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
-        self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._new))
+        self._watch.began(
+            campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._new), campaign.versions.get("products")
+        )
         cache = Cache(self._campaigns.kept)
         self._writer = _ResultWriter(self._campaigns, cache, campaign.id)
         try:

@@ -18,7 +18,7 @@ _LOOK = 0.1
 class ProgressListener(Protocol):
     """Is told how a campaign goes, to tell a person."""
 
-    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int, products: str | None) -> None:
         """The plan stands: it has *total* tests.
 
         Args:
@@ -26,6 +26,7 @@ class ProgressListener(Protocol):
             total: Number of tests.
             verdicts: Verdicts of the tests that have results already.
             new_findings: Those that earlier parts of the campaign found.
+            products: Format in which the compiler computed products of float32 when the campaign began; None if nothing says it.
         """
         ...
 
@@ -53,10 +54,10 @@ class Watch:
         self._complete = False
         self._stopped_by: str | None = None
 
-    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int, products: str | None) -> None:
         """The plan stands; *verdicts* and *new_findings* are those of the earlier parts of the campaign."""
         self._status.began(campaign, total, verdicts, new_findings)
-        self._progress.began(campaign, total, verdicts, new_findings)
+        self._progress.began(campaign, total, verdicts, new_findings, products)
 
     def result(self, result: StoredResult, api: str, call: str | None) -> None:
         """A test has its result; *call* is its call, readable, if it is a new finding."""

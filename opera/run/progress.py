@@ -170,14 +170,15 @@ class CampaignProgress:
         self._started = self._shown = time.monotonic()
         self._live: Live | None = None
 
-    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int, products: str | None) -> None:
         self._verdicts.update(verdicts)
         done = sum(verdicts.values())
         self._total, self._done, self._before, self._findings = total, done, done, new_findings
         self._started = self._shown = time.monotonic()
         again = f", {done} of them done before" if done else ""
+        computed = "" if products is None else f", products in {products}"
         doing(None)
-        self._say(f"campaign {campaign}: {self._subject}, {total} tests{again}")
+        self._say(f"campaign {campaign}: {self._subject}, {total} tests{again}{computed}")
         if self._live_wanted:
             from rich.live import Live
 

@@ -112,6 +112,7 @@ class Versions(TypedDict, total=False):
     adapter: int
     comparison: int
     review: int
+    products: Name
 
 
 class Row(msgspec.Struct, frozen=True, array_like=True):

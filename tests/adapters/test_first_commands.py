@@ -34,6 +34,8 @@ def test_the_sample_corpus_shows_a_bug_and_the_command_that_comes_next(tmp_path:
     listed = re.findall(r"^  (opera \S+)", said, re.MULTILINE)
     assert listed == ["opera triage", "opera report", "opera reproduce", "opera --help"]
     assert opera(tmp_path, *run[:1], *run[2:], "--json").json["executed"] == first.json["executed"], "the same campaign, complete"
+    shown = opera(tmp_path, "show", "--json", opera(tmp_path, "report", "--json").json["findings"][0]["id"]).json
+    assert shown["versions"]["products"] == "float32", "the precision is kept with the campaign"
 
 
 def test_a_campaign_that_was_stopped_is_continued_by_the_command_that_began_it(tmp_path: Path) -> None:
@@ -46,7 +48,9 @@ def test_a_campaign_that_was_stopped_is_continued_by_the_command_that_began_it(t
 
 def test_a_campaign_without_a_finding_has_a_next_command_too(tmp_path: Path) -> None:
     run = ("run", "--samples", "--compiler", "onnxruntime", "--frontend", "onnx", "-k", "transpose or gather")
-    assert opera(tmp_path, *run).code == 0
+    ran = opera(tmp_path, *run)
+    assert ran.code == 0
+    assert re.search(r"^campaign \w+: onnxruntime/onnx, \d+ tests, products in float32$", ran.stderr, re.MULTILINE)
     said = opera(tmp_path)
     assert said.code == 0
     assert re.findall(r"^  (opera \S+)", said.stdout, re.MULTILINE) == ["opera matrix", "opera --help"]

@@ -13,7 +13,7 @@ import pytest
 from opera.compilers.adapter import Route
 from opera.compilers.canary import ONNX, TENSORFLOW, canaries, format_of, is_enough
 from opera.difftest.judge import Judgement
-from opera.difftest.session import canary_fault, canary_tests
+from opera.difftest.session import canary_fault, canary_tests, products_of
 from opera.instance import Instance, Tensor
 from opera.oracles.compare import Policy, compare
 from opera.oracles.verdict import Detail, Stage, Verdict
@@ -88,6 +88,20 @@ def test_less_than_declared_is_said_in_one_sentence() -> None:
     assert str(canary_fault("own", "bfloat16", test, broken)).startswith(
         "fails on the canary model (inconsistent: values: expected 1, got 0"
     )
+
+
+def test_a_compiler_is_as_precise_as_its_least_precise_product() -> None:
+    def judged(bits: int) -> Judgement:
+        facts = {"kind": "values", "output": 0, "expected": "1", "actual": "0", "share": (23 - bits) / 23}
+        return Judgement(Verdict.INCONSISTENT, Stage.COMPARE, detail=cast(Detail, {"difference": facts}))
+
+    exact = Judgement(Verdict.PASS, Stage.COMPARE)
+    assert products_of([exact, exact]) == "float32"
+    assert products_of([exact, judged(10)]) == "TF32"
+    assert products_of([judged(7), judged(10)]) == "bfloat16"
+    assert products_of([exact, judged(5)]) is None, "no format explains it"
+    assert products_of([exact, replace(exact, reason="same-signature")]) is None, "nothing was compared"
+    assert products_of([exact]) is None, "one canary is an addition, which says nothing of products"
 
 
 @pytest.mark.parametrize("library", ["onnx", "pytorch", "keras", "tensorflow"])

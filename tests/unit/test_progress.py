@@ -21,7 +21,7 @@ def test_the_last_columns_stay_free_so_that_an_echoed_interrupt_begins_no_line(m
 
     monkeypatch.setattr(progress, "terminal", terminal)
     table = progress.CampaignProgress("onnxruntime/onnx", ".opera", live=True)
-    table.began("0221ebd3e2c4", 7_177, {"pass": 1_751, "crash": 8, "inconsistent": 1, "unsupported": 304, "undefined": 2}, 1)
+    table.began("0221ebd3e2c4", 7_177, {"pass": 1_751, "crash": 8, "inconsistent": 1, "unsupported": 304, "undefined": 2}, 1, "float32")
     monkeypatch.setattr(progress, "_LIVE_INTERVAL", 0.0)
     table.tick([("compiler", "torch.nn.functional." + "x" * 100, "optimize")] * 4)
     lines = re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", written.getvalue()).replace("\r", "").splitlines()
