@@ -36,7 +36,6 @@ SECTIONS = {
     "Corpora": {
         "export": ("opera.cli.export", "Write a corpus, or a ranking, to a file."),
         "import": ("opera.cli.import_", "Add the instances of files, or of another workspace."),
-        "replay": ("opera.cli.replay", "Call recorded instances again in their own library."),
     },
     "Settings": {
         "config": ("opera.cli.config", "Show settings and their origins."),

@@ -291,9 +291,7 @@ class _Campaign:
             self._found.add(str(result.fingerprint))
             self._note_new(result)
             self._lowered[str(result.fingerprint)] += LOWEST_LEVEL in result.detail
-        self._watch.began(
-            campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._new), campaign.versions.get("products")
-        )
+        self._watch.began(campaign.id, planned, self._campaigns.verdicts(campaign.id), len(self._new), campaign.versions.get("products"))
         cache = Cache(self._campaigns.kept)
         self._writer = _ResultWriter(self._campaigns, cache, campaign.id)
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import contextlib
+import importlib.util
 import os
 import subprocess
 import sys
@@ -17,8 +18,6 @@ import commands
 from commands import Outcome
 from fake.pool import LocalPool
 
-from opera.corpus import replay
-from opera.difftest import session
 from opera.instance import Instance, Occurrence
 from opera.store import Campaigns, Corpus, StoredResult
 from opera.store.database import open_workspace
@@ -27,6 +26,8 @@ SITE = Path(__file__).with_name("site")
 sys.path.append(str(SITE))
 instance: Callable[..., Instance] = importlib.import_module("opera_fake.canary").instance
 sys.path.remove(str(SITE))  # what is registered there shall be seen only by those who ask for it
+POOLED = ["opera.difftest.session", *(["opera.extensions.replay.calls"] if importlib.util.find_spec("opera.extensions.replay") else [])]
+"""Modules whose commands start workers."""
 PATIENCE = 60.0
 """Seconds after which a test gives up on something that should have happened."""
 GENTLE = frozenset({
@@ -98,7 +99,9 @@ class Lab:
     def opera(self, *arguments: str, module: str = "opera", variables: Mapping[str, str] | None = None) -> Outcome:
         """Runs `python -m MODULE` on the workspace, in this process; campaigns and replays have workers that have no processes."""
         assert self._behaviours <= GENTLE, f"only processes survive {sorted(self._behaviours - GENTLE)}: use run_in_processes"
-        with mock.patch.object(session, "WorkerPool", LocalPool), mock.patch.object(replay, "WorkerPool", LocalPool):
+        with contextlib.ExitStack() as patches:
+            for each in POOLED:
+                patches.enter_context(mock.patch(f"{each}.WorkerPool", LocalPool))
             return commands.run(*arguments, folder=self.folder, module=module, variables={**self._variables(), **(variables or {})})
 
     def run(self, *arguments: str, compiler: str = "fake", jobs: int = 2) -> Outcome:

@@ -16,7 +16,7 @@ from opera.instance import Outcome as Recorded
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
-SAMPLES = Path(__file__).parents[2] / "corpora" / "samples"
+SAMPLES = Path(__file__).parents[3] / "corpora" / "samples"
 
 
 def replay(lab: Lab, *arguments: str) -> Outcome:

@@ -13,9 +13,9 @@ from opera.cli.names import LIBRARY, SOURCE
 from opera.cli.options import JOBS, Count, Duration, Size, common
 from opera.config import load_config
 from opera.console import doing, echo, one_line, plural, print_json, print_table
-from opera.corpus.replay import Caller, Replay, ReplayMismatch, Share
 from opera.corpus.selection import Chosen, Selection, choose
 from opera.errors import Exit
+from opera.extensions.replay.calls import Caller, Replay, ReplayMismatch, Share
 from opera.instance import Outcome
 from opera.store import Corpus, Workspace, queries
 from opera.store.database import open_workspace
