@@ -533,10 +533,12 @@ def test_no_test_ends_differently_under_the_recorder(hard: Hard) -> None:
     assert len(hard.outcomes[1]) > 40
 
 
+@pytest.mark.slow
 def test_modes_of_a_test_see_what_they_see_without_the_recorder(hard: Hard) -> None:
     assert hard.modes[0] == hard.modes[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("api", "reason"),
     [
@@ -561,6 +563,7 @@ def test_what_a_test_does_to_itself_is_dropped_with_a_reason(hard: Hard, api: st
     assert hard.dropped.get((api, reason))
 
 
+@pytest.mark.slow
 def test_the_calls_around_what_was_dropped_are_recorded(hard: Hard) -> None:
     assert values(hard.seen["test_rude_objects"].of("torch.sum"))["dim"] == 1
     assert "torch.asinh" in hard.seen["test_rude_objects"].apis
@@ -568,15 +571,18 @@ def test_the_calls_around_what_was_dropped_are_recorded(hard: Hard) -> None:
     assert "torch.reshape" in hard.seen["test_unhashable_default"].apis
 
 
+@pytest.mark.slow
 def test_calls_in_threads_are_recorded(hard: Hard) -> None:
     assert "torch.arccos" in hard.seen["test_threads"].apis
 
 
+@pytest.mark.slow
 def test_a_huge_view_is_recorded_without_being_copied(hard: Hard) -> None:
     view = values(hard.seen["test_10_gigabytes"].of("torch.Tensor.t"))["input"]
     assert (view.shape, view.data) == ((16_000, 16_000), None)
 
 
+@pytest.mark.slow
 def test_a_flood_is_cut_and_counted_and_what_follows_it_is_recorded(hard: Hard) -> None:
     documents = hard.seen["test_flood"].documents
     apis = Counter(document["api"] for document in documents)
@@ -586,11 +592,13 @@ def test_a_flood_is_cut_and_counted_and_what_follows_it_is_recorded(hard: Hard) 
     assert hard.dropped["*", "flood"] >= 10_000 - 256 + 4 * (400 - 256)
 
 
+@pytest.mark.slow
 def test_values_that_change_behind_the_library_are_looked_at_again(hard: Hard) -> None:
     documents = [document for document in hard.seen["test_writing_behind_its_back"].documents if document["api"] == "torch.erf"]
     assert [decode_instance(document).call[0].value.constraint.low for document in documents] == [0.0, -7.0]
 
 
+@pytest.mark.slow
 def test_an_instance_names_ten_tests_and_sums_up_the_others(hard: Hard) -> None:
     documents = hard.seen["test_many[0]"].documents
     assert "torch.logit" in [document["api"] for document in documents]

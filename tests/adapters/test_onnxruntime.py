@@ -11,6 +11,8 @@ from opera.instance import DType, Occurrence
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
+pytestmark = pytest.mark.slow
+
 INSTANCES = (
     torch_call("torch.mul", tensor([1, 2], "int16"), tensor(3, "complex64")),
     torch_call("torch.zeros_like", counting(2), dtype=DType("complex64")),

@@ -6,7 +6,7 @@ unsupported, under the reason that its adapter gives. These compilers are instal
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +43,11 @@ SLOW = ("iree", "tvm")
 """Compilers that take long for a model: a quick run gives them few instances."""
 WRONG = ("tvm", "openvino")
 CONVERTERS = {"tvm": ("IsInf", "IsInf._impl_v10"), "onnxruntime": ("ReduceMax", "ReduceMax 20+")}
+
+
+def quickly(compilers: Iterable[str]) -> list[Any]:
+    """Parameters of *compilers*; IREE, which `test_iree.py` runs too, is for the slow tests."""
+    return [pytest.param(each, marks=[pytest.mark.slow] * (each == "iree")) for each in compilers]
 
 
 @pytest.fixture(scope="module")
@@ -82,15 +87,16 @@ def on_onnx(onnx_workspace: Path, tmp_path_factory: pytest.TempPathFactory) -> C
     return get
 
 
-@pytest.mark.parametrize("compiler", DECLINED)
+@pytest.mark.parametrize("compiler", quickly(DECLINED))
 def test_onnx_operators_that_everyone_supports_pass(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
     found = on_onnx(compiler).of(EVERYWHERE)
     assert {result.verdict.value for result in found} <= {"pass", "unsupported"}
     assert sum(result.verdict.value == "pass" for result in found) >= (6 if compiler in SLOW else 12)
 
 
-@pytest.mark.parametrize(("compiler", "operator"), DECLINED.items())
-def test_what_a_compiler_declines_is_unsupported_and_no_finding(on_onnx: Callable[[str], Campaign], compiler: str, operator: str) -> None:
+@pytest.mark.parametrize("compiler", quickly(DECLINED))
+def test_what_a_compiler_declines_is_unsupported_and_no_finding(on_onnx: Callable[[str], Campaign], compiler: str) -> None:
+    operator = DECLINED[compiler]
     found = on_onnx(compiler).of(operator)
     assert len(found) >= 2
     assert {result.verdict.value for result in found} == {"unsupported"}
@@ -124,15 +130,16 @@ def test_nobody_is_at_fault_on_tvm(tmp_path: Path) -> None:
     assert run(filled(tmp_path, innocent), "tvm", "onnx", []).failures_of(innocent) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("compiler", "route"),
     [
-        pytest.param("tvm", "exported-program", marks=pytest.mark.slow),
-        pytest.param("tvm", "fx", marks=pytest.mark.slow),
-        pytest.param("openvino", "exported-program", marks=pytest.mark.slow),
-        pytest.param("openvino", "torchscript", marks=pytest.mark.slow),
-        pytest.param("onnxruntime", "onnx", marks=pytest.mark.slow),
-        pytest.param("inductor", "dynamo", marks=pytest.mark.slow),
+        ("tvm", "exported-program"),
+        ("tvm", "fx"),
+        ("openvino", "exported-program"),
+        ("openvino", "torchscript"),
+        ("onnxruntime", "onnx"),
+        ("inductor", "dynamo"),
     ],
 )
 def test_pytorch_operators_pass_and_nobody_is_at_fault(pytorch_workspace: Path, tmp_path: Path, compiler: str, route: str) -> None:

@@ -8,11 +8,14 @@ from typing import Any
 
 import commands
 import numpy as np
+import pytest
 from instances import node, tensor
 
 from opera.instance import Occurrence, decode_instance
 from opera.store import Corpus
 from opera.store.database import open_workspace
+
+pytestmark = pytest.mark.slow
 
 FAILING = node(
     "MaxPool", 22, {"ceil_mode": 1, "kernel_shape": [1, 1], "strides": [2, 2]}, X=tensor(np.arange(32).reshape(1, 2, 4, 4))

@@ -99,7 +99,8 @@ def outcome(instance: Instance, make: Callable[[Any], str]) -> str:
             return re.sub(r"\b0x[0-9a-f]+", "0x", f"{type(error)}: {error}")
 
 
-@pytest.mark.parametrize("make", [decomposed, *(pytest.param(each, marks=pytest.mark.slow) for each in (preserved, as_openvino, as_onnx))])
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [decomposed, preserved, as_openvino, as_onnx])
 def test_programs_are_the_same(make: Callable[[Any], str]) -> None:
     own: dict[Instance, str] = {}
     with torch_tables.without():

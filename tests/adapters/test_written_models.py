@@ -18,10 +18,10 @@ from tests.instances import keras_call, tensor, torch_call
 from tests.written import SAMPLES, compared, difference, instances_of, template_for
 
 QUICK = {"onnx": 60, "pytorch": 30, "keras": 4, "tensorflow": 20}
-"""Instances of each sample that the quick tests take; the slow ones take 2,000 of the library's tests."""
+"""Instances of each sample that the quick tests take (those of Keras are slow); the slow ones take 2,000 of the library's tests."""
 
 
-@pytest.mark.parametrize("library", QUICK)
+@pytest.mark.parametrize("library", [pytest.param(each, marks=[pytest.mark.slow] * (each == "keras")) for each in QUICK])
 def test_models_of_a_sample_are_written_as_they_are(library: str) -> None:
     rows = instances_of(SAMPLES / f"{library}.jsonl")
     chosen = rows[:: len(rows) // QUICK[library]]

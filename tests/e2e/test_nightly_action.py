@@ -202,6 +202,7 @@ def test_the_first_night_reports_all_failures_and_proposes_a_baseline(first: Nig
     assert first.report("known.toml").count("[[failure]]") == 1
 
 
+@pytest.mark.slow
 def test_with_the_baseline_the_job_passes_until_something_new_fails(lab: Lab, first: Night) -> None:
     (lab.folder / "known.toml").write_text(first.report("known.toml"), encoding="utf-8")
     second = night(lab, baseline="known.toml", build="tuesday's; $(touch broken)")
@@ -251,6 +252,7 @@ def test_a_name_that_is_none_ends_the_job_before_anything_is_installed(tmp_path:
     assert (made.failed, (tmp_path / "pip.log").exists()) == ("Check the inputs", False)
 
 
+@pytest.mark.slow
 def test_a_real_compiler_has_a_night(tmp_path: Path) -> None:
     made = Night(tmp_path)
     corpus = str(ROOT / "corpora" / "samples" / "onnx.jsonl")

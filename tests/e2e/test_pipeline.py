@@ -31,6 +31,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_campaign_finds_bugs_and_the_same_command_continues_it(place: Path) -> None:
     command = [
         "-m",
@@ -58,6 +59,7 @@ def test_a_campaign_finds_bugs_and_the_same_command_continues_it(place: Path) ->
     assert summary["findings"] == summary["new_findings"]
 
 
+@pytest.mark.slow
 def test_the_report_lists_what_was_found_and_the_page_stands_alone(place: Path) -> None:
     report = run("-m", "opera", "report", "--json", cwd=place)
     document = json.loads(report.stdout)
@@ -86,6 +88,7 @@ def test_the_report_lists_what_was_found_and_the_page_stands_alone(place: Path) 
     assert "http-equiv" in text or "http://" not in text
 
 
+@pytest.mark.slow
 def test_a_reproducer_needs_nothing_of_ours(place: Path) -> None:
     document = json.loads(run("-m", "opera", "report", "--json", cwd=place).stdout)
     finding = document["findings"][0]

@@ -33,6 +33,7 @@ def test_the_example_of_a_campaign_runs(tmp_path: Path) -> None:
     assert "tests of ai.onnx.Resize" in said
 
 
+@pytest.mark.slow
 def test_the_example_of_an_evaluation_runs() -> None:
     said = outcome(EVALUATION, ROOT)
     shares = {name: float(share) for name, share in re.findall(r"(\w+): APFD (0\.\d+)", said)}
