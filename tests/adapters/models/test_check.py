@@ -197,7 +197,7 @@ def test_a_real_bug_inside_of_a_network_is_named_and_becomes_an_instance(tmp_pat
     assert found.json["new_findings"] == 1
 
 
-@pytest.mark.parametrize("compiler", ["openvino", "tvm"])
+@pytest.mark.parametrize("compiler", ["openvino", pytest.param("tvm", marks=pytest.mark.slow)])
 def test_a_step_of_a_quantised_model_is_no_fault(tmp_path: Path, compiler: str) -> None:
     """Rounding to 256 steps makes a whole step of the last bit of a float, in a few of many thousand elements."""
     nodes, weights, value = [], [], "x"

@@ -66,6 +66,7 @@ EXPECTED = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_each_id_is_an_item_and_verdicts_are_outcomes(tmp_path: Path) -> None:
     found = run(tmp_path, "--opidiff-backend", "onnxruntime", "--opidiff-workspace", "ws")
     assert found.cases == EXPECTED, found.out

@@ -18,7 +18,7 @@ from opera.extensions.stablehlo.interpreter.element import Element, Float, conve
 from opera.extensions.stablehlo.types import element_type
 from tests.float_formats import FORMATS, Exact, Format
 
-PAIRS = 200
+PAIRS = 60
 """Pairs of codes that are drawn, beside those of special codes."""
 
 
