@@ -14,7 +14,9 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 JOBS   ?= 2
 WORKERS ?= 3
+# unit tests alone take two processes; beside the others one, which collects them once
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
+SPREAD ?= -n 2 --dist worksteal
 QUICK := $(BIN)/python -m pytest -m "not slow and not alone"
 
 # each part of the adapters' tests is one process, because what it imports takes seconds: TensorFlow, other libraries and compilers, extensions
@@ -45,7 +47,7 @@ tour: setup
 	$(BIN)/python scripts/demo.py --jobs $(JOBS) --tour --workspace .opera-tour
 
 test: lint
-	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) integration $(ADAPTERS) e2e types site unit
+	$(MAKE) --no-print-directory --output-sync=target --jobs $(WORKERS) SPREAD="-p no:xdist" integration $(ADAPTERS) e2e types site unit
 	$(MAKE) --no-print-directory alone
 
 lint: setup
@@ -64,7 +66,7 @@ site: docs
 	$(QUICK) tests/site
 
 unit: setup
-	$(QUICK) -n 2 --dist worksteal tests/unit
+	$(QUICK) $(SPREAD) tests/unit
 
 integration: setup
 	$(QUICK) $(SHARED) tests/integration

@@ -15,7 +15,7 @@ from opera.console import doing, echo, one_line, plural, print_json, print_table
 from opera.corpus.record import INSTANCES, record
 from opera.errors import Exit, NothingSelected, UserError
 from opera.extract import ExtractOptions, FailedShard, Progress, SourceSummary, libraries
-from opera.extract.description import RUNNERS
+from opera.extract.description import RUNNERS, describe
 from opera.extract.extraction import chosen_sources
 from opera.store import Corpus
 from opera.store.database import open_workspace
@@ -44,7 +44,10 @@ _output = heading("Output")
 )
 @_tests("--suite", type=_FOLDER, metavar="DIR", help="Test suite to run, a folder or one file. Implies --source suite.")
 @_tests("--scripts", type=_FOLDER, metavar="DIR", help="Folder of Python, unittest or pytest files to run. Implies --source scripts.")
-@_tests("--programs", type=_FOLDER, metavar="DIR", help="Folder of programs to read. Implies --source official.")
+@_tests(
+    "--programs", "--model", "programs", type=_FOLDER, metavar="PATH",
+    help="Program or model to read, or a folder of them. Implies the source that reads them.",
+)  # fmt: skip
 @_tests("--docstrings", is_flag=True, help="Run the examples in the library's documentation. The same as --source docstrings.")
 @_tests(
     "--only",
@@ -93,7 +96,7 @@ def command(
     """
     if suite is not None and scripts is not None:
         raise UserError("--suite and --scripts exclude each other; give one of them")
-    implied = {"suite": suite, "scripts": scripts, "official": programs, "docstrings": docstrings}
+    implied = {"suite": suite, "scripts": scripts, "docstrings": docstrings, **({_reader(library): programs} if programs else {})}
     named = [*sources, *(name for name, given in implied.items() if given)]
     given = {"root": programs, "constraints": constraints}
     paths = {name: str(path.resolve()) for name, path in given.items() if path is not None}
@@ -121,6 +124,14 @@ def command(
         why = "the reasons are above" if reasons else "what ran called none of its operators"
         raise NothingSelected(f"no {library} instance was recorded: {why}; check --only, --source and --option")
     return Exit.CLEAN
+
+
+def _reader(library: str) -> str:
+    """The source of *library* that reads programs or models; raises UserError if there is none."""
+    found = next((each.name for each in describe(library).sources if "root" in each.options), None)
+    if found is None:
+        raise UserError(f"no source of {library} reads programs or models; leave --programs out")
+    return found
 
 
 def _option(text: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from opera.models.sampling import nudged, sample
 from opera.models.template import LIBRARY_RAISED, Artefact, Invalid, Model, PythonSource, Reference
 from opera.templates.onnx.documentation import forbidden
 from opera.templates.onnx.operators import check_message, check_operator
-from opera.templates.onnx.opset import LATELY, lowest, restated
+from opera.templates.onnx.opset import LATELY, OLDER_OPERATOR, lowest, newest, restated
 from opera.templates.onnx.source import python_source
 from opera.templates.onnx.wide import NARROW, widened, with_wide_integers
 
@@ -36,7 +36,7 @@ class OnnxTemplate:
 
     library = "onnx"
     forkable = True
-    revision = 7
+    revision = 8
 
     def versions(self) -> Mapping[str, str]:
         return {"onnx": str(onnx.__version__)}
@@ -83,6 +83,8 @@ class OnnxModel:
             return Reference([self._value(value, "") for value in self._expected()], origin="declared")
         outputs = self._evaluate(self.proto)
         if not random:
+            if (newer := newest(self.proto)) is not None and not self._is_of_its_opset(outputs, newer):
+                raise Invalid(OLDER_OPERATOR)
             return Reference(outputs)
         other = self._evaluate(_reseeded(self.proto))
         return Reference(outputs, undefined=None if _same(outputs, other) else "nondeterministic")
@@ -167,10 +169,28 @@ class OnnxModel:
         kept = self.instance.context_value("outputs", [])
         return [value for place, value in enumerate(self.instance.expected or ()) if place >= len(kept) or kept[place]]
 
+    def _is_of_its_opset(self, outputs: Sequence[Any], newer: Any) -> bool:
+        """Whether *outputs* are what the operator gives at its own opset, as far as the same in the *newer* opset and its types show."""
+        if self._is_only_lately():
+            return False
+        declared = [entry.type.tensor_type.elem_type for entry in self.proto.graph.output]
+        if any(
+            is_array(value) and kind and as_array(value).dtype != helper.tensor_dtype_to_np_dtype(kind)
+            for kind, value in zip(declared, outputs, strict=True)
+        ):
+            return False
+        try:
+            return _same(outputs, self._evaluate(newer))
+        except Invalid:
+            return True
+
+    def _is_only_lately(self) -> bool:
+        operator = self.instance.operator
+        return operator in LATELY and LATELY[operator](self.instance, [as_array(each) for each in self._values])
+
     def _means_the_same(self, proto: Any) -> bool:
         """Whether a model at another opset is specified, and gives the outputs of this one, bit for bit."""
-        operator = self.instance.operator
-        if self._is_random() or (operator in LATELY and LATELY[operator](self.instance, [as_array(each) for each in self._values])):
+        if self._is_random() or self._is_only_lately():
             return False
         try:
             one, other = self._evaluate(self.proto), self._evaluate(proto)

@@ -280,6 +280,23 @@ def test_places_in_an_image_are_counted_by_column_where_the_model_asks_for_it() 
     assert reviewed("ai.onnx.MaxPool", [image], evaluated, (values + 1, columns), init=by_column) is None
 
 
+def test_all_channels_are_normalised_and_not_as_many_as_there_are_samples() -> None:
+    """ONNX's evaluator sums squares for as many channels as the batch has samples."""
+    image, settings = np.arange(1, 7, dtype="float32").reshape(1, 6, 1, 1), {"size": 3, "alpha": 0.3, "beta": 0.5, "bias": 1.0}
+    squares = np.array([1 + 4, 1 + 4 + 9, 4 + 9 + 16, 9 + 16 + 25, 16 + 25 + 36, 25 + 36]).reshape(1, 6, 1, 1)
+    right = image / (1 + 0.1 * squares) ** 0.5
+
+    def evaluated(numbers: Any) -> Any:
+        seen = squares * (np.arange(6) < 1).reshape(1, 6, 1, 1)
+        return (numbers / (1 + 0.1 * seen) ** 0.5).astype("float32")
+
+    assert reviewed("ai.onnx.LRN", [image], evaluated, right.astype("float32"), init=settings) == "disputed-reference"
+    for place in (0, 3, 5):
+        wrong = right.astype("float32")
+        wrong[0, place] *= 1.1
+        assert reviewed("ai.onnx.LRN", [image], evaluated, wrong, init=settings) is None, "the twin is a bug"
+
+
 def test_a_normalisation_in_single_precision_is_what_its_model_asks_for() -> None:
     def evaluated(_: Any) -> Any:
         return np.array([0.25, -0.212038972030832])

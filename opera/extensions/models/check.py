@@ -37,6 +37,8 @@ _ABOVE_NOISE = 4.0
 """By how much a wrong value has to exceed what rounding alone does to it: where models round to few steps, a step is no fault."""
 _NOTHING_RUNS = "the compiler builds here, and runs nothing: only the signature was compared"
 _SURGEON = "opera.extensions.models.templates.surgeon:Surgeon"
+_OPENING = "opera.extensions.models.templates.opened."
+"""What refuses a model that cannot be opened."""
 _KEY = "check"
 
 
@@ -206,7 +208,7 @@ class OpenModel:
 def _refused(path: Path, event: Broken | Lost) -> UserError | EnvironmentBroken:
     if isinstance(event, Lost):
         return UserError(f"{path.name} cannot be opened: its worker ended ({event.cause} {event.detail}); raise --memory or --timeout")
-    if event.failure["type"].endswith("ModelRefused"):
+    if event.failure["type"].startswith(_OPENING):
         return UserError(event.failure["message"])
     return EnvironmentBroken(f"{path.name} cannot be opened: {event.failure['message'][:300]}; run `opera doctor --compiler onnxruntime`")
 

@@ -66,3 +66,23 @@ def by_column(evidence: Evidence) -> Array:
     if as_array(values).shape != actual.shape or not ((actual >= 0) & (actual < columns.size)).all():
         return evidence.nowhere()
     return columns[actual] == as_array(values)
+
+
+@excuses(
+    "disputed-reference",
+    "lrn",
+    libraries=("onnx",),
+    why="the reference evaluator sums the squares of as many channels as the batch has samples, and of no others",
+)
+def normalised(evidence: Evidence) -> Array:
+    """Where the compiler's result is that of the specification's formula, in an image `(n, c, h, w)`."""
+    image, actual = evidence.input, evidence.actual
+    named = {each.name: each.value for each in evidence.instance.init}
+    alpha, beta, bias, size = (named.get(name, default) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0), ("size", 1)))
+    if image is None or image.ndim != 4 or actual is None or not isinstance(size, int) or size < 1:
+        return evidence.nowhere()
+    before, after = (size - 1) // 2, size // 2
+    squares = np.pad(image.astype(np.float64) ** 2, ((0, 0), (before, after), (0, 0), (0, 0)))
+    sums = sum(squares[:, place : place + image.shape[1]] for place in range(size))
+    right = image / (float(bias) + float(alpha) / size * sums) ** float(beta)
+    return (np.arange(image.shape[1]) >= image.shape[0])[None, :, None, None] & np.isclose(actual.astype(np.float64), right, rtol=1e-3)

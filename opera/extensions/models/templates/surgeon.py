@@ -7,9 +7,7 @@ edge is cut, from an input that is fed with the true value. Cut at every edge, o
 from __future__ import annotations
 
 import importlib
-import math
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +15,13 @@ import numpy as np
 
 from opera.arrays import as_array, is_array
 from opera.extensions.models.error import error_of
+from opera.extensions.models.templates.opened import opened, values
 from opera.instrumentation import onnx as recorder
 from opera.workers.child import Stages
 from opera.workers.protocol import Message
 
 onnx: Any = importlib.import_module("onnx")
 
-MOST_BYTES = 2**30
-"""Largest model with its weights: ONNX's own format ends at 2 GiB, and a piece holds weights and values."""
-_GROUP = 256 * 2**20
-"""Bytes of intermediate values that one run of the model hands out."""
 _NUDGE = 3e-6
 """By how much the inputs are moved, up and down, to see what rounding does to the model: as much as compilers differ in float32."""
 MOST_NOISE = 1.0
@@ -35,10 +30,6 @@ _SMALL = 1
 """Highest rank of integers that a converter may need as constants: shapes, axes, sizes."""
 _OF_SHAPES = ("Shape", "Size")
 """Operators whose results do not depend on the values of their inputs."""
-
-
-class ModelRefused(Exception):
-    """The model cannot be checked; the message says what helps."""
 
 
 class Surgeon:
@@ -52,20 +43,17 @@ class Surgeon:
 
     def __init__(self, options: Message) -> None:
         self._path = Path(options["path"])
-        self._model = _inlined(_read(self._path))
-        given = {} if options["inputs"] is None else _arrays(Path(options["inputs"]))
-        self._feeds = _feeds(self._model, given, options["sizes"], np.random.default_rng(int(options["seed"])))
+        inputs = None if options["inputs"] is None else Path(options["inputs"])
+        opening = opened(self._path, inputs, options["sizes"], int(options["seed"]))
+        self._model, self._feeds, self._known = opening.model, opening.feeds, opening.known
         self._weights = {each.name: each for each in self._model.graph.initializer}
         self._nodes = list(self._model.graph.node)
-        self._known: dict[str, Any] = {}
 
     def ready(self) -> Message:
-        """Runs the model once; tells its nodes, and which of them can be cut out."""
-        known = {**self._feeds, **{name: onnx.numpy_helper.to_array(each) for name, each in self._weights.items()}}
-        self._known = {**known, **_values(self._model, self._feeds)}
+        """Runs the model with moved inputs; tells its nodes, and which of them can be cut out."""
         self._noise = dict[str, float]()
         for amount in (_NUDGE, -_NUDGE):
-            moved = _values(self._model, {name: _nudged(value, amount) for name, value in self._feeds.items()})
+            moved = values(self._model, {name: _nudged(value, amount) for name, value in self._feeds.items()})
             errors = {name: min(error_of(self._known[name], value), MOST_NOISE) for name, value in moved.items()}
             self._noise = {name: max(error, self._noise.get(name, 0.0)) for name, error in errors.items()}
         self._fixed = _independent(self._nodes, set(self._feeds))
@@ -146,155 +134,6 @@ class Surgeon:
         return copy
 
 
-def _read(path: Path) -> Any:
-    """The model with its weights, checked.
-
-    Raises:
-        ModelRefused: the file is no model of ONNX, or lacks its weights, or is too large, or has operators that ONNX does not define.
-    """
-    if path.stat().st_size > MOST_BYTES:
-        raise ModelRefused(f"{path.name} has {path.stat().st_size:,} bytes; OPERA checks models up to {MOST_BYTES:,}: check a part of it")
-    try:
-        bare = onnx.load(str(path), load_external_data=False)
-    except Exception as error:
-        raise ModelRefused(f"{path.name} is no model of ONNX, or is cut off: {_line(error)}") from error
-    if not bare.graph.node:
-        raise ModelRefused(f"{path.name} has no nodes, so it is no model of ONNX; export the model again")
-    size = sum(math.prod(each.dims) * 8 for each in bare.graph.initializer if each.data_location == onnx.TensorProto.EXTERNAL)
-    if size > 2 * MOST_BYTES:
-        raise ModelRefused(
-            f"the weights of {path.name} have about {size:,} bytes; OPERA checks models up to {MOST_BYTES:,}: check a part of it"
-        )
-    try:
-        onnx.load_external_data_for_model(bare, str(path.parent))
-    except Exception as error:
-        raise ModelRefused(f"{path.name} lacks weights: {_line(error)}; put the file of the weights into its folder") from error
-    versions = {entry.domain: entry.version for entry in bare.opset_import}
-    local = {(each.domain, each.name) for each in bare.functions}
-    strange = sorted({
-        recorder.api_name(node) for node in bare.graph.node
-        if (node.domain, node.op_type) not in local and not _is_defined(node, versions)
-    })  # fmt: skip
-    if strange:
-        raise ModelRefused(f"{path.name} has operators that ONNX does not define: {', '.join(strange[:10])}; export it without them")
-    drawing = next((node for node in bare.graph.node if _draws(node, versions)), None)
-    if drawing is not None:
-        raise ModelRefused(f"{path.name} draws random numbers in {drawing.op_type}, so no two results agree; export it for inference")
-    try:
-        onnx.checker.check_model(bare)
-    except Exception as error:
-        raise ModelRefused(f"ONNX's checker refuses {path.name}: {_line(error)}") from error
-    return bare
-
-
-def _line(error: Exception) -> str:
-    """The first line of a message, or the name of the exception if it has none."""
-    return next((line[:300] for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-def _is_defined(node: Any, versions: Mapping[str, int]) -> bool:
-    domain = "" if node.domain == "ai.onnx" else node.domain
-    return bool(onnx.defs.has(node.op_type, max_inclusive_version=versions.get(domain, versions.get("ai.onnx", 1)), domain=domain))
-
-
-def _draws(node: Any, versions: Mapping[str, int]) -> bool:
-    """Whether a node draws numbers; a Dropout does so only while it trains."""
-    schema = recorder.schema_of(node, dict(versions))
-    if schema is None or "seed" not in schema.attributes:
-        return False
-    return node.op_type != "Dropout" or (len(node.input) > 2 and bool(node.input[2]))
-
-
-def _inlined(model: Any) -> Any:
-    """*model* without functions of its own."""
-    return importlib.import_module("onnx.inliner").inline_local_functions(model) if model.functions else model
-
-
-def _arrays(path: Path) -> dict[str, Any]:
-    """The arrays of an `.npz` file by name; none of them is unpickled."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            return {name: file[name] for name in file.files}
-    except (OSError, ValueError) as error:
-        raise ModelRefused(f"{path.name} is no .npz file of arrays: {error}") from error
-
-
-def _feeds(model: Any, given: Mapping[str, Any], sizes: Mapping[str, int], random: np.random.Generator) -> dict[str, Any]:
-    """A value for each input: one that is *given*, or one that is drawn.
-
-    Raises:
-        ModelRefused: a value does not fit, or a size is not known.
-    """
-    weights = {each.name for each in model.graph.initializer}
-    entries = {each.name: each for each in model.graph.input if each.name not in weights}
-    if unknown := sorted(given.keys() - entries.keys()):
-        raise ModelRefused(f"the model has no input {unknown[0]!r}; its inputs are {', '.join(entries)}")
-    missing = dict.fromkeys(
-        dimension.dim_param or "?" for name, entry in entries.items() if name not in given
-        for dimension in entry.type.tensor_type.shape.dim if not dimension.HasField("dim_value") and dimension.dim_param not in sizes
-    )  # fmt: skip
-    if missing:
-        named = [name for name in missing if name != "?"]
-        raise ModelRefused(
-            f"the model leaves sizes open: {', '.join(named or ['without a name'])}; give "
-            + (f"{' '.join(f'--size {name}=N' for name in named)}, or " if named and len(named) == len(missing) else "")
-            + "the inputs in an .npz file with --inputs"
-        )
-    return {name: given[name] if name in given else _drawn(entry, sizes, random) for name, entry in entries.items()}
-
-
-def _drawn(entry: Any, sizes: Mapping[str, int], random: np.random.Generator) -> Any:
-    """Normal numbers; integers of 0 and 1, which are indices and tokens nearly everywhere."""
-    declared = entry.type.tensor_type
-    if not declared.elem_type:
-        raise ModelRefused(f"the input {entry.name!r} is no tensor; give its value in an .npz file with --inputs")
-    shape = [each.dim_value if each.HasField("dim_value") else sizes[each.dim_param] for each in declared.shape.dim]
-    dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(declared.elem_type))
-    if dtype.kind == "O":
-        raise ModelRefused(f"the input {entry.name!r} holds texts; give its value in an .npz file with --inputs")
-    drawn = random.integers(0, 2, shape) if dtype.kind in "iub" else random.standard_normal(shape)
-    return np.asarray(drawn).astype(dtype)
-
-
-def _values(model: Any, feeds: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of all nodes' outputs: as ONNX Runtime computes them without optimisation, else as ONNX's evaluator does.
-
-    Raises:
-        ModelRefused: neither runs the model.
-    """
-    names = [name for node in model.graph.node for name in node.output if name]
-    try:
-        runtime: Any = importlib.import_module("onnxruntime")
-    except ImportError:
-        runtime = None
-    try:
-        if runtime is not None:
-            return _from_runtime(runtime, model, feeds, names)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            reference: Any = importlib.import_module("onnx.reference")
-            return dict(reference.ReferenceEvaluator(model).run(None, dict(feeds), intermediate=True))
-    except ModelRefused:
-        raise
-    except Exception as error:
-        raise ModelRefused(f"the model does not run on these inputs: {_line(error)}") from error
-
-
-def _from_runtime(runtime: Any, model: Any, feeds: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
-    options = runtime.SessionOptions()
-    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    found: dict[str, Any] = {}
-    for group in _groups(model, names):
-        copy = onnx.ModelProto()
-        copy.CopyFrom(model)
-        del copy.graph.output[:]
-        copy.graph.output.extend(onnx.ValueInfoProto(name=name) for name in group)
-        session = runtime.InferenceSession(copy.SerializeToString(), options, providers=["CPUExecutionProvider"])
-        found.update(zip(group, session.run(list(group), dict(feeds)), strict=True))
-    return found
-
-
 def _nudged(value: Any, amount: float) -> Any:
     """*value* with every second floating number larger by a share of *amount*, and the others smaller."""
     array = as_array(value)
@@ -302,21 +141,6 @@ def _nudged(value: Any, amount: float) -> Any:
         return value
     signs = np.where(np.arange(array.size) % 2, 1.0, -1.0).reshape(array.shape)
     return (array * (1 + amount * signs)).astype(array.dtype)
-
-
-def _groups(model: Any, names: Sequence[str]) -> Iterator[list[str]]:
-    """The names in groups whose values fit `_GROUP`, as far as shapes can be inferred."""
-    inferred = onnx.shape_inference.infer_shapes(model).graph
-    sizes = {each.name: 8 * math.prod(max(one.dim_value, 1) for one in each.type.tensor_type.shape.dim) for each in inferred.value_info}
-    group, total = list[str](), 0
-    for name in names:
-        size = sizes.get(name, 8)
-        if group and total + size > _GROUP:
-            yield group
-            group, total = [], 0
-        group.append(name)
-        total += size
-    yield group
 
 
 def _independent(nodes: Sequence[Any], fed: set[str]) -> set[str]:
