@@ -92,6 +92,8 @@ def _noise(adapter: type[Adapter]) -> Noise:
 def choose_route(adapter: type[Adapter], frontend: str, route: str | None) -> Route:
     """The route of that name into *frontend*, or its default; raises UserError with what exists."""
     frontends = list(dict.fromkeys(each.frontend for each in adapter.routes))
+    if not frontends:
+        raise UserError(f"{adapter.name} has no frontend: {'; '.join(adapter.remarks)}")
     if frontend not in frontends:
         others = _with_frontend(frontend)
         raise UserError(

@@ -64,7 +64,7 @@ def of_broken(name: str, adapter: type[Adapter], held: Inventory, event: Broken 
     kind = str(failure["type"]).rsplit(".", 1)[-1]
     message = (str(failure["message"]).strip().splitlines() or [""])[0][:_LONGEST]
     frames = failure.get("frames") or [("",)]
-    if kind == "RuntimeError" and frames[-1][0] == adapter.__module__:
+    if kind == "RuntimeError" and frames[-1][0] in {each.__module__ for each in adapter.__mro__}:
         return message  # what the adapter itself finds out says what to do
     return of_lost(name, f"is installed and cannot be loaded ({kind}: {message})", adapter.packages, held)
 
@@ -259,6 +259,8 @@ class Checkup:
             held = self._held(each)
         except OperaError as error:
             return [Check(each.name, None, State.BROKEN, str(error))]
+        if not adapter.routes:
+            return [Check(each.name, None, State.ABSENT, "; ".join(adapter.remarks))]
         found = [] if self._config.search_first(each.name) else lacks(adapter.packages, held)  # a build may not name its version
         trouble = of_lacks(each.name, held.python, found) if found else Trouble(State.INSTALLED.value, "")
         main = next((held.find(Requirement(text).name) for text in wanted(adapter.packages, held)), None)

@@ -109,3 +109,11 @@ def test_the_canaries_of_a_library_are_a_product_and_a_convolution(library: str)
     product, convolution = canaries(library)
     assert "mul" in product.api.lower()
     assert "conv" in convolution.api.lower()
+
+
+def test_a_compiler_may_decline_convolutions_and_not_products() -> None:
+    _, (product, convolution) = canary_tests(Route("onnx", "onnx", "onnx"), "own/onnx", 0)
+    declined = Judgement(Verdict.UNSUPPORTED, Stage.LOAD, reason="declined")
+    assert canary_fault("own", "float32", convolution, declined) is None
+    assert "fails on the canary model (unsupported" in str(canary_fault("own", "float32", product, declined))
+    assert canary_fault("own", "float32", convolution, replace(declined, verdict=Verdict.CRASH)) is not None
