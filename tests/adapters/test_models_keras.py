@@ -159,6 +159,7 @@ def test_programs_of_pytorch_compute_what_the_reference_says(name: str, kind: st
     same(outputs, built.reference())
 
 
+@pytest.mark.slow
 def test_keras_own_onnx_export_computes_what_the_reference_says() -> None:
     for instance in MODELS.values():
         built = model(instance)
@@ -191,6 +192,7 @@ def test_a_wrong_type_in_what_keras_exports_is_seen_by_running_it_again() -> Non
     assert [each.dtype for each in half.reference().outputs] == ["float16"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("instance", "reason"),
     [
@@ -217,6 +219,7 @@ def test_a_state_that_the_exporter_changes_is_no_failure_of_anyone(instance: Ins
         model(instance).artefact("onnx", "runtime")
 
 
+@pytest.mark.slow
 def test_what_the_exporter_cannot_is_told_from_what_pytorch_cannot_trace() -> None:
     complex_numbers = function(
         "ops.istft", *(Argument(f"x{place}", value) for place, value in enumerate([(tensor(S), tensor(S)), 4, 2, 4]))

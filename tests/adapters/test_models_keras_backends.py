@@ -128,6 +128,7 @@ def test_models_of_tensorflow_compute_what_the_reference_says(on_tensorflow: Bac
         np.testing.assert_allclose(output, expected, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_graph_that_is_not_what_keras_computes_is_the_librarys_own_fault(on_tensorflow: Backend) -> None:
     """In a graph of TensorFlow, the layers for data preparation convert integers that they leave alone outside of one."""
     boxes = {"boxes": tensor(np.ones((2, 4), "int64")), "labels": tensor(np.ones((2,), "int64"))}

@@ -52,6 +52,7 @@ def adapters(outcome: Outcome) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+@pytest.mark.slow
 def test_one_broken_adapter_that_was_asked_for_is_exit_code_3_and_hides_no_other(outcome: Outcome, lab: Lab) -> None:
     assert outcome.code == 3
     assert examine(lab, "fake").code == 0
@@ -250,6 +251,7 @@ def test_an_interpreter_that_is_not_there_is_named_and_hides_no_other(lab: Lab) 
         assert "gone/bin/python does not exist" in entry["reason"]
 
 
+@pytest.mark.slow
 def test_a_torch_whose_tables_cannot_be_kept_is_named_once(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPERA_FAKE_TORCH", "9.9")
     told = lab.opera("doctor", "--compiler", "fake")

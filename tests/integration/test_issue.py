@@ -60,6 +60,7 @@ def script_in(text: str) -> str:
     return text.partition("```python\n")[2].partition("\n```")[0]
 
 
+@pytest.mark.slow
 def test_a_crash_of_onnx_runtime_in_its_own_form(place: Path) -> None:
     written = opera("issue", finding(place, "onnxruntime"), "-o", "issue.md", cwd=place)
     assert written.returncode == 0, written.stderr

@@ -91,6 +91,7 @@ def extraction(tmp_path: Path) -> Iterator[Extraction]:
         os.kill(pid, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_daemon_without_any_environment_is_gone_when_an_extraction_ends(extraction: Extraction) -> None:
     process = extraction.start()
     _, said = process.communicate()
@@ -111,6 +112,7 @@ def test_an_extraction_that_is_ended_leaves_no_process_and_no_folder(extraction:
     wait_for(lambda: not marked(process.pid) and not sleeping(extraction.sleeps) and not extraction.scratch())
 
 
+@pytest.mark.slow
 def test_what_a_killed_extraction_and_its_killed_guardian_leave_the_next_one_clears(extraction: Extraction) -> None:
     process = extraction.under_way()
     (guardian,) = [pid for pid in processes.descendants(process.pid) if b"guardian.py" in Path(f"/proc/{pid}/cmdline").read_bytes()]
@@ -222,6 +224,7 @@ def test_a_stopped_driver_that_goes_on_has_lost_nothing_to_deadlines(extraction:
     assert process.returncode == 130
 
 
+@pytest.mark.slow
 def test_a_workspace_that_is_moved_while_a_campaign_runs_keeps_what_was_finished_and_none_is_made_in_its_place(lab: Lab) -> None:
     lab.add(*(instance(f"slow-{number}", "slow") for number in range(60)))
     process = lab.start("--compiler", "fake", "--frontend", "fake", "-j", "2", "--json")

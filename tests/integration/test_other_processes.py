@@ -78,6 +78,7 @@ def test_the_same_seed_gives_the_same_bytes_in_every_process() -> None:
     assert len(digest) == 65
 
 
+@pytest.mark.slow
 def test_same_results_give_the_same_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with open_workspace(Path("ws"), write=True) as space:

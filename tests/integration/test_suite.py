@@ -294,6 +294,7 @@ def test_scripts_run_as_python_would_run_them(tmp_path: Path) -> None:
     assert failing.tests == {"failed": 1}, "arguments reach the script, and its exit status is its outcome"
 
 
+@pytest.mark.slow
 def test_unittest_runs_without_pytest(tmp_path: Path) -> None:
     root = files(tmp_path / "s", test_cases=CASES)
     seen = Seen(run(tmp_path / "w", suite=root / "test_cases.py", runner="unittest"))
@@ -312,12 +313,14 @@ def test_arguments_reach_pytest(tmp_path: Path) -> None:
     assert seen.apis("suite::test_x.py::test_two") == ["torch.ones", "torch.cos"]
 
 
+@pytest.mark.slow
 def test_a_conftest_that_fails_is_told_with_its_message(tmp_path: Path) -> None:
     root = files(tmp_path / "s", conftest="raise ImportError('no such plug-in')\n", test_x="def test_one(): pass\n")
     seen = Seen(run(tmp_path / "w", suite=root / "test_x.py"))
     assert "no such plug-in" in seen.errors["suite::test_x.py"]
 
 
+@pytest.mark.slow
 def test_a_file_that_hangs_is_killed_and_keeps_what_it_had_called(tmp_path: Path) -> None:
     root = files(tmp_path / "s", test_x="import time, torch\ndef test_one():\n    torch.sin(torch.ones(2))\n    time.sleep(600)\n")
     seen = Seen(run(tmp_path / "w", suite=root, timeout=15.0))

@@ -132,6 +132,7 @@ def test_a_killed_suite_goes_on_after_the_files_that_it_has_behind_it_and_comes_
     assert suite.stored("w") == undisturbed[1], "and counts nothing twice"
 
 
+@pytest.mark.slow
 def test_a_suite_stopped_by_hand_keeps_the_files_that_it_has_behind_it(suite: Suite) -> None:
     interrupt(suite, signal.SIGINT)
     assert {test for tests in suite.stored("w").values() for test, _ in tests} >= {

@@ -30,6 +30,7 @@ def outcome(folder: Path, text: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", BAD.values(), ids=BAD.keys())
 def test_a_unit_test_that_starts_a_process_or_imports_a_library_fails(tmp_path: Path, text: str) -> None:
     done = outcome(tmp_path, text)

@@ -161,6 +161,7 @@ def run(file: Path) -> Run:
     return host(file.parent, "--instances", str(file))
 
 
+@pytest.mark.slow
 def test_equal_results_make_a_value_relation(run: Run) -> None:
     assert run.tests["torch.nn.functional.softplus->torch.nn.Softplus"] == {"value"}
     assert run.tests["torch.nn.Tanh->torch.tanh"] == {"value"}

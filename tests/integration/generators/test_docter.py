@@ -254,6 +254,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return host(tmp_path_factory.mktemp("docter"), *ONLY)
 
 
+@pytest.mark.slow
 def test_functions_methods_and_modules_get_calls_that_return(run: Run) -> None:
     reached = [api for api in APIS if run.outcomes[api, "conform", "returned"] >= 5]
     assert len(reached) >= len(APIS) - 1, run.log

@@ -90,6 +90,7 @@ def run(file: Path) -> Run:
 # PyTorch
 
 
+@pytest.mark.slow
 def test_schemas_signatures_and_documentation_say_what_there_is(run: Run) -> None:
     found = run.made("torch.sum")
     assert {

@@ -43,6 +43,7 @@ def test_the_bytes_do_not_depend_on_processes_or_interruptions(tmp_path: Path) -
         assert type_of(evaluate(made.program, made.inputs, registry())) == made.program.main.result
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "opera", "fuzz", "generate", "out.jsonl", "-n", "100000", "-j", "2"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, start_new_session=True)

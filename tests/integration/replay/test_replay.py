@@ -157,6 +157,7 @@ def torch_call(api: str, *values: Any, outcome: Recorded = Recorded.RETURNED, ex
     return Instance("pytorch", api, Kind.FUNCTION, call=arguments, outcome=outcome, exception=exception)
 
 
+@pytest.mark.slow
 def test_pytorch_calls_return_and_raise_as_they_did(lab: Lab) -> None:
     lab.add(
         torch_call("torch.add", tensor(2, 3), tensor(3)),
@@ -170,6 +171,7 @@ def test_pytorch_calls_return_and_raise_as_they_did(lab: Lab) -> None:
     assert document["causes"] == []
 
 
+@pytest.mark.slow
 def test_an_instance_reaches_nothing_but_the_library(lab: Lab) -> None:
     mark = lab.folder / "mark"
     touch = f"touch {mark}"

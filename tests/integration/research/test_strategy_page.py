@@ -65,6 +65,7 @@ def test_the_strategy_is_evaluated_with_a_table_and_a_picture(reader: Path) -> N
     assert len(list(root.iter("{http://www.w3.org/2000/svg}polyline"))) == 3
 
 
+@pytest.mark.slow
 def test_an_order_of_another_tool_is_evaluated(reader: Path) -> None:
     recorded = read_recorded(CAMPAIGN)
     failing = sorted(recorded.failing)

@@ -179,6 +179,7 @@ def test_no_program_is_refused_with_its_place(text: str, tmp_path: Path, capfd: 
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_an_endless_loop_and_unknown_operations_have_a_reason(tmp_path: Path, capfd: Capture) -> None:
     loop = """func.func @loop() -> tensor<i1> {
   %a = stablehlo.constant dense<true> : tensor<i1>
@@ -268,6 +269,7 @@ def test_each_function_is_evaluated_with_what_it_reaches_alone() -> None:
         assert [each.name for each in functions_of(parts.alone("g2"))] == ["g2"]
 
 
+@pytest.mark.slow
 def test_an_instance_is_exported_as_a_program_that_checks_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Capture) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "given").mkdir()

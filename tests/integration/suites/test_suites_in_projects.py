@@ -24,6 +24,8 @@ from opera.extensions.suites.tests import SuiteTest
 from opera.extensions.suites.trial import Tried, try_out
 from opera.models.template import Reference
 
+pytestmark = pytest.mark.slow
+
 TVM = """
 line-length = 100
 target-version = "py310"

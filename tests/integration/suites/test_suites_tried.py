@@ -70,6 +70,7 @@ def test_a_test_that_does_something_else_is_left_out_with_the_reason(trial: Call
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["__import__('os').abort()", "__import__('os')._exit(3)"])
 def test_a_test_that_ends_the_process_costs_only_itself(trial: Callable[..., Tried], end: str) -> None:
     tests = [made(f"good{place}", SQUARE) for place in range(5)]
@@ -79,6 +80,7 @@ def test_a_test_that_ends_the_process_costs_only_itself(trial: Callable[..., Tri
     assert "the process ended with" in why
 
 
+@pytest.mark.slow
 def test_many_tests_run_in_several_processes(trial: Callable[..., Tried]) -> None:
     tests = [made(f"good{place}", SQUARE) for place in range(40)]
     assert len(trial(*tests).kept) == 40
