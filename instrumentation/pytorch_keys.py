@@ -14,7 +14,7 @@ from typing import Any, Callable, Dict, FrozenSet, Hashable, Sequence, Set
 from . import tensors
 from .pytorch_contents import Contents
 from .pytorch_memory import LARGEST, check, plain, raw
-from .pytorch_structure import Natures
+from .pytorch_structure import Natures, address_of
 from .pytorch_values import DEEP, LONG, bounded
 from .wire import MAX_DEPTH
 
@@ -107,7 +107,7 @@ def _tensor(tensor: Any, natures: Natures, contents: Contents) -> Hashable:
     dtype, shape = tensor.dtype, tensor.shape
     if not size:
         return dtype, shape, None if tensor.is_contiguous() else tensor.stride()
-    address, width = tensor.const_data_ptr(), dtype.itemsize
+    address, width = address_of(tensor), dtype.itemsize
     if tensor.is_contiguous():
         strides, span = None, size
     else:

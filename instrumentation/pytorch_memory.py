@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 from . import tensors
-from .pytorch_structure import STRUCTURE_LIMIT
+from .pytorch_structure import STRUCTURE_LIMIT, address_of
 from .wire import Unrecordable
 
 torch: Any = importlib.import_module("torch")
@@ -45,7 +45,7 @@ def check(tensor: Any) -> None:
         raise Unrecordable("tensor-quantized")
     if tensor.numel() > LARGEST:
         raise Unrecordable("tensor-too-large")
-    if tensor.numel() and not (tensor.const_data_ptr() and has_memory(tensor)):
+    if tensor.numel() and not (address_of(tensor) and has_memory(tensor)):
         raise Unrecordable("tensor-without-memory")
 
 
@@ -64,7 +64,7 @@ def raw(tensor: Any) -> bytes:
         raise Unrecordable("big-endian-machine")
     if not tensor.numel():
         return b""
-    address = tensor.const_data_ptr()
+    address = address_of(tensor)
     if not address:
         raise Unrecordable("tensor-without-memory")
     return ctypes.string_at(address, tensor.numel() * tensor.element_size())

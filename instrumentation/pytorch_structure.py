@@ -17,6 +17,8 @@ from .stream import Document
 from .wire import Json
 
 torch: Any = importlib.import_module("torch")
+address_of: Callable[[Any], int] = getattr(torch.Tensor, "const_data_ptr", torch.Tensor.data_ptr)
+"""The address of a tensor's first element. Older releases give it by a method that first copies memory that is shared lazily."""
 
 MATRIX_LIMIT = 512
 SORTED_FROM = 4
@@ -77,7 +79,7 @@ class Natures:
         if size <= SMALL or tensor.is_inference():
             return nature(plain(tensor))
         storage = tensor.untyped_storage()
-        address, offset = tensor.const_data_ptr(), tensor.storage_offset()
+        address, offset = address_of(tensor), tensor.storage_offset()
         rest = storage.nbytes() - offset * tensor.itemsize
         edges = (ctypes.string_at(address, EDGE), ctypes.string_at(address + rest - EDGE, EDGE)) if rest >= EDGE else ()
         shape = tensor.dtype, tensor.shape, tensor.stride(), tensor.is_neg(), tensor.is_conj()
@@ -115,7 +117,7 @@ def _numbers(real: Any, size: int) -> Sequence[float]:
     code = _CODES.get(real.dtype)
     if code is None:
         return tuple(real.to(torch.float32).flatten().tolist())
-    return struct.unpack(f"<{size}{code}", ctypes.string_at(real.const_data_ptr(), size * real.element_size()))
+    return struct.unpack(f"<{size}{code}", ctypes.string_at(address_of(real), size * real.element_size()))
 
 
 def _of_numbers(numbers: Sequence[float], tensor: Any) -> Nature:

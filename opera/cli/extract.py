@@ -13,7 +13,7 @@ from opera.cli.options import JOBS, Duration, Pattern, common
 from opera.config import load_config
 from opera.console import doing, echo, one_line, plural, print_json, print_table
 from opera.corpus.record import INSTANCES, record
-from opera.errors import Exit, NothingSelected, UserError
+from opera.errors import EnvironmentBroken, Exit, NothingSelected, UserError
 from opera.extract import ExtractOptions, FailedShard, Progress, SourceSummary, libraries
 from opera.extract.description import RUNNERS, describe
 from opera.extract.extraction import chosen_sources
@@ -119,11 +119,21 @@ def command(
         print_json(_document(library, instances, operators, summaries))
     else:
         show(library, instances, operators, summaries)
+    if broken := next((each for each in summaries if _is_foreign(each)), None):
+        raise EnvironmentBroken(
+            f"OPERA's recorder fails on most calls of {library} {broken.version}, which it does not know; install a release that"
+            " the subjects page names, and report this one"
+        )
     if not any(each.distinct for each in summaries):
         reasons = any(each.dropped or each.failed_shards for each in summaries)
         why = "the reasons are above" if reasons else "what ran called none of its operators"
         raise NothingSelected(f"no {library} instance was recorded: {why}; check --only, --source and --option")
     return Exit.CLEAN
+
+
+def _is_foreign(each: SourceSummary) -> bool:
+    """Whether most calls were lost because the recorder raised: the library is not as the recorder expects it."""
+    return 2 * sum(count for reason, count in each.dropped.items() if reason.startswith("recorder-error")) > each.calls
 
 
 def _reader(library: str) -> str:
