@@ -47,10 +47,16 @@ def junit(view: Overview, workspace: str) -> str:
             for finding in own:
                 case = xml.SubElement(suite, "testcase", classname=name, name=f"{one_line(each.api)} {finding.id[:digits]}")
                 _add_outcome(case, finding, view, workspace)
+    return written(root)
+
+
+def written(suites: xml.Element) -> str:
+    """The text of a JUnit document, with the counts of each suite."""
+    for suite in suites:
         counts = {"tests": len(suite), "failures": len(suite.findall("*/failure")), "errors": 0, "skipped": len(suite.findall("*/skipped"))}
         suite.attrib.update({key: str(count) for key, count in counts.items()})
-    xml.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(root, encoding="unicode") + "\n"
+    xml.indent(suites)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + xml.tostring(suites, encoding="unicode") + "\n"
 
 
 def _add_outcome(case: xml.Element, finding: Finding, view: Overview, workspace: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import xml.etree.ElementTree as xml
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+
+from opera.errors import UserError
+from opera.extensions.models import api
 
 SITE = Path(__file__).with_name("site")
 RANDOM = np.random.default_rng(0)
@@ -106,6 +110,27 @@ def test_an_operator_that_cannot_be_compiled_is_named_and_hides_no_other(check: 
     assert (code, found["whole"]["state"]) == (1, "crash")
     assert {name for name, state in states.items() if state != "right"} == {"pool"}
     assert "no MaxPool here" in next(each["reason"] for each in found["nodes"].values() if each["state"] == "crash")
+
+
+def test_a_ci_gets_a_case_for_each_node_and_one_for_the_whole_model(check: Check, tmp_path: Path) -> None:
+    check({"operator": "Relu", "factor": 1.1}, "--junit", "result.xml")
+    (suite,) = xml.parse(tmp_path / "result.xml").getroot()
+    assert suite.attrib == {"name": "faulty", "tests": "12", "failures": "2", "errors": "0", "skipped": "0"}
+    failed = {case.get("name"): case[0].get("message", "") for case in suite if len(case)}
+    assert list(failed) == ["1 Relu relu1", "the whole model"]
+    assert failed["1 Relu relu1"].startswith("wrong (")
+
+
+def test_python_gets_typed_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = api.check(convolutional(tmp_path), ["onnxruntime"], sizes={"batch": 2})
+    assert found.is_clean
+    assert [each.compiler for each in found.reports] == ["onnxruntime"]
+    assert [node.operator for node in found.nodes][:2] == ["ai.onnx.Conv", "ai.onnx.Relu"]
+    assert found.failing == {}
+    assert {path.name for path in tmp_path.iterdir()} == {"model.onnx"}
+    with pytest.raises(UserError, match="sizes open: batch"):
+        api.check(convolutional(tmp_path), ["onnxruntime"])
 
 
 def refused(folder: Path, *arguments: str) -> str:

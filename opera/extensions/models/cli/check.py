@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as xml
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import click
 
 from opera.cli.help import HeadedCommand
 from opera.cli.names import COMPILER
-from opera.cli.options import Duration, Size, common
-from opera.compilers.registry import Plugin, choose_route, plugin, plugins
-from opera.config import Config, load_config
-from opera.console import doing, echo, one_line, option, plural, print_json, print_table, quoted, say
-from opera.environments.checkup import Checkup
-from opera.environments.checkup import State as Installed
-from opera.errors import EnvironmentBroken, Exit, UserError
-from opera.extensions.models.check import Found, ModelCheck, Node, OnCompiler, OpenModel, Report, State
+from opera.cli.options import Duration, OutputFile, Size, common
+from opera.console import check_outputs, doing, echo, one_line, option, plural, print_json, print_table, quoted, write
+from opera.errors import Exit
+from opera.extensions.models.api import CheckedModel, Found, Node, Report, State, check
 from opera.instance import Occurrence
+from opera.report.ci import written
 from opera.store import Corpus
 from opera.store.database import open_workspace
 from opera.untrusted import JsonObject
-from opera.workers.process import Limits
 from opera.workers.supervision import working_folder
 
 SCHEMA = "check/1"
 _SOURCE = "check"
-_OTHERS = {
-    **dict.fromkeys((".pt", ".pth", ".pkl"), "may hold code, so OPERA does not load it; export the model with torch.onnx.export"),
-    ".pt2": "is a program of PyTorch; export it with torch.onnx.export",
-    **dict.fromkeys((".keras", ".h5"), 'is a model of Keras; export it with model.export("model.onnx", format="onnx")'),
-}
-"""What to do with files of other formats."""
 _SHOWN = 10
 """Nodes that are named for each compiler; `--json` has all."""
 
@@ -67,10 +57,14 @@ class _SizeOf(click.ParamType[tuple[str, int]]):
 @click.option("--size", "sizes", type=_SizeOf(), metavar="NAME=N", multiple=True, help="Size of a symbolic dimension (repeatable).")
 @click.option("--timeout", type=Duration(), default=300.0, show_default="5m", help="Time limit of each stage of a compilation.")
 @click.option("--memory", type=Size(), default=8 * 2**30, show_default="8G", help="Memory limit of each worker.")
+@click.option(
+    "--junit", type=OutputFile(), metavar="FILE",
+    help="Write JUnit XML to this file: one suite per compiler, one case per node and one for the whole model; - is standard output.",
+)  # fmt: skip
 @common
 def command(
     model: Path, compilers: tuple[str, ...], inputs: Path | None, sizes: tuple[tuple[str, int], ...], timeout: float, memory: int,
-    workspace: Path, seed: int, as_json: bool,
+    junit: Path | None, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Check a model and each of its operators on several compilers.
 
@@ -78,74 +72,47 @@ def command(
     true values. If the operators are right and the whole model is not, OPERA seeks the operators that are wrong together. Operators that
     fail become instances of the workspace. Exit with 1 if anything is wrong, crashes or is declined.
     """
-    if model.suffix in _OTHERS:
-        raise UserError(f"{model.name} {_OTHERS[model.suffix]}, and check the .onnx file")
-    config = load_config()
+    check_outputs(as_json, junit)
     with working_folder("check", workspace / "scratch") as scratch:
-        chosen = [_with_onnx(plugin(name)) for name in compilers] or _installed(config, scratch)
-        with OpenModel(model, inputs, dict(sizes), seed, config, scratch, Limits(timeout, memory=memory)) as opened:
-            reports = list(_reports(chosen, opened, config, scratch, timeout, memory))
-            failing = sorted(
-                {number for each in reports for number, found in each.nodes.items() if found.state in (State.WRONG, State.CRASH)}
-            )
-            stored = _store(workspace, model, opened, failing) if failing else 0
+        found = check(
+            model, compilers, inputs=inputs, sizes=dict(sizes), seed=seed, timeout=timeout, memory=memory, scratch=scratch, tell=doing
+        )
+    stored = _store(workspace, found) if found.failing else 0
+    if junit is not None:
+        write(junit, _junit(found))
     if as_json:
-        print_json(_document(model, opened.nodes, reports))
-    else:
-        _print(model, opened.nodes, reports)
+        print_json(_document(found))
+    elif junit is None or str(junit) != "-":
+        _print(model, found.nodes, found.reports)
         if stored:
-            first = next(each.compiler for each in reports if any(one.state in (State.WRONG, State.CRASH) for one in each.nodes.values()))
-            names = " or ".join(dict.fromkeys(opened.nodes[number].operator for number in failing))
-            where = option(str(workspace))
+            bad = (State.WRONG, State.CRASH)
+            first = next(each.compiler for each in found.reports if any(one.state in bad for one in each.nodes.values()))
+            names = " or ".join(dict.fromkeys(found.nodes[number].operator for number in found.failing))
             echo(f"{plural(stored, 'instance')} added. The next command makes findings of them:")
-            echo(f"  opera run --compiler {first} --frontend onnx -k {quoted(names)}{where}")
-    return Exit.CLEAN if all(each.is_clean for each in reports) else Exit.NEW_FINDINGS
+            echo(f"  opera run --compiler {first} --frontend onnx -k {quoted(names)}{option(str(workspace))}")
+    return Exit.CLEAN if found.is_clean else Exit.NEW_FINDINGS
 
 
-def _with_onnx(each: Plugin) -> Plugin:
-    """The compiler *each*; raises UserError if it takes no ONNX models."""
-    choose_route(each.load(), "onnx", None)
-    return each
-
-
-def _installed(config: Config, scratch: Path) -> list[Plugin]:
-    """The compilers that take ONNX models and are installed."""
-    folder = scratch / "installed"
-    folder.mkdir()
-    takes = [each for each in plugins().values() if any(route.frontend == route.library == "onnx" for route in each.load().routes)]
-    there = {each.name for each in Checkup(config, folder, 1, say).installed(takes) if each.state is Installed.INSTALLED}
-    if not there:
-        raise EnvironmentBroken('no compiler of ONNX models is installed; install one, e.g. `pip install "opera-dl[openvino,onnx]"`')
-    return [each for each in takes if each.name in there]
-
-
-def _reports(chosen: Sequence[Plugin], opened: OpenModel, config: Config, scratch: Path, timeout: float, memory: int) -> list[Report]:
-    found: list[Report] = []
-    for each in chosen:
-        folder = scratch / each.name
-        folder.mkdir()
-        doing(f"checking on {each.name}")
-        try:
-            with OnCompiler(each.name, config, folder, timeout=timeout, memory=memory) as runner:
-                found.append(ModelCheck(opened, runner, partial(_tell, each.name)).run())
-        except EnvironmentBroken as error:
-            if len(chosen) == 1:
-                raise
-            say(f"{each.name} is left out: {error}")
-    if not found:
-        raise EnvironmentBroken("no compiler could be started; run `opera doctor`")
-    return found
-
-
-def _tell(compiler: str, what: str) -> None:
-    doing(f"{compiler}: {what}")
-
-
-def _store(workspace: Path, model: Path, opened: OpenModel, numbers: Sequence[int]) -> int:
-    """Adds the nodes *numbers* to the workspace, and counts those that are new."""
+def _store(workspace: Path, found: CheckedModel) -> int:
+    """Adds the nodes that fail to the workspace, and counts those that are new."""
     with open_workspace(workspace, write=True) as space:
-        pairs = [(opened.node(each), Occurrence(_SOURCE, f"{model.name}::{each}")) for each in numbers]
+        pairs = [(each, Occurrence(_SOURCE, f"{found.path.name}::{number}")) for number, each in found.failing.items()]
         return Corpus(space).add(pairs)
+
+
+def _junit(found: CheckedModel) -> str:
+    """JUnit XML: declined and untested nodes are skipped."""
+    root = xml.Element("testsuites", name="opera check")
+    for report in found.reports:
+        suite = xml.SubElement(root, "testsuite", name=report.compiler)
+        cases = [(f"{number} {found.nodes[number]}", each) for number, each in sorted(report.nodes.items())]
+        for name, each in [*cases, ("the whole model", report.whole)]:
+            case = xml.SubElement(suite, "testcase", classname=one_line(f"{report.compiler}.{found.path.stem}"), name=one_line(name))
+            if each.state in (State.WRONG, State.CRASH):
+                xml.SubElement(case, "failure", type=str(each.state), message=one_line(f"{_state(each)}: {each.reason}", 1000))
+            elif each.state is not State.RIGHT:
+                xml.SubElement(case, "skipped", message=one_line(f"{each.state}: {each.reason}", 1000))
+    return written(root)
 
 
 def _print(model: Path, nodes: Sequence[Node], reports: Sequence[Report]) -> None:
@@ -190,22 +157,22 @@ def _state(found: Found) -> str:
     return str(found.state) if not found.error or found.error == float("inf") else f"{found.state} ({found.error:.1g})"
 
 
-def _document(model: Path, nodes: Sequence[Node], reports: Sequence[Report]) -> JsonObject:
-    def told(found: Found) -> JsonObject:
-        return {"state": str(found.state), "reason": found.reason, "error": found.error if found.error != float("inf") else None}
+def _document(found: CheckedModel) -> JsonObject:
+    def told(one: Found) -> JsonObject:
+        return {"state": str(one.state), "reason": one.reason, "error": one.error if one.error != float("inf") else None}
 
     return {
         "schema": SCHEMA,
-        "model": str(model),
-        "nodes": [{"name": each.name, "operator": each.operator, "outputs": list(each.outputs)} for each in nodes],
+        "model": str(found.path),
+        "nodes": [{"name": each.name, "operator": each.operator, "outputs": list(each.outputs)} for each in found.nodes],
         "compilers": [
             {
                 "compiler": each.compiler,
                 "whole": told(each.whole),
-                "nodes": {str(number): told(found) for number, found in sorted(each.nodes.items())},
+                "nodes": {str(number): told(one) for number, one in sorted(each.nodes.items())},
                 "edges": each.edges,
                 "compilations": each.compilations,
             }
-            for each in reports
+            for each in found.reports
         ],
     }
