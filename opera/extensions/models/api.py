@@ -88,6 +88,7 @@ def check(
             return check(
                 path, compilers, inputs=inputs, sizes=sizes, seed=seed, timeout=timeout, memory=memory, scratch=Path(folder), tell=tell
             )
+    scratch = scratch.resolve()  # workers have folders of their own
     config = load_config()
     chosen = [_with_onnx(plugin(name)) for name in compilers] or _installed(config, scratch)
     with OpenModel(path, inputs, dict(sizes or {}), seed, config, scratch, Limits(timeout, memory=memory)) as opened:

@@ -121,6 +121,33 @@ def test_a_ci_gets_a_case_for_each_node_and_one_for_the_whole_model(check: Check
     assert failed["1 Relu relu1"].startswith("wrong (")
 
 
+def test_a_model_of_2018_whose_weights_are_inputs_too_is_checked(tmp_path: Path) -> None:
+    old = onnx.load(convolutional(tmp_path))
+    old.ir_version = 3
+    del old.opset_import[:]
+    old.opset_import.append(helper.make_opsetid("", 9))
+    for each in old.graph.initializer:
+        old.graph.input.append(helper.make_tensor_value_info(each.name, each.data_type, each.dims))
+    onnx.save(old, tmp_path / "old.onnx")
+    for _ in range(2):  # without a workspace, and with one
+        arguments = ("check", "old.onnx", "--compiler", "onnxruntime", "--size", "batch=2", "--json")
+        done = commands.run(*arguments, folder=tmp_path)
+        assert done.code == 0, done.stderr
+        assert done.json["compilers"][0]["compilations"] == 2
+        (tmp_path / ".opera" / "scratch").mkdir(parents=True, exist_ok=True)
+
+
+def test_outputs_that_nothing_uses_are_not_asked_for(tmp_path: Path) -> None:
+    """Up to opset 9 the mask of a Dropout is of floats, and OpenVINO gives truth values; a model that leaves it out works."""
+    nodes = [helper.make_node("Dropout", ["x"], ["d", "mask"], name="dropout"), helper.make_node("Relu", ["d"], ["y"], name="relu")]
+    model = onnx.load(saved(tmp_path, nodes, [], {"x": [2, 3]}, {"y": [2, 3]}))
+    model.opset_import[0].version = 9
+    onnx.save(model, tmp_path / "dropout.onnx")
+    done = commands.run("check", "dropout.onnx", "--compiler", "openvino", "--json", folder=tmp_path)
+    assert {each["state"] for each in done.json["compilers"][0]["nodes"].values()} == {"right"}
+    assert done.code == 0
+
+
 def test_python_gets_typed_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = api.check(convolutional(tmp_path), ["onnxruntime"], sizes={"batch": 2})

@@ -26,6 +26,8 @@ _NUDGE = 3e-6
 """By how much the inputs are moved, up and down, to see what rounding does to the model: as much as compilers differ in float32."""
 MOST_NOISE = 1.0
 """Where rounding moves a value by more, it is no result: the true value itself is unknown."""
+_FREE_WEIGHTS = 4
+"""Version of the format from which on weights need not be inputs as well."""
 _SMALL = 1
 """Highest rank of integers that a converter may need as constants: shapes, axes, sizes."""
 _OF_SHAPES = ("Shape", "Size")
@@ -47,7 +49,12 @@ class Surgeon:
         opening = opened(self._path, inputs, options["sizes"], int(options["seed"]))
         self._model, self._feeds, self._known = opening.model, opening.feeds, opening.known
         self._weights = {each.name: each for each in self._model.graph.initializer}
-        self._nodes = list(self._model.graph.node)
+        self._nodes = [_without_unused(node, self._used()) for node in self._model.graph.node]
+
+    def _used(self) -> set[str]:
+        """The values that a node reads, or that the model gives."""
+        read = {name for node in self._model.graph.node for name in (*node.input, *_read_inside(node))}
+        return read | {each.name for each in self._model.graph.output}
 
     def ready(self) -> Message:
         """Runs the model with moved inputs; tells its nodes, and which of them can be cut out."""
@@ -116,7 +123,8 @@ class Surgeon:
             copies, "piece", [_info(name, value) for name, value in inputs.items()],
             [_info(name, self._known[name]) for name in wanted], [*weights.values()],
         )  # fmt: skip
-        model = onnx.helper.make_model(graph, opset_imports=self._model.opset_import, ir_version=self._model.ir_version)
+        version = max(self._model.ir_version, _FREE_WEIGHTS)
+        model = onnx.helper.make_model(graph, opset_imports=self._model.opset_import, ir_version=version)
         return model, list(inputs.values()), [self._known[name] for name in wanted], wanted
 
     def _source(self, name: str, direct: set[str], inputs: dict[str, Any], weights: dict[str, Any], *, bake: bool) -> str:
@@ -141,6 +149,15 @@ def _nudged(value: Any, amount: float) -> Any:
         return value
     signs = np.where(np.arange(array.size) % 2, 1.0, -1.0).reshape(array.shape)
     return (array * (1 + amount * signs)).astype(array.dtype)
+
+
+def _without_unused(node: Any, used: set[str]) -> Any:
+    """*node* without the outputs that nothing uses, but for the first one, which operators need."""
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    first = node.output[0]
+    copy.output[:] = [name if name == first or name in used else "" for name in node.output]
+    return copy
 
 
 def _independent(nodes: Sequence[Any], fed: set[str]) -> set[str]:
