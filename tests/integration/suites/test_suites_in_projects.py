@@ -231,6 +231,13 @@ def test_a_project_that_cannot_run_is_noted(trial: Callable[..., Tried], conftes
     assert "not below the configuration of" in tried.notes[0]
 
 
+def test_sources_in_the_root_of_a_project_do_not_hinder(trial: Callable[..., Tried], tmp_path: Path) -> None:
+    (tmp_path / "json").mkdir()
+    (tmp_path / "json" / "__init__.py").write_text("import json.built")  # what the fake compiler needs
+    tried = trial(made("good", SQUARE), conftest="import pytest")
+    assert (len(tried.kept), tried.notes) == (1, ())
+
+
 def test_options_of_a_project_do_not_hinder(trial: Callable[..., Tried]) -> None:
     tried = trial(made("good", SQUARE), configuration="[pytest]\naddopts = -n 4 --no-such-option\nxfail_strict = true\n")
     assert (len(tried.kept), tried.notes) == (1, ())
