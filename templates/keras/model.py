@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, dtype_name, wide_integers
+from opera.arrays import Array, as_array, dtype_name, wide_integers
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.tensors import DTYPE_BITS
 from opera.instrumentation.wire import Unrecordable
@@ -140,7 +140,7 @@ class KerasModel:
         if not functional and self._changes():
             raise Invalid("weights-change-in-each-call")
         text = model_source(self.instance, self._arrays, self._constants, self._seed, functional=functional)
-        expected = expected_source(self._arrays, reference.outputs)
+        expected = expected_source(self._arrays, [as_array(each) for each in reference.outputs])
         backend = f'import os\n\nos.environ["KERAS_BACKEND"] = "{keras.config.backend()}"  # Keras reads it when it is imported'
         return PythonSource(tuple(imports_of(text + expected)), f"{backend}\nimport keras\n\n{text}", expected)
 
