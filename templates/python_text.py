@@ -84,24 +84,10 @@ def uniform_text(array: Array) -> tuple[str, str]:
     return "full", f"{_nested(_shortened(first).tolist()[0])}, "
 
 
-_NUMPY = frozenset(
-    [
-        "bool",
-        "int8",
-        "uint8",
-        "int16",
-        "uint16",
-        "int32",
-        "uint32",
-        "int64",
-        "uint64",
-        "float16",
-        "float32",
-        "float64",
-        "complex64",
-        "complex128",
-    ]
-)
+_NUMPY = frozenset([
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64", "complex64",
+    "complex128",
+])  # fmt: skip
 
 
 def quoted(text: str) -> str:

@@ -24,7 +24,8 @@ SOUND = [
 SCALARS: list[Any] = [
     None, True, False, 0, 1, -1, 2**31, 2**53, 2**63, -(2**63) - 1, 2**300, 0.5, -0.0, 1e308,
     "", "x", "0", "\x00", "\x1b]8;;x\x07", "\ud800",
-    "../../etc/passwd", "/etc/passwd", "a" * 2_000, "nan", "'\"\\\n", "__import__('os').system('id')", [], {}, [[]], [1], {"a": 1},
+    "../../etc/passwd", "/etc/passwd", "a" * 2_000, "nan", "'\"\\\n", "__import__('os').system('id')",
+    "'\"></pre></code></script>]]><img src=x onerror=alert(1)>\u202e", [], {}, [[]], [1], {"a": 1},
     {"tuple": 1}, {"bytes": "?"}, {"float": "1_0"}, {"dict": [[[], 1]]}, {"tensor": {}}, {"graph": {}}, {"call": []}, {"blob": "../x"},
     {"range": [0, 2**70, 1]}, {"complex": ["a", {}]}, {"slice": []}, {"enum": "x"}, {"opaque": [1, 2]},
 ]  # fmt: skip

@@ -117,3 +117,13 @@ class Tags(HTMLParser):
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag
+
+
+def stands_alone(page: str) -> None:
+    """Checks that *page* loads nothing, and runs its own script only."""
+    tags = Tags(page).found
+    assert sum(tag == "script" for tag, _ in tags) == 1
+    for tag, attributes in tags:
+        assert tag not in ("link", "img", "iframe", "object")
+        assert not any(name in ("src", "srcset") or name.startswith("on") for name in attributes)
+        assert (attributes.get("href") or "#").startswith("#")

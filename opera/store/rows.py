@@ -17,7 +17,7 @@ import msgspec
 from opera.bundle import is_hash
 from opera.instance import Instance, decode_instance
 from opera.oracles.verdict import Detail, Stage, Verdict
-from opera.untrusted import Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, parsed_json, typed
+from opera.untrusted import MOST_NUMBER, Count, Document, Hash, Line, Malformed, Name, Seconds, from_json, inflated, parsed_json, typed
 
 Flag = Literal[0, 1]
 Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
@@ -25,6 +25,7 @@ Digits = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{1,64}\Z")]
 Json = Annotated[str, msgspec.Meta(max_length=64 * 2**20)]
 Packed = Annotated[bytes, msgspec.Meta(max_length=64 * 2**20)]
 Place = Annotated[int, msgspec.Meta(ge=0)]
+Calls = Annotated[int, msgspec.Meta(ge=1, le=MOST_NUMBER)]
 Columns = tuple[Any, ...]
 """A row as SQLite gives it."""
 
@@ -144,7 +145,7 @@ class OccurrenceRow(Row, frozen=True, array_like=True):
     instance: Hash
     source: Name
     test: Line
-    calls: Count
+    calls: Calls
     run: Count
 
 
@@ -172,7 +173,7 @@ class DropRow(Row, frozen=True, array_like=True):
     source: Name
     api: Name
     reason: Line
-    calls: Count
+    calls: Calls
 
 
 class RankingRow(Row, frozen=True, array_like=True):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from opera.arrays import Array, dtype_name, wide_integers
+from opera.arrays import Array, as_array, dtype_name, wide_integers
 from opera.instance import Argument, DType, Enum, Instance, Kind, Named, Opaque
 from opera.instrumentation.tensors import DTYPE_BITS
 from opera.instrumentation.wire import Unrecordable
@@ -25,7 +25,7 @@ from opera.templates.keras.arguments import WIDER, KerasArguments, resolved, wid
 from opera.templates.keras.artefacts import makers, run_exported, run_saved
 from opera.templates.keras.backend import keras
 from opera.templates.keras.program import KerasProgram
-from opera.templates.keras.source import model_source
+from opera.templates.keras.source import expected_source, model_source
 from opera.templates.python_text import imports_of
 
 _DRAWS = 6
@@ -135,17 +135,18 @@ class KerasModel:
     def source(self, form: str) -> PythonSource:
         if any(array.dtype.kind == "O" for array in self._arrays) and keras.config.backend() != "tensorflow":
             raise Invalid("strings-in-a-keras-model")
-        functional = self._is_functional()
+        reference = self.reference()
+        functional = self._is_functional(reference)
         if not functional and self._changes():
             raise Invalid("weights-change-in-each-call")
-        text, expected = model_source(self.instance, self._arrays, self._constants, self._seed, functional=functional)
+        text = model_source(self.instance, self._arrays, self._constants, self._seed, functional=functional)
+        expected = expected_source(self._arrays, [as_array(each) for each in reference.outputs])
         backend = f'import os\n\nos.environ["KERAS_BACKEND"] = "{keras.config.backend()}"  # Keras reads it when it is imported'
-        return PythonSource(tuple(imports_of(text)), f"{backend}\nimport keras\n\n{text}", expected)
+        return PythonSource(tuple(imports_of(text + expected)), f"{backend}\nimport keras\n\n{text}", expected)
 
-    def _is_functional(self) -> bool:
+    def _is_functional(self, reference: Reference) -> bool:
         """Whether a functional model gives the same as the operator: Keras casts its inputs, and calls some operators otherwise."""
         try:
-            reference = self.reference()
             with self.settings(), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 operator = self._operator(self.instance, self._seed)

@@ -11,10 +11,8 @@ from opera.templates.argument_text import ArgumentText
 from opera.templates.python_text import array_text, dotted
 
 
-def model_source(
-    instance: Instance, arrays: Sequence[Array], constants: Sequence[Array], seed: int, *, functional: bool = True
-) -> tuple[str, str]:
-    """Source that defines `model` (a `keras.Model`) and `inputs` (a list of arrays), and source that defines `expected`.
+def model_source(instance: Instance, arrays: Sequence[Array], constants: Sequence[Array], seed: int, *, functional: bool = True) -> str:
+    """Source that defines `model` (a `keras.Model`) and `inputs` (a list of arrays).
 
     The tensors that are no inputs are *constants*. Without *functional*, the model is a subclass: a functional model would call the
     operator otherwise, or cast its inputs.
@@ -50,10 +48,24 @@ def model_source(
         lines += ["", "", "model = Model()"]
         if instance.kind is Kind.MODULE:
             lines.append(f"keras.utils.set_random_seed({seed})  # once more, before the layer gets its weights")
-    lines.append("inputs = [")
-    lines += [f"    {array_text(array)}," for array in arrays]
-    lines.append("]")
-    return "\n".join(lines), "expected = [keras.ops.convert_to_numpy(leaf) for leaf in keras.tree.flatten(model(inputs))]"
+    lines += ["inputs = [", *(f"    {array_text(array)}," for array in arrays), "]"]
+    return "\n".join(lines)
+
+
+def expected_source(arrays: Sequence[Array], outputs: Sequence[Array]) -> str:
+    """Source that defines `expected` by running `model`; float8 passes as float32, as PyTorch takes and gives no arrays of it."""
+    if not any(dtype_name(each.dtype).startswith("float8") for each in (*arrays, *outputs)):
+        return "expected = [keras.ops.convert_to_numpy(leaf) for leaf in keras.tree.flatten(model(inputs))]"
+    given = _listed(arrays, "inputs[{}]", 'keras.ops.cast(inputs[{}].astype("float32"), "{}")')
+    leaf = "keras.ops.convert_to_numpy({})"
+    found = _listed(outputs, leaf.format("leaves[{}]"), leaf.format('keras.ops.cast(leaves[{}], "float32")') + ".astype(ml_dtypes.{})")
+    return f"leaves = keras.tree.flatten(model({given}))\nexpected = {found}"
+
+
+def _listed(arrays: Sequence[Array], usual: str, narrow: str) -> str:
+    """A list with an expression for each array: *narrow* for one of float8."""
+    names = [dtype_name(each.dtype) for each in arrays]
+    return f"[{', '.join((narrow if name.startswith('float8') else usual).format(place, name) for place, name in enumerate(names))}]"
 
 
 class KerasCallText(ArgumentText):

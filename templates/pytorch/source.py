@@ -184,7 +184,7 @@ def numpy_of(tensor):
 
 _STRIDED = """
 def strided(tensor, strides):
-    extent = 1 + sum((size - 1) * step for size, step in zip(tensor.shape, strides))
+    extent = 1 + sum((size - 1) * step for size, step in zip(tensor.shape, strides, strict=True))
     storage = torch.zeros(extent, dtype=tensor.dtype)
     storage[torch.arange(extent).as_strided(tensor.shape, strides)] = tensor
     return storage.as_strided(tensor.shape, strides)

@@ -142,3 +142,10 @@ def test_layers_of_keras_get_the_weights_that_the_worker_has(api: str, init: dic
 def test_a_function_of_keras_that_a_functional_model_calls_otherwise_is_called_as_recorded() -> None:
     assert written(keras_call("keras.ops.trapezoid", tensor([1.0, 2.0, 4.0]), x=tensor([0.0, 1.0, 3.0]))) is None
     assert written(keras_call("keras.ops.add", Tensor((2,), "float64"), Tensor((2,), "float64"))) is None
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_float8_of_keras_is_written_though_pytorch_neither_takes_nor_gives_arrays_of_it(dtype: str) -> None:
+    assert written(keras_call("keras.ops.cast", Tensor((2, 3), dtype), dtype=DType("float32"))) is None
+    assert written(keras_call("keras.ops.cast", Tensor((2, 3), "bfloat16"), dtype=DType(dtype))) is None
+    assert written(keras_call("keras.ops.meshgrid", Tensor((2,), dtype), Tensor((3,), dtype))) is None

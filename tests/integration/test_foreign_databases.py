@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import shutil
 import sqlite3
 import tempfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, cast
+from xml.etree import ElementTree as xml
 
 import hostile
 import pytest
 from hostile import SOUND
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reporting import stands_alone
+from sarif import objections
 
 from opera.difftest.settings import Settings, Shard
 from opera.errors import UserError
@@ -134,8 +138,10 @@ def spoil(data: st.DataObject, database: sqlite3.Connection) -> None:
 
 COMMANDS = [
     "report", "ls", "ls --operators", "show f", "show 0000", "show 1111", "show f0f0", "matrix", "top", "export jsonl -",
-    "report --json", "show f1 --json", "diff", "import", "combine", "compare", "prioritize", "baseline", "html",
+    "report --json", "show f1 --json", "diff", "import", "combine", "compare", "prioritize", "baseline", "page", "page with scripts",
 ]  # fmt: skip
+FILES = {"html": "page.html", "junit": "j.xml", "sarif": "s.json", "markdown": "m.md"}
+"""Each form of a report, and the name of its file."""
 
 
 def arguments_of(command: str, sound: Path, other: Path, folder: Path) -> list[str]:
@@ -145,22 +151,42 @@ def arguments_of(command: str, sound: Path, other: Path, folder: Path) -> list[s
         return [command, str(sound), str(other), "--workspace", ours]
     if command in ("import", "combine"):
         return [command, str(other), "--workspace", ours]
+    page = ["report", "--json", *(word for form, name in FILES.items() for word in (f"--{form}", str(folder / name)))]
     words = {
         "prioritize": ["prioritize", "--compiler", "tvm", "--frontend", "onnx"],
         "baseline": ["baseline", "update", str(folder / "known.toml")],
-        "html": ["report", "--html", str(folder / "page.html"), "--junit", str(folder / "j.xml"), "--sarif", str(folder / "s.json")],
+        "page": [*page, "--no-scripts"],
+        "page with scripts": page,
     }
     return [*words.get(command, command.split()), "--workspace", str(other)]
 
 
-@pytest.mark.parametrize("command", [pytest.param(each, marks=[pytest.mark.slow] * (each == "html")) for each in COMMANDS])
+def written(folder: Path) -> dict[str, str]:
+    """The text of each form of a report that is in *folder*."""
+    return {form: (folder / name).read_text(encoding="utf-8") for form, name in FILES.items() if (folder / name).exists()}
+
+
+def only_text(files: Mapping[str, str], printed: str) -> None:
+    """Checks that foreign text is text in each form of a report, and that each form can be read."""
+    for form, text in {**files, "json": printed}.items():
+        assert not re.search(r"[\x00-\x08\x0e-\x1f\u202a-\u202e\ud800-\udfff]", text), form
+    stands_alone(files["html"])
+    xml.fromstring(files["junit"])
+    assert list(objections(json.loads(files["sarif"]))) == []
+    assert "<img" not in re.sub(r"(`+).*?\1", "", files["markdown"])
+    json.loads(printed, parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("command", [pytest.param(each, marks=[pytest.mark.slow] * each.endswith("scripts")) for each in COMMANDS])
 def test_a_database_with_spoilt_cells_ends_with_no_traceback(
     command: str, workspace: Path, capsys: pytest.CaptureFixture[str], attacks: settings
 ) -> None:
     from opera.cli import command as cli
     from opera.cli.options import guarded
 
-    @settings(attacks, max_examples=max(10, attacks.max_examples // 10))
+    cost = 100 if command == "page with scripts" else 10
+
+    @settings(attacks, max_examples=max(10, attacks.max_examples // cost))
     @given(st.data())
     def attack(data: st.DataObject) -> None:
         with tempfile.TemporaryDirectory() as folder:
@@ -177,6 +203,9 @@ def test_a_database_with_spoilt_cells_ends_with_no_traceback(
             code = guarded(cli, arguments)
             told = capsys.readouterr()
             assert code in (0, 1, 2, 3, 4), (arguments, told.err[-2000:])
+            files = written(Path(folder))
+            if files:
+                only_text(files, told.out)
 
     attack()
 
@@ -195,6 +224,20 @@ def test_one_bad_row_leaves_the_rest_of_a_report_standing(workspace: Path, tmp_p
     assert {each["verdict"] for each in json.loads(told.out)["findings"]} == {"inconsistent", "abort"}
     assert guarded(cli, ["show", "f1f1", "--workspace", str(tmp_path / "w")]) == 0
     assert "its stored trigger is damaged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("table", ["drops", "occurrences"])
+def test_what_was_never_called_is_left_out(table: str, workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from opera.cli import command as cli
+    from opera.cli.options import guarded
+
+    shutil.copytree(workspace, tmp_path / "w")
+    with contextlib.closing(sqlite3.connect(tmp_path / "w" / "opera.db")) as database, database:
+        database.execute(f"UPDATE {table} SET calls = 0")
+    assert guarded(cli, arguments_of("page", workspace, tmp_path / "w", tmp_path)) == 0
+    told = capsys.readouterr()
+    assert f"{table} " in told.err
+    only_text(written(tmp_path), told.out)
 
 
 def test_foreign_schemas_are_refused(workspace: Path, tmp_path: Path) -> None:

@@ -25,6 +25,22 @@ GIBIBYTES = float(os.environ.get("OPERA_SUITE_GIBIBYTES", "4"))
 TARGET = "cpu"
 
 
+def import_if_present(name):
+    """Imports a module: tests without one are skipped, but a broken one is an error.
+
+    A package that lacks a part of its own is broken, e.g. sources that are not built.
+    """
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith(f"{name}."):
+            raise
+
+
+for each in ["torch"]:
+    import_if_present(each)
+
+
 def numpy_of(tensor):
     """A tensor of PyTorch as an array, also in a dtype that numpy lacks."""
     torch = importlib.import_module("torch")

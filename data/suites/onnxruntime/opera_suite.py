@@ -27,6 +27,22 @@ GIBIBYTES = float(os.environ.get("OPERA_SUITE_GIBIBYTES", "4"))
 TARGET = "CPUExecutionProvider"
 
 
+def import_if_present(name):
+    """Imports a module: tests without one are skipped, but a broken one is an error.
+
+    A package that lacks a part of its own is broken, e.g. sources that are not built.
+    """
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith(f"{name}."):
+            raise
+
+
+for each in ["onnx", "onnxruntime"]:
+    import_if_present(each)
+
+
 def width_of(dtype):
     """The bits of one element."""
     return {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}.get(dtype.name, 8 * dtype.itemsize)
@@ -48,9 +64,8 @@ def unpacked(data, dtype, shape):
 
 def run_onnx(model, inputs, expected, target):
     """Runs a model of onnx by the route onnx, and gives the outputs."""
-    import onnxruntime as ort
-
     onnx = importlib.import_module("onnx")
+    ort = importlib.import_module("onnxruntime")
 
     def is_unchanged(graph, newer, older):
         for node in graph.node:

@@ -25,6 +25,22 @@ GIBIBYTES = float(os.environ.get("OPERA_SUITE_GIBIBYTES", "4"))
 TARGET = "CPU"
 
 
+def import_if_present(name):
+    """Imports a module: tests without one are skipped, but a broken one is an error.
+
+    A package that lacks a part of its own is broken, e.g. sources that are not built.
+    """
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if str(error.name).startswith(f"{name}."):
+            raise
+
+
+for each in ["ml_dtypes", "openvino"]:
+    import_if_present(each)
+
+
 def width_of(dtype):
     """The bits of one element."""
     return {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}.get(dtype.name, 8 * dtype.itemsize)
@@ -46,9 +62,8 @@ def unpacked(data, dtype, shape):
 
 def run_onnx(model, inputs, expected, target):
     """Runs a model of onnx by the route onnx, and gives the outputs."""
-    import openvino as ov
-
     ml_dtypes = importlib.import_module("ml_dtypes")
+    ov = importlib.import_module("openvino")
     kinds = {
         "bfloat16": "bf16",
         "float8_e4m3fn": "f8e4m3",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -146,14 +145,14 @@ def route_function(adapter: type[Adapter], frontend: str, route: str, versions: 
     ]
     bound = {line.split()[-1] for line in imported}
     needed = [name for name in sorted(_LIBRARIES) if name in used and name not in bound]
-    imports, others = _imports(imported, adapter.name)
-    libraries = [*(f'{name} = importlib.import_module("{_LIBRARIES[name]}")' for name in needed), *others]
+    libraries = [f'{name} = importlib.import_module("{_LIBRARIES[name]}")' for name in needed]
+    ordered = sorted(set(imported) - {"import tempfile"}, key=lambda line: (line.startswith("from"), line.lower()))
     is_default = route == default_route(adapter, frontend)
     function = f"run_{frontend}" if is_default else re.sub(r"\W", "_", f"run_{frontend}_{route}")
     lines = [
         f"def {function}(model, inputs, expected, target):",
         f'    """Runs a model of {frontend} by the route {route}, and gives the outputs."""',
-        *(f"    {line}".rstrip() for line in (*imports, *([""] if imports else []), *libraries)),
+        *(f"    {line}" for line in dict.fromkeys((*libraries, *(each for line in ordered for each in _assigned(line))))),
         indented(source_of(body)),
         *([] if any(isinstance(node, ast.Yield) for node in nodes) else ['    yield "run"']),
         f"    return {'actual' if 'actual' in used else 'expected'}",
@@ -163,29 +162,12 @@ def route_function(adapter: type[Adapter], frontend: str, route: str, versions: 
     return RouteFunction(frontend, route, function, "\n".join(lines), (*own, *(_LIBRARIES[name] for name in needed)))
 
 
-def _imports(lines: Iterable[str], own: str) -> tuple[list[str], list[str]]:
-    """The import lines of a function in the order of any linter, and assignments in place of others.
-
-    A project's linter has the project's *own* package apart, and others have not: imports of both in one block are right for one of them.
-    """
-    by_kind: dict[bool | None, list[str]] = {True: [], False: [], None: []}
-    for line in sorted(lines, key=lambda line: (line.startswith("from"), line.lower())):
-        root = line.split()[1].partition(".")[0]
-        if line != "import tempfile":
-            by_kind[None if root in sys.stdlib_module_names else root == own].append(line)
-    standard, mine, others = by_kind[None], by_kind[True], by_kind[False]
-    assigned = [each for line in others for each in _assigned(line)] if mine else []
-    others = [] if mine else others
-    rest = [*mine, *others]
-    return [*standard, *([""] if standard and rest else []), *rest], assigned
-
-
 def _assigned(line: str) -> Iterator[str]:
-    """The statements that do what the import *line* does."""
+    """The statements that do what the import *line* does, which no linter wants elsewhere, or in another order."""
     match ast.parse(line).body[0]:
         case ast.ImportFrom(module=str() as module, names=names):
             for each in names:
-                yield f'{each.asname or each.name} = importlib.import_module("{module}").{each.name}'
+                yield f'{each.asname or each.name} = __import__("{module}", fromlist=["{each.name}"]).{each.name}'
         case ast.Import(names=names):
             for each in names:
                 name = each.asname or each.name.partition(".")[0]
@@ -211,6 +193,7 @@ def helper(adapter: type[Adapter], functions: Iterable[RouteFunction], *, with_t
         .render(
             compiler=adapter.name,
             modules=modules,
+            needed=sorted({module.partition(".")[0] for each in functions for module in each.modules}),
             with_targets=with_targets,
             requirement=_REQUIREMENTS.get(adapter.name, "    return {}.get(str(target))"),
             target=adapter.target,

@@ -255,6 +255,7 @@ class _Runner:
         command = [self._python, "-W", "ignore", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "opera_trial"]
         command += [*plan.options, *(plan.ids[name] for name in names)]
         environment = {**self._environment, "OPERA_TRIAL": str(notes), "MALLOC_PERTURB_": plan.perturbed}
+        environment["PYTHONSAFEPATH"] = "1"  # as the command `pytest`: a compiler's sources in the root of its project are not built
         try:
             with log.open("wb") as output:
                 program = Program(command, output, plan.root, environment)

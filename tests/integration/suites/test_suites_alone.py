@@ -207,6 +207,19 @@ def test_an_absent_compiler_is_a_skip_with_its_reason(place: Callable[..., Path]
     assert "could not import 'a_compiler_that_is_not_there'" in " ".join(found.values())
 
 
+def test_a_compiler_that_lacks_a_part_of_its_own_is_no_skip(place: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    template = FakeAdapter.reproducer["fake"].replace("import json", "import sources_of_a_compiler")
+    monkeypatch.setattr(FakeAdapter, "reproducer", {"fake": template})
+    folder = place(made("good", SQUARE))
+    package = folder.parent / "sources_of_a_compiler"
+    package.mkdir()
+    (package / "__init__.py").write_text("import sources_of_a_compiler.built")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(folder)]
+    done = subprocess.run(command, cwd=folder.parent, capture_output=True, text=True, check=False)
+    assert done.returncode not in (0, 5), done.stdout
+    assert "No module named 'sources_of_a_compiler.built'" in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize("limit", [80, 88, 100, 140])
 @pytest.mark.parametrize("with_targets", [False, True])
 def test_ruff_is_content(place: Callable[..., Path], limit: int, with_targets: bool) -> None:

@@ -23,6 +23,7 @@ from opera.extensions.suites.project import project_of
 from opera.extensions.suites.tests import SuiteTest
 from opera.extensions.suites.trial import Tried, try_out
 from opera.models.template import Reference
+from opera.templates.pytorch.source import _STRIDED
 
 pytestmark = pytest.mark.slow
 
@@ -37,15 +38,15 @@ known-first-party = ["tvm"]
 """
 ONNXRUNTIME = """
 line-length = 120
-target-version = "py38"
+target-version = "py310"
 [lint]
 select = [
-    "B", "E", "F", "FURB", "G", "I", "ISC", "N", "NPY", "PERF", "PIE", "PLC", "PLE", "PLW", "PYI", "RUF", "SIM", "SLOT", "T10", "UP", "W",
-    "YTT",
+    "B", "C4", "E", "F", "FURB", "G", "I", "ISC", "N", "NPY", "PERF", "PIE", "PLC", "PLE", "PLW", "PYI", "RUF", "SIM", "SLOT", "T10", "UP",
+    "W", "YTT",
 ]
 ignore = [
-    "B028", "E501", "N803", "N812", "N999", "NPY002", "PERF203", "PERF401", "SIM102", "SIM108", "SIM114", "SIM116",
-    "PLC0415",  # a preview of the ruff that the project has
+    "B028", "C408", "E501", "G004", "N803", "N812", "N813", "N999", "NPY002", "PERF203", "PERF401", "PYI024", "PYI041", "SIM102", "SIM103",
+    "SIM108", "SIM114", "SIM116",
 ]
 """
 OPENVINO = """
@@ -55,6 +56,7 @@ select = ["E", "F", "W", "Q"]
 """
 """What ruff checks in the projects: their selections, line lengths and order of imports."""
 CONFIGURATIONS = {"tvm": TVM, "onnxruntime": ONNXRUNTIME, "openvino": OPENVINO, "inductor": OPENVINO}
+SLOW = {"openvino", "inductor"}
 ONNX_TEXT = "\n".join(
     [
         '<ir_version: 10, opset_import: ["" : 21]>',
@@ -63,7 +65,7 @@ ONNX_TEXT = "\n".join(
     ]
 )
 TORCH = """
-typed(1)
+typed(strided(torch.ones(2), (2,)))
 class Model(torch.nn.Module):
     def forward(self, x0):
         return x0 * x0
@@ -107,14 +109,14 @@ def suite_of(compiler: str, style: Style) -> Mapping[str, bytes]:
                 "tvm.error.InternalError", f"a long reason {'with many words ' * 20}", also=("AssertionError", "json.JSONDecodeError")
             )
             both = made(f"{name}_passes", text), replace(made(f"{name}_fails", text), failure=failure, more="1 more call fails")
-            helpers = tuple(ast.parse(HELPERS).body)
+            helpers = tuple(ast.parse(HELPERS + _STRIDED).body)
             tests += [replace(each, frontend=route.frontend, route=route.name, imports=imports, helpers=helpers) for each in both]
     assert tests
     return files_of(compiler, tests, {}, style, "suite")
 
 
 @pytest.mark.parametrize("with_targets", [False, True], ids=["plain", "opera"])
-@pytest.mark.parametrize("compiler", [pytest.param(each, marks=[pytest.mark.slow] * (each != "tvm")) for each in CONFIGURATIONS])
+@pytest.mark.parametrize("compiler", [pytest.param(each, marks=[pytest.mark.slow] * (each in SLOW)) for each in CONFIGURATIONS])
 def test_the_linter_of_a_project_is_content(tmp_path: Path, compiler: str, with_targets: bool) -> None:
     configuration = tmp_path / "ruff.toml"
     configuration.write_text(CONFIGURATIONS[compiler])
@@ -229,6 +231,13 @@ def test_a_project_that_cannot_run_is_noted(trial: Callable[..., Tried], conftes
     tried = trial(made("good", SQUARE), conftest=conftest)
     assert len(tried.kept) == 1
     assert "not below the configuration of" in tried.notes[0]
+
+
+def test_sources_in_the_root_of_a_project_do_not_hinder(trial: Callable[..., Tried], tmp_path: Path) -> None:
+    (tmp_path / "json").mkdir()
+    (tmp_path / "json" / "__init__.py").write_text("import json.built")  # what the fake compiler needs
+    tried = trial(made("good", SQUARE), conftest="import pytest")
+    assert (len(tried.kept), tried.notes) == (1, ())
 
 
 def test_options_of_a_project_do_not_hinder(trial: Callable[..., Tried]) -> None:
