@@ -61,7 +61,7 @@ class GgmlProvider(ProviderAdapter):
     unsupported = (
         *ProviderAdapter.unsupported,
         UnsupportedRule(FAILURES, "declined", r"\bunsupported: ", stages=("load", "run")),
-        UnsupportedRule(FAILURES, "declined", r"\bconv1d wants 3-D tensors\b", stages=("load", "run")),
+        UnsupportedRule(FAILURES, "declined", r"\bconv(_transpose)?1d wants 3-D tensors\b", stages=("load", "run")),
     )
     fork = Fork.STARTED
 
