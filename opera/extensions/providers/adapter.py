@@ -48,12 +48,14 @@ class ProviderAdapter(OnnxRuntimeAdapter):
 
     Attributes:
         plugin: Requirement of the package. The package's module has its name, with `_` for `-`.
+        finder: Function of the module that returns the path of the library.
         options_of_provider: Options for the provider.
         remedies: What helps, by a part of the message of a provider that does not load, has no device or does not start; `no device` stands
             for the second.
     """
 
     plugin: ClassVar[str] = ""
+    finder: ClassVar[str] = "get_library_path"
     options_of_provider: ClassVar[Mapping[str, str]] = {}
     remedies: ClassVar[Mapping[str, str]] = {}
 
@@ -74,7 +76,7 @@ class ProviderAdapter(OnnxRuntimeAdapter):
         super().__init_subclass__()
         own = (cls.plugin,) if cls.plugin else ()
         cls.packages = (*own, "onnxruntime>=1.29", "onnx>=1.19")
-        cls.reproducer = script.of(cls.module(), cls.options_of_provider)
+        cls.reproducer = script.of(cls.module(), cls.finder, cls.options_of_provider)
 
     @classmethod
     def module(cls) -> str:
@@ -106,9 +108,9 @@ class ProviderAdapter(OnnxRuntimeAdapter):
     def _registered(self) -> Any:
         """Loads the plug-in; returns the device that it is to use."""
         plugin = importlib.import_module(self.module())
-        find = getattr(plugin, "get_library_path", None) or getattr(plugin, "library_path", None)
+        find = getattr(plugin, self.finder, None)
         if find is None:
-            raise RuntimeError(f"{self.module()} has neither get_library_path nor library_path, so it is no plug-in of ONNX Runtime")
+            raise RuntimeError(f"{self.module()} has no {self.finder}, so it is no plug-in of ONNX Runtime")
         known = {each.ep_name for each in self._ort.get_ep_devices()}
         try:
             self._ort.register_execution_provider_library(script.registered_as(self.module()), os.fspath(find()))

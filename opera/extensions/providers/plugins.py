@@ -56,8 +56,9 @@ class GgmlProvider(ProviderAdapter):
 
     name = "onnxruntime-ggml"
     plugin = "onnxruntime-ggml>=0.2"
+    finder = "library_path"
     options_of_provider = {"device": "cpu", "threads": "1", "weights": "f32"}
-    housekeeping = {"ORT_GGML_LOG": "off"}
+    housekeeping = {"ORT_GGML_LOG": "off", "GGML_NO_BACKTRACE": "1"}
     unsupported = (
         *ProviderAdapter.unsupported,
         UnsupportedRule(FAILURES, "declined", r"\bunsupported: ", stages=("load", "run")),

@@ -105,7 +105,7 @@ class OwnProvider(ProviderAdapter):
 def own_ep(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("own_ep", *(each.module() for each in (WebGpuProvider, TensorRtRtxProvider, OpenVinoProvider, GgmlProvider))):
         module = ModuleType(name)
-        module.__dict__["get_library_path"] = lambda: "/e/libown.so"
+        module.__dict__["library_path" if "ggml" in name else "get_library_path"] = lambda: "/e/libown.so"
         monkeypatch.setitem(sys.modules, name, module)
 
 
@@ -239,7 +239,7 @@ def test_a_gpu_without_vulkan_is_said_before_any_test(runtime: FakeRuntime) -> N
 
 def test_a_package_that_is_no_plugin_is_said(runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "own_ep", ModuleType("own_ep"))
-    with pytest.raises(RuntimeError, match="own_ep has neither get_library_path nor library_path"):
+    with pytest.raises(RuntimeError, match="own_ep has no get_library_path, so it is no plug-in"):
         OwnProvider({}).start()
 
 
@@ -275,8 +275,8 @@ def test_a_script_refuses_the_cpu_as_the_adapter_does() -> None:
         assert "import own_ep as plugin" in text
         assert 'options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")' in text
         assert "enable_fallback=0" in text
-        assert "{'precision': 'FP32'}" in text
-        assert not {"MODULE", "NAME", "OPTIONS", "EXPORTED", "MODEL", "INPUTS"} & set(text.split())
+        assert '{"precision": "FP32"}' in text
+        assert not {"MODULE", "NAME", "FINDER", "OPTIONS", "EXPORTED", "MODEL", "INPUTS"} & set(text.split())
     assert [script.registered_as(each.module()) for each in (GgmlProvider, WebGpuProvider, OwnProvider)] == ["ggml", "webgpu", "own_ep"]
 
 
