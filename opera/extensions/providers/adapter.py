@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any, ClassVar
-
-from packaging.requirements import Requirement
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import GENERAL_FORM, Fork, Route, Stage, Subject, UnsupportedRule, declined
@@ -79,9 +78,14 @@ class ProviderAdapter(OnnxRuntimeAdapter):
         cls.reproducer = script.of(cls.module(), cls.finder, cls.options_of_provider)
 
     @classmethod
+    def package(cls) -> str:
+        """The name of the plug-in's package; empty where none is named."""
+        return re.split(r"[^\w.-]", cls.plugin.strip())[0]
+
+    @classmethod
     def module(cls) -> str:
-        """The module of the plug-in's package; empty where none is named."""
-        return Requirement(cls.plugin).name.replace("-", "_") if cls.plugin else ""
+        """The module of the plug-in's package."""
+        return cls.package().replace("-", "_")
 
     def start(self) -> Mapping[str, str]:
         self._ort: Any = importlib.import_module("onnxruntime")
@@ -98,7 +102,7 @@ class ProviderAdapter(OnnxRuntimeAdapter):
         if self.fork is Fork.NEVER and (fault := self._fault()):
             raise RuntimeError(self._said("does not start", fault))
         return {
-            self.module(): metadata.version(Requirement(self.plugin).name),
+            self.module(): metadata.version(self.package()),
             "onnxruntime": str(self._ort.__version__),
             "provider": str(device.ep_name),
             "device": _described(device),
@@ -129,7 +133,7 @@ class ProviderAdapter(OnnxRuntimeAdapter):
         """What is wrong with the provider, and what helps."""
         text = " ".join(str(why).rpartition("with error: ")[2].split())
         remedy = next((remedy for part, remedy in self.remedies.items() if part in (text or what)), "")
-        return "; ".join(filter(None, (f"the provider of {Requirement(self.plugin).name} {what}", text[:_MOST_SHOWN], remedy)))
+        return "; ".join(filter(None, (f"the provider of {self.package()} {what}", text[:_MOST_SHOWN], remedy)))
 
     def _fault(self) -> Exception | None:
         """What a model of one addition raises."""
