@@ -23,10 +23,11 @@ class OpenVinoProvider(ProviderAdapter):
     fork = Fork.STARTED
     computes_as = OpenVinoAdapter.computes_as
     message_noise = (*OpenVinoAdapter.message_noise, r"\[ONNXRuntimeError\] : .*(Exception from .*:\d+|Check 'false' failed at .*):")
-    message_prefixes = (*ProviderAdapter.message_prefixes, *OpenVinoAdapter.message_prefixes)
+    message_prefixes = (*ProviderAdapter.message_prefixes, *OpenVinoAdapter.message_prefixes, r"\[OpenVINO-EP\] \S+:\d+ - ")
     unsupported = (
         *ProviderAdapter.unsupported,
         *(replace(rule, types=FAILURES, stages=("load", "run")) for rule in OpenVinoAdapter.unsupported),
+        UnsupportedRule(FAILURES, "dtype", r"\bmust be one of the supported types: "),
     )
 
     def chosen(self, devices: Sequence[Any]) -> Any:
