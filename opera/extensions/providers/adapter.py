@@ -73,9 +73,10 @@ class ProviderAdapter(OnnxRuntimeAdapter):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = (cls.plugin,) if cls.plugin else ()
-        cls.packages = (*own, "onnxruntime>=1.29", "onnx>=1.19")
-        cls.reproducer = script.of(cls.module(), cls.finder, cls.options_of_provider)
+        if "packages" not in cls.__dict__:
+            cls.packages = (*((cls.plugin,) if cls.plugin else ()), "onnxruntime>=1.29", "onnx>=1.19")
+        if "reproducer" not in cls.__dict__:
+            cls.reproducer = script.of(cls.module(), cls.finder, cls.options_of_provider)
 
     @classmethod
     def package(cls) -> str:

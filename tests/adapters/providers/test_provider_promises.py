@@ -258,6 +258,20 @@ def test_what_start_says_names_package_device_and_options(runtime: FakeRuntime) 
         "options": "precision=FP32",
     }
     assert OwnProvider.packages == ("own-ep>=1", "onnxruntime>=1.29", "onnx>=1.19")
+    more = type("More", (OwnProvider,), {"packages": ("own-ep>=1", "own-driver"), "reproducer": {}})
+    assert (more.packages, more.reproducer) == (("own-ep>=1", "own-driver"), {}), "unless the class says it"
+
+
+def test_the_provider_of_the_how_to_is_an_adapter() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "add-a-compiler.md").read_text(encoding="utf-8")
+    code = page.partition("## A plug-in provider")[2].partition("```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = {"__name__": "their_module"}
+    exec(code, names)
+    own = names["OwnProvider"]
+    assert own.packages[0] == "our-ep>=1.0"
+    assert "import our_ep as plugin" in own.reproducer["onnx"]
+    failure: Any = {"type": adapter.FAILURES[0], "message": "Conv: our provider has no such layout", "frames": [], "bases": []}
+    assert declined(own.unsupported, failure, "run") is not None
 
 
 @pytest.mark.parametrize("entry", MESSAGES, ids=lambda entry: entry["name"])
