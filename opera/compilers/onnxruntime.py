@@ -96,7 +96,7 @@ class OnnxRuntimeAdapter(Adapter):
         values = {name: self._ort_value(value) for name, value in feeds.items()}
         return [self._array(item) for item in session.run_with_ort_values(None, values)]
 
-    def signature(self, compiled: Any, subject: Subject) -> Signature:
+    def signature(self, compiled: Any, subject: Subject) -> Signature | None:
         """What the session states; it gives no sizes for a scalar and for a tensor of unknown rank."""
         outputs = [
             (str(entry.type), [size if isinstance(size, int) else None for size in entry.shape]) for entry in compiled[0].get_outputs()

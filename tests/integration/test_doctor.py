@@ -220,6 +220,8 @@ def test_a_compiler_that_cannot_be_used_gets_one_sentence_that_says_what_to_do(f
 def test_what_an_adapter_finds_out_itself_is_told_as_it_says_it() -> None:
     what = "needs a compiler; install one"
     assert of_broken("fake", FakeAdapter, held(), failure("RuntimeError", what, FakeAdapter.__module__)) == what
+    theirs = type("Theirs", (FakeAdapter,), {"__module__": "their_plugin"})
+    assert of_broken("fake", theirs, held(), failure("RuntimeError", what, FakeAdapter.__module__)) == what, "or its base class"
 
 
 def test_an_extension_that_is_broken_or_has_a_command_twice_is_named_with_what_to_do(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,11 +12,10 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from typing import Any, ClassVar
-
-from packaging.requirements import Requirement
 
 from opera.compilers import onnx_format
 from opera.compilers.adapter import GENERAL_FORM, Fork, Route, Stage, Subject, UnsupportedRule, declined
@@ -48,12 +47,14 @@ class ProviderAdapter(OnnxRuntimeAdapter):
 
     Attributes:
         plugin: Requirement of the package. The package's module has its name, with `_` for `-`.
+        finder: Function of the module that returns the path of the library.
         options_of_provider: Options for the provider.
         remedies: What helps, by a part of the message of a provider that does not load, has no device or does not start; `no device` stands
             for the second.
     """
 
     plugin: ClassVar[str] = ""
+    finder: ClassVar[str] = "get_library_path"
     options_of_provider: ClassVar[Mapping[str, str]] = {}
     remedies: ClassVar[Mapping[str, str]] = {}
 
@@ -72,14 +73,20 @@ class ProviderAdapter(OnnxRuntimeAdapter):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        own = (cls.plugin,) if cls.plugin else ()
-        cls.packages = (*own, "onnxruntime>=1.29", "onnx>=1.19")
-        cls.reproducer = script.of(cls.module(), cls.options_of_provider)
+        if "packages" not in cls.__dict__:
+            cls.packages = (*((cls.plugin,) if cls.plugin else ()), "onnxruntime>=1.29", "onnx>=1.19")
+        if "reproducer" not in cls.__dict__:
+            cls.reproducer = script.of(cls.module(), cls.finder, cls.options_of_provider)
+
+    @classmethod
+    def package(cls) -> str:
+        """The name of the plug-in's package; empty where none is named."""
+        return re.split(r"[^\w.-]", cls.plugin.strip())[0]
 
     @classmethod
     def module(cls) -> str:
-        """The module of the plug-in's package; empty where none is named."""
-        return Requirement(cls.plugin).name.replace("-", "_") if cls.plugin else ""
+        """The module of the plug-in's package."""
+        return cls.package().replace("-", "_")
 
     def start(self) -> Mapping[str, str]:
         self._ort: Any = importlib.import_module("onnxruntime")
@@ -96,7 +103,7 @@ class ProviderAdapter(OnnxRuntimeAdapter):
         if self.fork is Fork.NEVER and (fault := self._fault()):
             raise RuntimeError(self._said("does not start", fault))
         return {
-            self.module(): metadata.version(Requirement(self.plugin).name),
+            self.module(): metadata.version(self.package()),
             "onnxruntime": str(self._ort.__version__),
             "provider": str(device.ep_name),
             "device": _described(device),
@@ -106,9 +113,9 @@ class ProviderAdapter(OnnxRuntimeAdapter):
     def _registered(self) -> Any:
         """Loads the plug-in; returns the device that it is to use."""
         plugin = importlib.import_module(self.module())
-        find = getattr(plugin, "get_library_path", None) or getattr(plugin, "library_path", None)
+        find = getattr(plugin, self.finder, None)
         if find is None:
-            raise RuntimeError(f"{self.module()} has neither get_library_path nor library_path, so it is no plug-in of ONNX Runtime")
+            raise RuntimeError(f"{self.module()} has no {self.finder}, so it is no plug-in of ONNX Runtime")
         known = {each.ep_name for each in self._ort.get_ep_devices()}
         try:
             self._ort.register_execution_provider_library(script.registered_as(self.module()), os.fspath(find()))
@@ -127,7 +134,7 @@ class ProviderAdapter(OnnxRuntimeAdapter):
         """What is wrong with the provider, and what helps."""
         text = " ".join(str(why).rpartition("with error: ")[2].split())
         remedy = next((remedy for part, remedy in self.remedies.items() if part in (text or what)), "")
-        return "; ".join(filter(None, (f"the provider of {Requirement(self.plugin).name} {what}", text[:_MOST_SHOWN], remedy)))
+        return "; ".join(filter(None, (f"the provider of {self.package()} {what}", text[:_MOST_SHOWN], remedy)))
 
     def _fault(self) -> Exception | None:
         """What a model of one addition raises."""

@@ -31,6 +31,6 @@ class NamedProvider(ProviderAdapter):
 
     name = NAMED
     plugin = _of_user(PACKAGE)
-    options_of_provider = dict(each.partition("=")[::2] for each in _of_user(OPTIONS).split())
+    options_of_provider = {name: value for name, _, value in (each.partition("=") for each in _of_user(OPTIONS).split())}
     routes = ProviderAdapter.routes if plugin else ()
     remarks = () if plugin else (_UNNAMED,)

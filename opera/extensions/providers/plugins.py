@@ -23,10 +23,11 @@ class OpenVinoProvider(ProviderAdapter):
     fork = Fork.STARTED
     computes_as = OpenVinoAdapter.computes_as
     message_noise = (*OpenVinoAdapter.message_noise, r"\[ONNXRuntimeError\] : .*(Exception from .*:\d+|Check 'false' failed at .*):")
-    message_prefixes = (*ProviderAdapter.message_prefixes, *OpenVinoAdapter.message_prefixes)
+    message_prefixes = (*ProviderAdapter.message_prefixes, *OpenVinoAdapter.message_prefixes, r"\[OpenVINO-EP\] \S+:\d+ - ")
     unsupported = (
         *ProviderAdapter.unsupported,
         *(replace(rule, types=FAILURES, stages=("load", "run")) for rule in OpenVinoAdapter.unsupported),
+        UnsupportedRule(FAILURES, "dtype", r"\bmust be one of the supported types: "),
     )
 
     def chosen(self, devices: Sequence[Any]) -> Any:
@@ -56,12 +57,13 @@ class GgmlProvider(ProviderAdapter):
 
     name = "onnxruntime-ggml"
     plugin = "onnxruntime-ggml>=0.2"
+    finder = "library_path"
     options_of_provider = {"device": "cpu", "threads": "1", "weights": "f32"}
-    housekeeping = {"ORT_GGML_LOG": "off"}
+    housekeeping = {"ORT_GGML_LOG": "off", "GGML_NO_BACKTRACE": "1"}
     unsupported = (
         *ProviderAdapter.unsupported,
         UnsupportedRule(FAILURES, "declined", r"\bunsupported: ", stages=("load", "run")),
-        UnsupportedRule(FAILURES, "declined", r"\bconv1d wants 3-D tensors\b", stages=("load", "run")),
+        UnsupportedRule(FAILURES, "declined", r"\bconv(_transpose)?1d wants 3-D tensors\b", stages=("load", "run")),
     )
     fork = Fork.STARTED
 

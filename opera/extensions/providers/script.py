@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 _MODELS = {
@@ -17,7 +18,7 @@ import onnxruntime as ort
 import MODULE as plugin
 
 known = {each.ep_name for each in ort.get_ep_devices()}
-ort.register_execution_provider_library("NAME", (getattr(plugin, "get_library_path", None) or plugin.library_path)())
+ort.register_execution_provider_library("NAME", plugin.FINDER())
 devices = [each for each in ort.get_ep_devices() if each.ep_name not in known]
 options = ort.SessionOptions()
 options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL  # constants would be folded on the CPU
@@ -33,11 +34,11 @@ def registered_as(module: str) -> str:
     return module.removeprefix("onnxruntime_").removeprefix("ep_")
 
 
-def of(module: str, options: Mapping[str, str]) -> dict[str, str]:
+def of(module: str, finder: str, options: Mapping[str, str]) -> dict[str, str]:
     """By frontend, the text of a template; empty where no plug-in is named."""
     found: dict[str, str] = {}
     for frontend, (exported, model, inputs) in _MODELS.items() if module else ():
-        values = {"MODULE": module, "NAME": registered_as(module), "OPTIONS": repr(dict(options)), "EXPORTED": exported}
+        values = {"MODULE": module, "NAME": registered_as(module), "FINDER": finder, "OPTIONS": json.dumps(options), "EXPORTED": exported}
         text = _TEXT.replace("MODEL", model).replace("INPUTS", inputs)
         for name, value in values.items():
             text = text.replace(name, value)

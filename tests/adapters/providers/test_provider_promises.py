@@ -105,7 +105,7 @@ class OwnProvider(ProviderAdapter):
 def own_ep(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("own_ep", *(each.module() for each in (WebGpuProvider, TensorRtRtxProvider, OpenVinoProvider, GgmlProvider))):
         module = ModuleType(name)
-        module.__dict__["get_library_path"] = lambda: "/e/libown.so"
+        module.__dict__["library_path" if "ggml" in name else "get_library_path"] = lambda: "/e/libown.so"
         monkeypatch.setitem(sys.modules, name, module)
 
 
@@ -239,7 +239,7 @@ def test_a_gpu_without_vulkan_is_said_before_any_test(runtime: FakeRuntime) -> N
 
 def test_a_package_that_is_no_plugin_is_said(runtime: FakeRuntime, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "own_ep", ModuleType("own_ep"))
-    with pytest.raises(RuntimeError, match="own_ep has neither get_library_path nor library_path"):
+    with pytest.raises(RuntimeError, match="own_ep has no get_library_path, so it is no plug-in"):
         OwnProvider({}).start()
 
 
@@ -258,6 +258,20 @@ def test_what_start_says_names_package_device_and_options(runtime: FakeRuntime) 
         "options": "precision=FP32",
     }
     assert OwnProvider.packages == ("own-ep>=1", "onnxruntime>=1.29", "onnx>=1.19")
+    more = type("More", (OwnProvider,), {"packages": ("own-ep>=1", "own-driver"), "reproducer": {}})
+    assert (more.packages, more.reproducer) == (("own-ep>=1", "own-driver"), {}), "unless the class says it"
+
+
+def test_the_provider_of_the_how_to_is_an_adapter() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "how-to" / "add-a-compiler.md").read_text(encoding="utf-8")
+    code = page.partition("## A plug-in provider")[2].partition("```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = {"__name__": "their_module"}
+    exec(code, names)
+    own = names["OwnProvider"]
+    assert own.packages[0] == "our-ep>=1.0"
+    assert "import our_ep as plugin" in own.reproducer["onnx"]
+    failure: Any = {"type": adapter.FAILURES[0], "message": "Conv: our provider has no such layout", "frames": [], "bases": []}
+    assert declined(own.unsupported, failure, "run") is not None
 
 
 @pytest.mark.parametrize("entry", MESSAGES, ids=lambda entry: entry["name"])
@@ -275,8 +289,8 @@ def test_a_script_refuses_the_cpu_as_the_adapter_does() -> None:
         assert "import own_ep as plugin" in text
         assert 'options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")' in text
         assert "enable_fallback=0" in text
-        assert "{'precision': 'FP32'}" in text
-        assert not {"MODULE", "NAME", "OPTIONS", "EXPORTED", "MODEL", "INPUTS"} & set(text.split())
+        assert '{"precision": "FP32"}' in text
+        assert not {"MODULE", "NAME", "FINDER", "OPTIONS", "EXPORTED", "MODEL", "INPUTS"} & set(text.split())
     assert [script.registered_as(each.module()) for each in (GgmlProvider, WebGpuProvider, OwnProvider)] == ["ggml", "webgpu", "own_ep"]
 
 
