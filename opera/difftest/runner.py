@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from opera import bundle
@@ -98,6 +99,7 @@ class TestRunner:
             folder = stack.enter_context(working_folder("triage", scratch))
             self._cache = folder / "cache"
             self._cache.mkdir()
+            self._put = partial(bundle.store, folder / "blobs")
             pool = folder / "crew"
             pool.mkdir()
             self._workers = SubjectSession(settings, config, self._cache, pool)
@@ -144,7 +146,7 @@ class TestRunner:
         if self.cancelled:
             raise Cancelled
         self.count += 1
-        document = json.dumps(encode_instance(trial.instance))
+        document = json.dumps(encode_instance(trial.instance, self._put))
         test = Test(0, trial.key, trial.key, trial.instance.api, ModelForm.parse(trial.form), "", "", trial.seed)
         library, compiler = roles
 
@@ -169,7 +171,7 @@ class TestRunner:
 
     def first_pass(self, trial: TestCase) -> str | None:
         """The first pass of the compiler without which *trial* does not fail; None where none alone is to blame, or it does not tell."""
-        document = json.dumps(encode_instance(trial.instance))
+        document = json.dumps(encode_instance(trial.instance, self._put))
         test = Test(0, trial.key, trial.key, trial.instance.api, ModelForm.parse(trial.form), "", "", trial.seed)
         difftest = replace(self._workers.difftest(lambda _: document), lowest=None, confirm=False, compiler=WorkerKind.COMPILER_FRESH)
         state = difftest.begin(test)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,21 +12,24 @@ from pathlib import Path
 from opera.compilers.registry import Plugin, choose_route, plugin, plugins
 from opera.config import Config, load_config
 from opera.console import say
+from opera.difftest.specs import library_spec
 from opera.environments.checkup import Checkup
 from opera.environments.checkup import State as Installed
 from opera.errors import EnvironmentBroken, UserError
-from opera.extensions.models.check import Found, ModelCheck, Node, OnCompiler, OpenModel, Report, State
+from opera.extensions.models.check import Found, ModelCheck, Node, OnCompiler, OpenModel, Report, State, refused
 from opera.instance import Instance
-from opera.workers.process import Limits
+from opera.workers.process import Broken, Limits, Lost, WorkerSpec
+from opera.workers.session import WorkerSession
 
 __all__ = ["CheckedModel", "Found", "Node", "Report", "State", "check"]
 
 _OTHERS = {
-    **dict.fromkeys((".pt", ".pth", ".pkl"), "may hold code, so OPERA does not load it; export the model with torch.onnx.export"),
-    ".pt2": "is a program of PyTorch; export it with torch.onnx.export",
-    **dict.fromkeys((".keras", ".h5"), 'is a model of Keras; export it with model.export("model.onnx", format="onnx")'),
+    **dict.fromkeys((".pt", ".pth", ".pkl"), "may hold code"),
+    ".pt2": "is read by unpickling, so it may hold code",
+    ".h5": "may hold code; save the model as a .keras file",
 }
-"""What to do with files of other formats."""
+"""Why files of other formats are not loaded."""
+_EXPORTER = "opera.extensions.models.templates.exporter:Exporter"
 Tell = Callable[[str], None]
 
 
@@ -34,25 +38,27 @@ class CheckedModel:
     """What compilers make of a model.
 
     Attributes:
-        path: The model.
-        nodes: Its operators, in the order of the file.
+        name: The model, as it was named.
+        nodes: Its operators, in the order of the ONNX file.
         reports: What each compiler makes of it.
+        exported: Whether the ONNX model computes what the library does that it comes from; None for a model that was one of ONNX already.
         failing: By number, the nodes that a compiler gets wrong or crashes on, as instances with their true inputs.
     """
 
-    path: Path
+    name: str
     nodes: Sequence[Node]
     reports: Sequence[Report]
+    exported: Found | None
     failing: Mapping[int, Instance]
 
     @property
     def is_clean(self) -> bool:
-        """Whether every compiler compiles the whole model and gets all of it right."""
-        return all(each.is_clean for each in self.reports)
+        """Whether every compiler compiles the whole model and gets all of it right, and the exporter, too."""
+        return all(each.is_clean for each in self.reports) and (self.exported is None or self.exported.state is State.RIGHT)
 
 
 def check(
-    path: Path | str,
+    model: Path | str,
     compilers: Sequence[str] = (),
     *,
     inputs: Path | None = None,
@@ -66,7 +72,8 @@ def check(
     """Checks a model whole, each of its operators, and the edges between them where only these are wrong.
 
     Args:
-        path: An ONNX model.
+        model: An `.onnx` or a `.keras` file, or `module:function`, whose function returns a module of PyTorch with its inputs, as
+            `(module, args)` or `(module, args, kwargs)`.
         compilers: Names of compilers, e.g. `openvino`; all that are installed and take ONNX models if there are none.
         inputs: A file of numpy with values of inputs by name; the others are drawn.
         sizes: Sizes of symbolic dimensions by name.
@@ -80,21 +87,49 @@ def check(
         UserError: the model cannot be checked, or a compiler takes no ONNX models.
         EnvironmentBroken: no compiler can be started.
     """
-    path = Path(path)
+    name, path = str(model), Path(model)
     if path.suffix in _OTHERS:
-        raise UserError(f"{path.name} {_OTHERS[path.suffix]}, and check the .onnx file")
+        raise UserError(f"{path.name} {_OTHERS[path.suffix]}; write a function that loads it, and check module:function")
     if scratch is None:
         with tempfile.TemporaryDirectory(prefix="opera-check-") as folder:
             return check(
-                path, compilers, inputs=inputs, sizes=sizes, seed=seed, timeout=timeout, memory=memory, scratch=Path(folder), tell=tell
+                model, compilers, inputs=inputs, sizes=sizes, seed=seed, timeout=timeout, memory=memory, scratch=Path(folder), tell=tell
             )
     scratch = scratch.resolve()  # workers have folders of their own
-    config = load_config()
-    chosen = [_with_onnx(plugin(name)) for name in compilers] or _installed(config, scratch)
-    with OpenModel(path, inputs, dict(sizes or {}), seed, config, scratch, Limits(timeout, memory=memory)) as opened:
+    config, limits, outputs = load_config(), Limits(timeout, memory=memory), None
+    chosen = [_with_onnx(plugin(each)) for each in compilers] or _installed(config, scratch)
+    if path.suffix == ".keras" or (":" in name and not path.exists()):
+        if inputs is not None:
+            raise UserError("the inputs of an exported model come from its function, or are drawn; leave --inputs out")
+        tell(f"exporting {name}")
+        path, inputs, outputs = _exported(name, sizes or {}, seed, config, scratch, limits)
+    elif not path.is_file():
+        raise UserError(f"{name} does not exist; name an .onnx or a .keras file, or module:function")
+    with OpenModel(path, inputs, sizes or {}, seed, config, scratch, limits, outputs) as opened:
         reports = _reports(chosen, opened, config, scratch, timeout, memory, tell)
         numbers = {number for each in reports for number, found in each.nodes.items() if found.state in (State.WRONG, State.CRASH)}
-        return CheckedModel(path, opened.nodes, reports, {number: opened.node(number) for number in sorted(numbers)})
+        return CheckedModel(name, opened.nodes, reports, opened.exported, {number: opened.node(number) for number in sorted(numbers)})
+
+
+def _exported(name: str, sizes: Mapping[str, int], seed: int, config: Config, scratch: Path, limits: Limits) -> tuple[Path, Path, Path]:
+    """The ONNX model that the model *name* is exported to, and files with its inputs and with what its library computes."""
+    library = "keras" if name.endswith(".keras") else "pytorch"
+    own = library_spec(config, library, scratch)
+    folder = scratch / "exported"
+    folder.mkdir()
+    source = str(Path(name).resolve()) if library == "keras" else name
+    options = {"source": source, "folder": str(folder), "sizes": dict(sizes), "seed": seed}
+    first = (os.getcwd(),) if library == "pytorch" else ()
+    environment = {"KERAS_BACKEND": "torch"} if library == "keras" else {}
+    spec = WorkerSpec(library, _EXPORTER, options, own.python, path=own.path, environment=environment, search_first=first)
+    session = WorkerSession(spec, limits, scratch)
+    try:
+        event = session.start()
+    finally:
+        session.close()
+    if isinstance(event, Broken | Lost):
+        raise refused(name, event, library)
+    return folder / "model.onnx", folder / "inputs.npz", folder / "outputs.npz"
 
 
 def _with_onnx(each: Plugin) -> Plugin:

@@ -7,12 +7,14 @@ with whole edges. It leaves out the edges that may be cut: the others show what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from opera import bundle
 from opera.arrays import as_array, is_array
 from opera.config import Config
 from opera.difftest.judge import headline
@@ -159,6 +161,7 @@ class OpenModel:
         config: Says which interpreter has ONNX.
         scratch: A folder for working files.
         limits: Limits of the worker.
+        outputs: A file of numpy with what the library computes that exported the model; None if nothing is known.
 
     Raises:
         UserError: the model cannot be checked; the message says what helps.
@@ -166,21 +169,34 @@ class OpenModel:
     """
 
     def __init__(
-        self, path: Path, inputs: Path | None, sizes: dict[str, int], seed: int, config: Config, scratch: Path, limits: Limits
+        self,
+        path: Path,
+        inputs: Path | None,
+        sizes: Mapping[str, int],
+        seed: int,
+        config: Config,
+        scratch: Path,
+        limits: Limits,
+        outputs: Path | None = None,
     ) -> None:
         own = library_spec(config, "onnx", scratch)
         options: dict[str, Any] = {
-            "path": str(path.resolve()), "inputs": None if inputs is None else str(inputs.resolve()), "sizes": sizes, "seed": seed,
+            "path": str(path.resolve()), "inputs": None if inputs is None else str(inputs.resolve()), "sizes": dict(sizes), "seed": seed,
+            "outputs": None if outputs is None else str(outputs), "blobs": str(scratch / "blobs"),
         }  # fmt: skip
+        self._get = partial(bundle.fetch, scratch / "blobs")
         self._session = WorkerSession(WorkerSpec("onnx", _SURGEON, options, own.python, path=own.path), limits, scratch)
         event = self._session.start()
         if isinstance(event, Broken | Lost):
             self._session.close()
-            raise _refused(path, event)
+            raise refused(path.name, event, "onnxruntime")
         self.nodes = [
             Node(number, str(each["name"]), str(each["operator"]), tuple(each["inputs"]), tuple(each["outputs"]), str(each["why"]))
             for number, each in enumerate(event.info["nodes"])
         ]
+
+        self.exported = None if event.info["exported"] is None else _of_export(event.info["exported"])
+        """What the exporter of the model made of it; None if nothing is known."""
 
     def __enter__(self) -> OpenModel:
         return self
@@ -191,26 +207,36 @@ class OpenModel:
     def piece(self, nodes: Sequence[int], cut: Sequence[str] | None) -> Piece:
         """The piece of these *nodes*; *cut* None cuts each edge."""
         answer = self._asked({"nodes": list(nodes), "cut": None if cut is None else list(cut)})
-        return Piece(decode_instance(answer["document"]), tuple(map(float, answer["noise"])))
+        return Piece(decode_instance(answer["document"], self._get), tuple(map(float, answer["noise"])))
 
     def node(self, number: int) -> Instance:
         """One node alone, for a test like any other."""
-        return decode_instance(self._asked({"node": number})["document"])
+        return decode_instance(self._asked({"node": number})["document"], self._get)
 
     def _asked(self, task: dict[str, Any]) -> dict[str, Any]:
         event = self._session.ask(task)
         if not isinstance(event, Done):
             why = event.detail if isinstance(event, Lost) else event.failure["message"]
-            raise EnvironmentBroken(f"the model cannot be cut: {why}")
+            raise UserError(f"the model cannot be cut: {why}; raise --memory or --timeout, or check a part of it")
         return event.result
 
 
-def _refused(path: Path, event: Broken | Lost) -> UserError | EnvironmentBroken:
+def _of_export(errors: Sequence[Sequence[str]]) -> Found:
+    """What an exporter makes of a model whose outputs have these dtypes and errors."""
+    if not errors:
+        return Found(State.WRONG, "another number of outputs")
+    worst = max(float(error) for _, error in errors)
+    right = all(float(error) <= _ALLOWED.get(dtype, ALLOWED) for dtype, error in errors)
+    return Found(State.RIGHT if right else State.WRONG, "" if right else "the exported model computes something else", worst)
+
+
+def refused(name: str, event: Broken | Lost, compiler: str) -> UserError | EnvironmentBroken:
+    """Why the model *name* cannot be opened, as the worker that ended with *event* says it."""
     if isinstance(event, Lost):
-        return UserError(f"{path.name} cannot be opened: its worker ended ({event.cause} {event.detail}); raise --memory or --timeout")
+        return UserError(f"{name} cannot be opened: its worker ended ({event.cause} {event.detail}); raise --memory or --timeout")
     if event.failure["type"].startswith(_OPENING):
         return UserError(event.failure["message"])
-    return EnvironmentBroken(f"{path.name} cannot be opened: {event.failure['message'][:300]}; run `opera doctor --compiler onnxruntime`")
+    return EnvironmentBroken(f"{name} cannot be opened: {event.failure['message'][:300]}; run `opera doctor --compiler {compiler}`")
 
 
 class ModelCheck:

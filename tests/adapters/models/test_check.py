@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 import xml.etree.ElementTree as xml
 from collections.abc import Callable
 from pathlib import Path
@@ -135,6 +138,68 @@ def test_a_model_of_2018_whose_weights_are_inputs_too_is_checked(tmp_path: Path)
         assert done.code == 0, done.stderr
         assert done.json["compilers"][0]["compilations"] == 2
         (tmp_path / ".opera" / "scratch").mkdir(parents=True, exist_ok=True)
+
+
+MINE = """
+import torch
+
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.wide = torch.nn.Linear(8, 9_000)
+        self.narrow = torch.nn.Linear(9_000, 4)
+
+    def forward(self, x, scale):
+        y = torch.softmax(self.narrow(torch.relu(self.wide(x))), -1) * scale
+        return y, y.argmax(-1)
+
+class Noise(torch.nn.Module):
+    def forward(self, x):
+        return x + torch.rand(3)
+
+def net():
+    return Net(), (torch.randn(2, 8),), {"scale": torch.tensor(2.0)}
+
+def noise():
+    return Noise(), (torch.ones(3),)
+
+def text():
+    return "a model"
+"""
+
+
+def test_a_module_of_pytorch_is_exported_and_the_export_is_checked_too(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    done = commands.run("check", "mine:net", "--compiler", "onnxruntime", "--json", folder=tmp_path)
+    assert done.code == 0, done.stderr
+    assert done.json["exported"]["state"] == "right"
+    assert done.json["exported"]["error"] < 1e-5
+    assert [each["operator"][8:] for each in done.json["nodes"]] == ["Gemm", "Relu", "Gemm", "Softmax", "Mul", "ArgMax"]
+    assert done.json["compilers"][0]["whole"]["state"] == "right"
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("mine:noise", "computes other results each time"),
+        ("mine:text", "return (module, args) or (module, args, kwargs)"),
+        ("mine:none", "mine has no function 'none'"),
+        ("other:net", "other cannot be imported"),
+        ("gone.onnx", "does not exist; name an .onnx or a .keras file, or module:function"),
+    ],
+)
+def test_what_gives_no_model_is_named(tmp_path: Path, name: str, reason: str) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    assert reason in refused(tmp_path, name)
+
+
+@pytest.mark.slow
+def test_a_file_of_keras_is_exported(tmp_path: Path) -> None:
+    code = "import keras; keras.Sequential([keras.Input((8,)), keras.layers.Dense(3, activation='tanh')]).save('net.keras')"
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env={**os.environ, "KERAS_BACKEND": "torch"}, check=True)
+    assert "give --size batch=N" in refused(tmp_path, "net.keras")
+    done = commands.run("check", "net.keras", "--size", "batch=2", "--compiler", "onnxruntime", "--json", folder=tmp_path)
+    assert (done.code, done.json["exported"]["state"]) == (0, "right")
 
 
 def test_outputs_that_nothing_uses_are_not_asked_for(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ class _SizeOf(click.ParamType[tuple[str, int]]):
 
 
 @click.command("check", cls=HeadedCommand)
-@click.argument("model", metavar="MODEL.onnx", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.argument("model", metavar="MODEL")
 @click.option(
     "--compiler",
     "compilers",
@@ -63,10 +63,12 @@ class _SizeOf(click.ParamType[tuple[str, int]]):
 )  # fmt: skip
 @common
 def command(
-    model: Path, compilers: tuple[str, ...], inputs: Path | None, sizes: tuple[tuple[str, int], ...], timeout: float, memory: int,
+    model: str, compilers: tuple[str, ...], inputs: Path | None, sizes: tuple[tuple[str, int], ...], timeout: float, memory: int,
     junit: Path | None, workspace: Path, seed: int, as_json: bool,
 ) -> int:  # fmt: skip
     """Check a model and each of its operators on several compilers.
+
+    MODEL is an .onnx or a .keras file, or module:function, a function that returns a module of PyTorch and its inputs.
 
     OPERA runs the model once without optimisation, compiles it whole, and compiles one model of all its operators, each of which reads the
     true values. If the operators are right and the whole model is not, OPERA seeks the operators that are wrong together. Operators that
@@ -83,7 +85,7 @@ def command(
     if as_json:
         print_json(_document(found))
     elif junit is None or str(junit) != "-":
-        _print(model, found.nodes, found.reports)
+        _print(found)
         if stored:
             bad = (State.WRONG, State.CRASH)
             first = next(each.compiler for each in found.reports if any(one.state in bad for one in each.nodes.values()))
@@ -96,32 +98,43 @@ def command(
 def _store(workspace: Path, found: CheckedModel) -> int:
     """Adds the nodes that fail to the workspace, and counts those that are new."""
     with open_workspace(workspace, write=True) as space:
-        pairs = [(each, Occurrence(_SOURCE, f"{found.path.name}::{number}")) for number, each in found.failing.items()]
+        pairs = [(each, Occurrence(_SOURCE, f"{_short(found)}::{number}")) for number, each in found.failing.items()]
         return Corpus(space).add(pairs)
 
 
 def _junit(found: CheckedModel) -> str:
     """JUnit XML: declined and untested nodes are skipped."""
     root = xml.Element("testsuites", name="opera check")
+    if found.exported is not None:
+        suite = xml.SubElement(root, "testsuite", name="export")
+        _add_case(suite, found, "the exported model", found.exported)
     for report in found.reports:
         suite = xml.SubElement(root, "testsuite", name=report.compiler)
         cases = [(f"{number} {found.nodes[number]}", each) for number, each in sorted(report.nodes.items())]
         for name, each in [*cases, ("the whole model", report.whole)]:
-            case = xml.SubElement(suite, "testcase", classname=one_line(f"{report.compiler}.{found.path.stem}"), name=one_line(name))
-            if each.state in (State.WRONG, State.CRASH):
-                xml.SubElement(case, "failure", type=str(each.state), message=one_line(f"{_state(each)}: {each.reason}", 1000))
-            elif each.state is not State.RIGHT:
-                xml.SubElement(case, "skipped", message=one_line(f"{each.state}: {each.reason}", 1000))
+            _add_case(suite, found, name, each)
     return written(root)
 
 
-def _print(model: Path, nodes: Sequence[Node], reports: Sequence[Report]) -> None:
+def _add_case(suite: xml.Element, checked: CheckedModel, name: str, found: Found) -> None:
+    case = xml.SubElement(suite, "testcase", classname=one_line(f"{suite.get('name')}.{_short(checked)}"), name=one_line(name))
+    if found.state in (State.WRONG, State.CRASH):
+        xml.SubElement(case, "failure", type=str(found.state), message=one_line(f"{_state(found)}: {found.reason}", 1000))
+    elif found.state is not State.RIGHT:
+        xml.SubElement(case, "skipped", message=one_line(f"{found.state}: {found.reason}", 1000))
+
+
+def _print(checked: CheckedModel) -> None:
+    nodes, reports = checked.nodes, checked.reports
     counts = Counter(each.operator for each in nodes)
-    echo(f"{one_line(model.name)}: {plural(len(nodes), 'node')} of {plural(len(counts), 'operator')}")
+    echo(f"{one_line(_short(checked))}: {plural(len(nodes), 'node')} of {plural(len(counts), 'operator')}")
     rows = [
         [f"{operator.removeprefix('ai.onnx.')} ({count})", *(_cell(each, nodes, operator) for each in reports)]
         for operator, count in sorted(counts.items(), key=lambda pair: (not _breaks(pair[0], nodes, reports), pair[0]))
     ]
+    if checked.exported is not None:
+        exported = checked.exported
+        echo(f"the exported ONNX model: {_state(exported)}{f': {exported.reason}' if exported.reason else ''}")
     rows.append(["the whole model", *(_state(each.whole) for each in reports)])
     print_table(["operator", *(each.compiler for each in reports)], rows)
     for each in reports:
@@ -137,6 +150,11 @@ def _print(model: Path, nodes: Sequence[Node], reports: Sequence[Report]) -> Non
             echo(one_line(f"{each.compiler}: wrong only together: {', '.join(ends)}", 300))
         elif each.whole.state is State.WRONG and not bad:
             echo(f"{each.compiler}: only the whole model is wrong: no part of it is, when it reads the true values")
+
+
+def _short(found: CheckedModel) -> str:
+    """The model's name without folders."""
+    return Path(found.name).name
 
 
 def _breaks(operator: str, nodes: Sequence[Node], reports: Sequence[Report]) -> bool:
@@ -163,7 +181,8 @@ def _document(found: CheckedModel) -> JsonObject:
 
     return {
         "schema": SCHEMA,
-        "model": str(found.path),
+        "model": found.name,
+        "exported": None if found.exported is None else told(found.exported),
         "nodes": [{"name": each.name, "operator": each.operator, "outputs": list(each.outputs)} for each in found.nodes],
         "compilers": [
             {

@@ -63,7 +63,7 @@ def opened(path: Path, inputs: Path | None, sizes: Mapping[str, int], seed: int)
         ModelRefused: it cannot be read, lacks a size, or does not run.
     """
     model = _inlined(_read(path))
-    feeds = _feeds(model, {} if inputs is None else _arrays(inputs), sizes, np.random.default_rng(seed))
+    feeds = drawn_feeds(model, {} if inputs is None else arrays_in(inputs), sizes, np.random.default_rng(seed))
     weights = {each.name: onnx.numpy_helper.to_array(each) for each in model.graph.initializer}
     return OpenedModel(model, feeds, {**feeds, **weights, **values(model, feeds)})
 
@@ -132,7 +132,7 @@ def _inlined(model: Any) -> Any:
     return importlib.import_module("onnx.inliner").inline_local_functions(model) if model.functions else model
 
 
-def _arrays(path: Path) -> dict[str, Any]:
+def arrays_in(path: Path) -> dict[str, Any]:
     """The arrays of an `.npz` file by name; none of them is unpickled."""
     try:
         with np.load(path, allow_pickle=False) as file:
@@ -141,7 +141,7 @@ def _arrays(path: Path) -> dict[str, Any]:
         raise ModelRefused(f"{path.name} is no .npz file of arrays: {error}") from error
 
 
-def _feeds(model: Any, given: Mapping[str, Any], sizes: Mapping[str, int], random: np.random.Generator) -> dict[str, Any]:
+def drawn_feeds(model: Any, given: Mapping[str, Any], sizes: Mapping[str, int], random: np.random.Generator) -> dict[str, Any]:
     """A value for each input: one that is *given*, or one that is drawn.
 
     Raises:

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from opera import bundle
 from opera.arrays import as_array, is_array
 from opera.extensions.models.error import error_of
-from opera.extensions.models.templates.opened import opened, values
+from opera.extensions.models.templates.opened import arrays_in, opened, values
+from opera.instance import decode_instance, encode_instance
 from opera.instrumentation import onnx as recorder
 from opera.workers.child import Stages
 from opera.workers.protocol import Message
@@ -38,16 +41,18 @@ class Surgeon:
     """Answers `{"nodes": [...], "cut": [...] or null}` with the document of a piece, and `{"node": n}` with that of one node.
 
     Args:
-        options: `path`; `inputs`, a file of numpy with values by name, or null; `sizes` of symbolic dimensions by name; `seed`.
+        options: `path`; `inputs`, a file of numpy with values by name, or null; `sizes` of symbolic dimensions by name; `seed`. `blobs` is
+            a folder for large values. `outputs` is a file of numpy with what the library that exported the model computes, or null.
     """
 
     spent = False
 
     def __init__(self, options: Message) -> None:
-        self._path = Path(options["path"])
+        self._path, self._blobs = Path(options["path"]), Path(options["blobs"])
         inputs = None if options["inputs"] is None else Path(options["inputs"])
         opening = opened(self._path, inputs, options["sizes"], int(options["seed"]))
         self._model, self._feeds, self._known = opening.model, opening.feeds, opening.known
+        self._outputs = None if options["outputs"] is None else list(arrays_in(Path(options["outputs"])).values())
         self._weights = {each.name: each for each in self._model.graph.initializer}
         self._nodes = [_without_unused(node, self._used()) for node in self._model.graph.node]
 
@@ -77,18 +82,31 @@ class Surgeon:
                 for node in self._nodes
             ],
             "outputs": [each.name for each in self._model.graph.output],
+            "exported": None if self._outputs is None else self._errors_of_export(self._outputs),
         }
+
+    def _errors_of_export(self, outputs: Sequence[Any]) -> list[list[str]]:
+        """Dtype and error of each of the model's outputs, where *outputs* are the true ones; none if there are more or fewer."""
+        own = [self._known[each.name] for each in self._model.graph.output]
+        if len(own) != len(outputs):
+            return []
+        return [[str(as_array(right).dtype), str(error_of(right, value))] for right, value in zip(outputs, own, strict=True)]
 
     def handle(self, task: Message, stages: Stages) -> Message:
         """The document of a piece, with the noise of each output where edges are whole."""
         stages.enter("cut")
         if "node" in task:
             model, inputs, outputs, names = self._piece([int(task["node"])], None, bake=False)
-            return {"document": recorder.node_document(model, inputs, outputs)}
+            return {"document": self._stored(recorder.node_document(model, inputs, outputs))}
         cut = None if task["cut"] is None else set(task["cut"])
         model, inputs, outputs, names = self._piece([int(each) for each in task["nodes"]], cut, bake=True)
         noise = [] if cut is None else [self._noise.get(name, 0.0) for name in names]
-        return {"document": recorder.graph_document(model, f"model.{self._path.stem}", inputs, outputs), "noise": noise}
+        document = recorder.graph_document(model, f"model.{self._path.stem}", inputs, outputs)
+        return {"document": self._stored(document), "noise": noise}
+
+    def _stored(self, document: Message) -> Message:
+        """*document* with its large values in files of their own: a message has its limit."""
+        return encode_instance(decode_instance(document), partial(bundle.store, self._blobs))
 
     def _why_not(self, node: Any) -> str:
         """Why a node has no piece of its own; empty where it has one."""
@@ -148,7 +166,7 @@ def _nudged(value: Any, amount: float) -> Any:
     if array.dtype.kind != "f":
         return value
     signs = np.where(np.arange(array.size) % 2, 1.0, -1.0).reshape(array.shape)
-    return (array * (1 + amount * signs)).astype(array.dtype)
+    return np.asarray(array * (1 + amount * signs)).astype(array.dtype)  # a product of scalars is no array
 
 
 def _without_unused(node: Any, used: set[str]) -> Any:
