@@ -1,9 +1,10 @@
-"""Seeded faults: every operator and every pair of operators of two models is made wrong, and `opera check` has to name it."""
+"""Seeded faults: every operator and every pair of operators of five models is made wrong, and `opera check` has to name it."""
 
 from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import torch
 from test_check import SITE, convolutional
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
-OF_SHAPES = {"Shape", "Gather", "Unsqueeze", "Concat", "Squeeze"}
+OF_SHAPES = {"Shape", "Gather", "Unsqueeze", "Concat", "Squeeze", "ConstantOfShape", "Constant"}
 IN_CANARIES = {"MatMul", "Conv"}
 """Compilers that get these wrong start no campaign, and no check."""
 
@@ -32,7 +33,14 @@ def encoder(folder: Path) -> Path:
     return folder / "encoder.onnx"
 
 
-MODELS = {"convolutional": convolutional, "encoder": encoder}
+def shipped(name: str) -> Callable[[Path], Path]:
+    """An architecture of 2012 to 2018 that the package onnx ships, with constant weights."""
+    return lambda _: Path(onnx.__file__).parent / "backend" / "test" / "data" / "light" / f"light_{name}.onnx"
+
+
+MODELS = {
+    "convolutional": convolutional, "encoder": encoder, **{name: shipped(name) for name in ("squeezenet", "shufflenet", "inception_v1")},
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module", params=MODELS)
