@@ -55,7 +55,8 @@ class PyTorchTemplate:
         return {"torch": str(torch.__version__)}
 
     def build(self, instance: Instance, key: str, seed: int) -> PyTorchModel:
-        return PyTorchModel(instance, key, seed)
+        own: PyTorchModel | None = instance.kind.behaviour.model(self.library, instance, key, seed)
+        return PyTorchModel(instance, key, seed) if own is None else own
 
 
 class PyTorchModel:
@@ -197,7 +198,7 @@ class PyTorchModel:
 
     def nearby(self, scale: float, draw: int, computes_as: Mapping[str, str] | None = None) -> list[Array] | None:
         try:
-            wide = PyTorchModel(self.instance, self._key, self._seed)
+            wide = type(self)(self.instance, self._key, self._seed)
             for module in wide.module.modules():
                 module.to(torch.float64)
             tensors = [tensor.to(_widened(tensor.dtype)) for tensor in wide.fresh_tensors()]
@@ -210,7 +211,7 @@ class PyTorchModel:
 
     def exact(self, dtype: str) -> list[Array] | None:
         try:
-            model = PyTorchModel(self.instance, self._key, self._seed)
+            model = type(self)(self.instance, self._key, self._seed)
             narrow = _SIGNED if dtype == "int64" else (*_SIGNED, torch.uint8)
             tensors = [tensor.to(getattr(torch, dtype)) if tensor.dtype in narrow else tensor for tensor in model.fresh_tensors()]
             return [to_numpy(item) for item in self._run(model.module, tensors, seed=1)]
@@ -219,7 +220,7 @@ class PyTorchModel:
 
     def shapes_elsewhere(self) -> list[tuple[int, ...]] | None:
         try:
-            return shapes_elsewhere(PyTorchModel(self.instance, self._key, self._seed).module, self.fresh_tensors())
+            return shapes_elsewhere(type(self)(self.instance, self._key, self._seed).module, self.fresh_tensors())
         except Exception:
             return None
 

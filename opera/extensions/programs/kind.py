@@ -13,6 +13,8 @@ from opera.instance import Instance
 from opera.instance.kinds import InstanceKind, Steps
 
 _SHOWN_LINES = 60
+_MODELS = {"onnx": ("onnx_model", "OnnxProgramModel"), "pytorch": ("torch_model", "TorchProgramModel")}
+"""Module and class of a program's model, by the library whose template makes models of other kinds too."""
 
 
 class ProgramKind(InstanceKind):
@@ -52,9 +54,10 @@ class ProgramKind(InstanceKind):
 
     def model(self, library: str, instance: Instance, key: str, seed: int) -> Any:
         """The model in a format that programs are printed in, if the template of *library* makes models of other kinds."""
-        if library != "onnx":
+        if library not in _MODELS:
             return None
-        return import_module("opera.extensions.programs.templates.onnx_model").OnnxProgramModel(instance, key, seed)
+        module, name = _MODELS[library]
+        return getattr(import_module(f"opera.extensions.programs.templates.{module}"), name)(instance, key, seed)
 
     def artefact(self, data: bytes) -> Any:
         """The module of Relax."""

@@ -22,7 +22,7 @@ class Policy:
 
     Attributes:
         operators: How many calls of operators a program has, about.
-        language: `onnx` or `relax`: only operators and dtypes that this language has are drawn.
+        language: `onnx`, `pytorch` or `relax`: only operators and dtypes that this language has are drawn.
         dtypes: Dtypes of the result and of parameters, each as often as it stands here.
         sizes: Sizes of dimensions, each as often as it stands here.
         rank: The largest number of dimensions of a result.
@@ -102,6 +102,7 @@ SHIPPED: Mapping[str, Policy] = {
             6.0,
         ),
     ),
+    "pytorch": Policy(language="pytorch"),
     "special-values": Policy(finite=False, dtypes=("float32", "float32", "float16", "float64")),
 }
 """The policies that come with OPERA."""

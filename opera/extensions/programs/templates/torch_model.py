@@ -1,0 +1,56 @@
+"""Programs of many operators as modules of PyTorch."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from opera.extensions.programs.check import check
+from opera.extensions.programs.document import BadProgram
+from opera.extensions.programs.instances import program_of
+from opera.extensions.programs.languages import registry
+from opera.extensions.programs.program import Program, canonical
+from opera.extensions.programs.templates.model import ILL_TYPED
+from opera.extensions.programs.templates.torch_source import Unwritable, constants_of, module_lines, python_source
+from opera.extensions.programs.types import IllTyped
+from opera.instance import Instance, Tensor
+from opera.models.sampling import sample
+from opera.models.template import Invalid, PythonSource
+from opera.templates.call_arguments import Slot
+from opera.templates.pytorch.model import PyTorchModel, from_numpy, wrap
+
+torch: Any = importlib.import_module("torch")
+
+
+class TorchProgramModel(PyTorchModel):
+    """A program as a module whose source is plain calls of `torch`; PyTorch itself says what it computes."""
+
+    def __init__(self, instance: Instance, key: str, seed: int) -> None:
+        self.instance, self._key, self._seed = instance, key, seed
+        self._constants, self._beside, self.paired = [], None, False
+        try:
+            self._program = _checked(instance)
+            lines = module_lines(self._program)
+        except (BadProgram, IllTyped) as error:
+            raise Invalid(ILL_TYPED) from error
+        except Unwritable as error:
+            raise Invalid("not-in-the-language") from error
+        self._tensors = [
+            from_numpy(sample(each.value, f"{key}:{place}", seed), each.value.dtype)
+            for place, each in enumerate(instance.call)
+            if isinstance(each.value, Tensor)
+        ]
+        space: dict[str, Any] = {"torch": torch}
+        exec("\n".join(lines), space)  # names by place, numbers, and operators of the registry
+        constants = [torch.from_numpy(each.copy()) for each in constants_of(self._program)]
+        made = space["Model"](constants) if constants else space["Model"]()
+        self.module = wrap(made.eval(), [Slot(place) for place in range(len(self._tensors))], {}, "program")
+
+    def source(self, form: str) -> PythonSource:
+        return python_source(self._program, dict(self.inputs), self.reference().outputs)
+
+
+def _checked(instance: Instance) -> Program:
+    program = canonical(program_of(instance))
+    check(program, registry())
+    return program
