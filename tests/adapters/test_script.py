@@ -288,6 +288,18 @@ def test_the_script_of_a_crash_compares_no_results_where_nothing_runs() -> None:
     assert "expected" not in script
 
 
+def test_the_script_of_a_pytorch_finding_of_tensorrt_exports_the_module_and_feeds_its_shapes() -> None:
+    answer = messages.ModelSource(["import torch"], "model = torch.nn.Identity()\ninputs = (torch.ones(2),)", CRASHING.expected)
+    result = replace(RESULT, compiler="tensorrt", frontend="pytorch", stage=Stage.CODEGEN)
+    script = reproducer.render(
+        lambda *_: answer, reproducer.ScriptCase(result, {"context": []}, "key"), {"compiler": dict(messages.BUILDS_ONLY)}
+    )
+    compile(script, "script", "exec")
+    assert "exported = torch.onnx.export(" in script
+    assert "parser.parse(exported.model_proto.SerializeToString())" in script
+    assert "inputs = {entry.name: value.contiguous().numpy() for entry, value in zip(exported.model_proto.graph.input, inputs)}" in script
+
+
 @pytest.mark.parametrize("text", ["expected = [[np.ones(2)]]", "expected = [None]", "expected = [np.array([1], ml_dtypes.int4)]"])
 def test_the_script_of_a_crash_compares_plain_arrays_only(text: str) -> None:
     assert "np.testing" not in rendered(replace(CRASHING, expected=text))

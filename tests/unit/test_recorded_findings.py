@@ -114,6 +114,40 @@ def test_the_readme_counts_the_findings_of_each_compiler_and_library() -> None:
     assert run | {(rows[-1][0], column) for column in columns} >= shown.keys() >= run, "a cell for each route"
 
 
+LIBRARIES = {"onnx": "ONNX", "pytorch": "PyTorch", "keras": "Keras", "tensorflow": "TensorFlow", "tflite": "TensorFlow Lite",
+             "stablehlo": "StableHLO", "relax": "Relax"}  # fmt: skip
+ON = " \u00d7 "
+RELEASED = {"TVM": "tvm", "OpenVINO": "ov", "TensorRT": "trt", "PyTorch": "torch", "Keras": "keras", "ONNX": "onnx"}
+"""Compilers and libraries as the data of the paper's authors name them."""
+
+
+def title(compiler: str, frontend: str) -> str:
+    return f"{NAMES.get(compiler, compiler)}{ON}{LIBRARIES[frontend]}"
+
+
+def test_the_figures_count_the_bugs_of_each_subject_beside_those_of_the_paper() -> None:
+    text = (ROOT / "docs" / "explanation" / "figures.md").read_text(encoding="utf-8")
+    campaigns, _, section = text.partition("\n## The paper's three compilers\n")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in section.splitlines() if ON in line and line.startswith("|")]
+    shown = {subject: cells for subject, *cells in rows}
+    counted = {title(each.compiler, each.frontend): str(len(each.findings)) for each in TABLES}
+    causes: dict[str, set[str]] = {}
+    for each in judgements():
+        if each.label == "bug":
+            causes.setdefault(title(*each.subject.split("/")), set()).update((each.cause, *each.also))
+    assert {subject: cells[2] for subject, cells in shown.items()} == {**dict.fromkeys(causes, "0"), **counted}
+    assert {subject: cells[3] for subject, cells in shown.items()} == {subject: str(len(found)) for subject, found in causes.items()}
+    for subject, (_, tests, *_) in shown.items():
+        assert not tests or re.search(rf"^\| {re.escape(subject)}\b[^|]*\| {tests} \|", campaigns, re.MULTILINE), subject
+
+    ranks = msgspec.json.decode((ROOT / "data" / "published" / "published_ranks.json").read_bytes())
+    published = {subject: int(cells[0]) for subject, cells in shown.items() if cells[0]}
+    for subject, bugs in published.items():
+        compiler, library = (RELEASED[part] for part in subject.split(ON))
+        assert len(ranks[compiler][f"{library}_random"]) == bugs
+    assert (len(published), sum(published.values())) == (8, 170)
+
+
 def replies(script: str) -> Any:
     """Stands for the commands of OPERA on one finding whose script is *script*."""
 

@@ -64,6 +64,7 @@ _DECLINES = (
     r"|\bOption mask cannot be used together with CausalMaskKind other than kNONE\b"
     r"|\bMust have inputs with equal ranks when condition is not a build-time constant\b"
     r"|\bQuantized constant .* is only allowed before DQ\b"
+    r"|\bK exceeds the maximum value allowed\b"  # ITopKLayer: only values up to 3840 are supported
 )
 _NO_KERNEL = r"\bCould not find any implementation for node\b|\bnot supported by a dedicated kernel\b|\bhas no runners that implement it\b"
 
@@ -80,7 +81,7 @@ class TensorRtAdapter(Adapter):
     """TensorRT's ONNX parser, builder and runtime; TF32 off, so that float32 means float32."""
 
     name = "tensorrt"
-    revision = 2
+    revision = 3
     routes = (Route("onnx", "onnx", "onnx"), Route("pytorch", "onnx", "onnx"))
     devices = ("cpu", "cuda")
     packages = ("tensorrt-rtx-cu13-bindings>=1.4,<2 | tensorrt>=10.0,<12", "onnx>=1.19")
@@ -89,7 +90,7 @@ class TensorRtAdapter(Adapter):
     fork = Fork.STARTED
     project = ("tensorrt.", "tensorrt/")
     computes_as = _NARROWED
-    reproducer = {"onnx": script.ONNX}
+    reproducer = {"onnx": script.ONNX, "pytorch": script.PYTORCH}
     message_noise = (_NO_DRIVER, r"Invalid Node - .*")
     unsupported = (
         UnsupportedRule(_UNSUPPORTED, "no-converter"),
@@ -310,8 +311,13 @@ def _make_allocator(trt: Any, memory: Memory) -> Any:
 
 
 def _told(error: Any, code: str) -> str:
-    """What the parser says of an error: TensorRT's own reason first, with the operator at which the parser stopped."""
-    lines = [line for line in str(error.desc()).splitlines() if line.strip()]
+    """What the parser says of an error: TensorRT's own reason first, with the operator at which the parser stopped.
+
+    The name of its node is left out: it says nothing of the error, and each exported model has its own.
+    """
+    names = "|".join(filter(None, (re.escape(error.node_name()), "node_of_")))
+    text = re.sub(rf"(\(|\bnode )(?:{names})\w*", r"\1node", error.desc())
+    lines = [line for line in text.splitlines() if line.strip()]
     reason, *rest = [line for line in lines if not re.fullmatch(_EMPTY, line)] or lines or ["no reason"]
     return "\n".join([f"{error.node_operator() or 'model'}: {reason} [{code}]", *rest])
 

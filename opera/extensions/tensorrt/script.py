@@ -47,3 +47,11 @@ actual = [np.empty([max(size, 0) for size in output.shape], trt.nptype(output.dt
 {%- endif %}
 """
 """For ONNX models. It shows no results of a network that runs."""
+
+PYTORCH: Final = """\
+exported = torch.onnx.export(torch.export.export(model, inputs), dynamo=True, verbose=False)
+{% if stage == "codegen" -%}
+inputs = {entry.name: {{ array }} for entry, value in zip(exported.model_proto.graph.input, inputs)}
+{% endif -%}
+""" + ONNX.replace("model.SerializeToString()", "exported.model_proto.SerializeToString()")
+"""For PyTorch modules, which the script exports to ONNX."""

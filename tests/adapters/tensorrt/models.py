@@ -198,7 +198,36 @@ def cases() -> Iterator[tuple[str, Any, dict[str, Any]]]:
         model([node("Constant", [], ["y"], value=numpy_helper.from_array(np.uint8(1)))], [], [("y", U8, [])]),
         {},
     )
+    yield (
+        "top-of-more-than-3840",
+        model([node("TopK", ["x", "k"], ["y", "i"])], [("x", F, [3841])], [("y", F, [3841]), ("i", I64, [3841])], {"k": [3841]}),
+        {"x": np.ones(3841, np.float32)},
+    )
     # Faults: no rule may cover them.
+    yield "fault-mean-of-a-scalar", model([node("ReduceMean", ["x"], ["y"])], [("x", F, [])], [("y", F, [])]), {"x": np.float32(1)}
+    vector = np.ones(2, np.float32)
+    for operator in ("Softmax", "LogSoftmax", "Hardmax"):
+        yield (
+            f"fault-{operator.lower()}-of-a-vector",
+            model([node(operator, ["x"], ["y"])], [("x", F, [2])], [("y", F, [2])]),
+            {"x": vector},
+        )
+    yield "fault-argmax-of-a-vector", model([node("ArgMax", ["x"], ["y"])], [("x", F, [2])], [("y", I64, [1])]), {"x": vector}
+    yield (
+        "fault-reversed-empty-axis",
+        model(
+            [node("Slice", ["x", "s", "e", "a", "t"], ["y"])],
+            [("x", F, [0])],
+            [("y", F, [0])],
+            {"s": [-1], "e": [-(2**63)], "a": [0], "t": [-1]},
+        ),
+        {"x": np.ones(0, np.float32)},
+    )
+    yield (
+        "fault-dot-of-empty-vectors",
+        model([node("MatMul", ["a", "b"], ["y"])], [("a", F, [0]), ("b", F, [0])], [("y", F, [])]),
+        {"a": np.ones(0, np.float32), "b": np.ones(0, np.float32)},
+    )
     yield (
         "fault-vector-times-matrices",
         model([node("MatMul", ["a", "b"], ["y"])], [("a", F, [4]), ("b", F, [2, 4, 1])], [("y", F, [2, 1])]),

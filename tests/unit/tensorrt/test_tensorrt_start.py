@@ -149,9 +149,11 @@ def test_a_recorded_message_is_a_refusal_or_a_fault(case: dict[str, Any]) -> Non
 
 def test_a_title_is_the_reason_of_tensorrt_without_the_noise_of_a_machine_without_a_driver() -> None:
     noise = "[checkMacros.cpp::catchCudaError::250] Error Code 1: Cuda Runtime (In catchCudaError at x.cpp:250 (cudaError 35: CUDA driver))"
-    error = SimpleNamespace(desc=lambda: f"Invalid Node - node_of_out0\nthe reason\n{noise}\nmore", node_operator=lambda: "Relu")
+    error = SimpleNamespace(
+        desc=lambda: f"Invalid Node - node_of_out0\nthe reason\n{noise}\nmore", node_name=str, node_operator=lambda: "Relu"
+    )
     assert adapter._told(error, "INVALID_NODE") == "Relu: the reason [INVALID_NODE]\nmore"
-    silent = SimpleNamespace(desc=lambda: f"Invalid Node - x\n{noise}", node_operator=lambda: "")
+    silent = SimpleNamespace(desc=lambda: f"Invalid Node - x\n{noise}", node_name=lambda: "x", node_operator=str)
     assert adapter._told(silent, "INVALID_NODE").startswith("model: Invalid Node - x [INVALID_NODE]")
 
 
@@ -163,3 +165,15 @@ def test_a_tensor_of_unknown_rank_has_no_shape() -> None:
 
     assert adapter._shape(SimpleNamespace(shape=(2, -1))) == (2, None)
     assert adapter._shape(Unknown()) is None
+
+
+@pytest.mark.parametrize("name", ["", "node_ReduceMean_3", "node_mse_loss"])
+def test_a_message_of_the_parser_is_the_same_whatever_the_name_of_the_node(name: str) -> None:
+    shown = f"{name or 'node_of_y'}_0"
+    text = f"Invalid Node - {name}\nITensor::getDimensions: Error Code 3: API Usage Error ({shown}: at least 1 dimensions are required)\n"
+    text += f"ITensor::getDimensions: Error Code 4: API Usage Error (Output shape can not be computed for node {shown}.)"
+    error = SimpleNamespace(desc=lambda: text, node_name=lambda: name, node_operator=lambda: "ReduceMean")
+    assert adapter._told(error, "INVALID_NODE").splitlines() == [
+        "ReduceMean: ITensor::getDimensions: Error Code 3: API Usage Error (node: at least 1 dimensions are required) [INVALID_NODE]",
+        "ITensor::getDimensions: Error Code 4: API Usage Error (Output shape can not be computed for node node.)",
+    ]
