@@ -60,7 +60,7 @@ def generate(file: Path, policy: str, count: int, jobs: int, record: bool, works
     programs that --record, or `opera import FILE`, adds to the workspace.
 
     Shipped policies: general, fusion (many convolutions and products, values used again), shapes (operators that move elements),
-    special-values (NaN, infinities, zeros of both signs).
+    pytorch (as general, in modules of PyTorch), special-values (NaN, infinities, zeros of both signs).
     """
     chosen = policy_named(policy)
     began = time.monotonic()

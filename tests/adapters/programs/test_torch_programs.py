@@ -1,0 +1,90 @@
+"""Programs as modules of PyTorch: each operator has the types and values of the registry, and the text of a module is its script."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from test_program_languages import SAMPLES, arrays, program_of
+
+from opera.extensions.programs.check import evaluate
+from opera.extensions.programs.generate import Generated, ProgramGenerator
+from opera.extensions.programs.instances import instance_of
+from opera.extensions.programs.languages import drawn_from, operators_in, registry
+from opera.extensions.programs.operators import Operator
+from opera.extensions.programs.policy import SHIPPED
+from opera.extensions.programs.program import Binding, Block, Call, Function, Parameter, Program
+from opera.extensions.programs.templates.torch_model import TorchProgramModel
+from opera.extensions.programs.templates.torch_source import WRITE, Unwritable, module_lines
+from opera.extensions.programs.types import TensorType
+from opera.models.template import Invalid
+from opera.templates.pytorch.model import PyTorchTemplate
+
+CLOSE = {np.dtype(np.float16): 1e-2, np.dtype(np.float32): 1e-4, np.dtype(np.float64): 1e-6}  # selu has other constants in ONNX
+
+
+def computed(program: Program, inputs: list[Any]) -> list[Any]:
+    space: dict[str, Any] = {"torch": torch}
+    exec("\n".join(module_lines(program)), space)
+    found = space["Model"]().eval()(*[torch.from_numpy(np.array(each)) for each in inputs])
+    return [each.numpy() for each in torch.utils._pytree.tree_leaves(found)]
+
+
+@pytest.mark.parametrize("number", SAMPLES)
+@pytest.mark.parametrize("name", [each.name for each in operators_in("pytorch")])
+def test_an_operator_has_the_types_and_values_that_the_registry_gives(name: str, number: int) -> None:
+    (operator,) = [each for each in operators_in("pytorch") if each.name == name]
+    for dtype in operator.dtypes:
+        one: Operator = replace(operator, dtypes=(dtype,))
+        program, inputs = program_of(one, max(3, number // 6), 1)
+        for right, found in zip(arrays(evaluate(program, inputs, registry())), computed(program, inputs), strict=True):
+            assert (found.dtype, found.shape) == (right.dtype, right.shape), dtype
+            close = CLOSE.get(right.dtype, 0.0)
+            np.testing.assert_allclose(found.astype("float64"), right.astype("float64"), rtol=close, atol=close, err_msg=dtype)
+
+
+def test_pytorch_has_nearly_all_operators() -> None:
+    assert set(WRITE) == {each.name for each in operators_in("pytorch")}
+    assert set(registry().names()) - set(WRITE) == {"hardmax"}
+
+
+def drawn(seed: int) -> Generated:
+    policy = replace(SHIPPED["pytorch"], function=0.2, tuple=0.2, operators=6)
+    return ProgramGenerator(policy, drawn_from(policy)).generate(seed)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_script_of_a_program_computes_what_the_worker_does(seed: int) -> None:
+    model = PyTorchTemplate().build(instance_of(drawn(seed), "pytorch"), "key", 0)
+    assert isinstance(model, TorchProgramModel)
+    source = model.source("runtime")
+    space: dict[str, Any] = {"np": np}
+    exec("\n".join([*source.imports, source.text, source.expected]), space)
+    found = torch.utils._pytree.tree_leaves(space["model"](*space["inputs"]))
+    for one, right in zip(found, space["expected"], strict=True):
+        np.testing.assert_array_equal(one.detach().numpy(), np.asarray(right))
+
+
+def test_a_program_in_double_precision_says_what_is_exact() -> None:
+    kind = TensorType((3,), "float32")
+    body = Block((Binding("v", kind, Call("exp", ("x",), {})),), "v", dataflow=True)
+    program = Program((Function("main", (Parameter("x", kind),), body, kind),))
+    model = PyTorchTemplate().build(instance_of(Generated(program, (np.array([0.5, 1, 2], "float32"),)), "pytorch"), "key", 0)
+    precise = model.reference().precise
+    assert precise is not None
+    np.testing.assert_allclose(precise[0], np.exp([0.5, 1, 2]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("value", ["__import__('os').abort()", "float32'", [1, "2"], None])
+def test_text_of_a_foreign_program_is_never_run(value: Any) -> None:
+    """The text of a module is run, so a parameter is a number, some integers, or the name of a dtype."""
+    kind = TensorType((2,), "float32")
+    body = Block((Binding("v", kind, Call("clip", ("x",), {"low": value, "high": 1})),), "v", dataflow=True)
+    program = Program((Function("main", (Parameter("x", kind),), body, kind),))
+    with pytest.raises(Unwritable):
+        module_lines(program)
+    with pytest.raises(Invalid):
+        PyTorchTemplate().build(instance_of(Generated(program, (np.zeros(2, "float32"),)), "pytorch"), "key", 0)
