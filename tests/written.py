@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import random
 import sys
 import warnings
@@ -21,6 +22,7 @@ from opera.oracles.compare import Policy, compare
 from opera.store import Corpus
 from opera.store.database import open_workspace
 
+os.environ.setdefault("KERAS_BACKEND", "torch")  # on which OPERA runs Keras, where it is not told otherwise
 SAMPLES = Path(__file__).parent.parent / "corpora" / "samples"
 
 

@@ -98,7 +98,7 @@ def check(
     scratch = scratch.resolve()  # workers have folders of their own
     config, limits, outputs = load_config(), Limits(timeout, memory=memory), None
     chosen = [_with_onnx(plugin(each)) for each in compilers] or _installed(config, scratch)
-    if path.suffix == ".keras" or (":" in name and not path.exists()):
+    if (path.suffix == ".keras" and path.is_file()) or (":" in name and not path.exists()):
         if inputs is not None:
             raise UserError("the inputs of an exported model come from its function, or are drawn; leave --inputs out")
         tell(f"exporting {name}")

@@ -256,7 +256,8 @@ def test_what_is_no_sound_model_is_refused_in_one_sentence(tmp_path: Path) -> No
     (tmp_path / "code.pt").write_bytes(b"")
     assert "may hold code" in refused(tmp_path, "code.pt")
     (tmp_path / "model.keras").write_bytes(b"")
-    assert "model.export" in refused(tmp_path, "model.keras")
+    assert "Keras cannot load model.keras" in refused(tmp_path, "model.keras")
+    assert "none.keras does not exist" in refused(tmp_path, "none.keras")
 
 
 def test_weights_that_are_missing_and_operators_of_others_are_named(tmp_path: Path) -> None:

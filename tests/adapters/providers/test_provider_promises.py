@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -320,3 +321,15 @@ def test_without_a_name_commands_say_where_to_write_it(command: tuple[str, ...],
         in said
     )
     assert "BROKEN" not in said
+
+
+def test_the_guides_example_is_an_adapter() -> None:
+    guide = Path(__file__).parents[3] / "docs" / "how-to" / "add-a-compiler.md"
+    (block,) = re.findall(r"^```python\n(.*?)^```$", guide.read_text(encoding="utf-8").partition("## A plug-in provider")[2], re.M | re.S)
+    space: dict[str, Any] = {}
+    exec(block, space)
+    own = space["OwnProvider"]
+    assert issubclass(own, ProviderAdapter)
+    assert own.packages[0] == own.plugin == "our-ep>=1.0"
+    assert own.module() == "our_ep"
+    assert own.unsupported[-1].reason == "declined"
