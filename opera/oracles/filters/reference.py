@@ -77,12 +77,14 @@ def by_column(evidence: Evidence) -> Array:
 def normalised(evidence: Evidence) -> Array:
     """Where the compiler's result is that of the specification's formula, in an image `(n, c, h, w)`."""
     image, actual = evidence.input, evidence.actual
-    named = {each.name: each.value for each in evidence.instance.init}
-    alpha, beta, bias, size = (named.get(name, default) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0), ("size", 1)))
+    given = {each.name: each.value for each in evidence.instance.init if isinstance(each.value, (int, float))}
+    alpha, beta, bias, size = (given.get(name, default) for name, default in (("alpha", 1e-4), ("beta", 0.75), ("bias", 1.0), ("size", 0)))
     if image is None or image.ndim != 4 or actual is None or not isinstance(size, int) or size < 1:
         return evidence.nowhere()
     before, after = (size - 1) // 2, size // 2
     squares = np.pad(image.astype(np.float64) ** 2, ((0, 0), (before, after), (0, 0), (0, 0)))
-    sums = sum(squares[:, place : place + image.shape[1]] for place in range(size))
-    right = image / (float(bias) + float(alpha) / size * sums) ** float(beta)
-    return (np.arange(image.shape[1]) >= image.shape[0])[None, :, None, None] & np.isclose(actual.astype(np.float64), right, rtol=1e-3)
+    sums = np.sum([squares[:, place : place + image.shape[1]] for place in range(size)], axis=0)
+    right: Array = image / (bias + alpha / size * sums) ** beta
+    silent: Array = np.arange(image.shape[1]) >= image.shape[0]
+    near: Array = np.isclose(actual.astype(np.float64), right, rtol=1e-3)
+    return silent[None, :, None, None] & near
