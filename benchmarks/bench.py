@@ -121,7 +121,7 @@ class Recorded:
 class Silent:
     """Progress that says nothing."""
 
-    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None: ...
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int, products: str | None) -> None: ...
 
     def result(self, result: StoredResult, api: str, call: str | None) -> None: ...
 
@@ -135,7 +135,7 @@ class Stopwatch(Silent):
 
     started = stopped = 0.0
 
-    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int) -> None:
+    def began(self, campaign: str, total: int, verdicts: Mapping[str, int], new_findings: int, products: str | None) -> None:
         self.started = time.perf_counter()
 
     def result(self, result: StoredResult, api: str, call: str | None) -> None:

@@ -85,6 +85,6 @@ def normalised(evidence: Evidence) -> Array:
     squares = np.pad(image.astype(np.float64) ** 2, ((0, 0), (before, after), (0, 0), (0, 0)))
     sums = np.sum([squares[:, place : place + image.shape[1]] for place in range(size)], axis=0)
     right: Array = image / (bias + alpha / size * sums) ** beta
-    silent: Array = np.arange(image.shape[1]) >= image.shape[0]
     near: Array = np.isclose(actual.astype(np.float64), right, rtol=1e-3)
-    return silent[None, :, None, None] & near
+    near[:, : image.shape[0]] = False  # channels whose squares the evaluator sums
+    return near
