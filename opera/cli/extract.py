@@ -137,7 +137,7 @@ def _is_foreign(each: SourceSummary) -> bool:
 
 
 def _reader(library: str) -> str:
-    """The source of *library* that reads programs or models; raises UserError if there is none."""
+    """The source of *library* that reads programs or models. Raises UserError if the library has no such source."""
     found = next((each.name for each in describe(library).sources if "root" in each.options), None)
     if found is None:
         raise UserError(f"no source of {library} reads programs or models; leave --programs out")

@@ -68,7 +68,7 @@ class Driver:
 
 
 def found() -> tuple[str, int, str]:
-    """Name and compute capability of the first device, or the reason why there is none. A process of its own asks the driver."""
+    """Name and compute capability of the first device, or the reason why no device can be used. A process of its own asks the driver."""
     run = subprocess.run([sys.executable, "-I", __file__], capture_output=True, text=True, check=False, timeout=_TIMEOUT)
     if run.returncode:
         return "", 0, f"the NVIDIA driver ends a process that asks for GPUs with {run.returncode}; run `nvidia-smi`, and install it again"

@@ -86,5 +86,9 @@ def test_text_of_a_foreign_program_is_never_run(value: Any) -> None:
     program = Program((Function("main", (Parameter("x", kind),), body, kind),))
     with pytest.raises(Unwritable):
         module_lines(program)
+    strange = TensorType((2,), f"float32){value}(")
+    body = Block((Binding("v", strange, Call("sum", ("x",), {"axes": (0,), "keepdims": False})),), "v", dataflow=True)
+    with pytest.raises(Unwritable):
+        module_lines(Program((Function("main", (Parameter("x", strange),), body, strange),)))
     with pytest.raises(Invalid):
         PyTorchTemplate().build(instance_of(Generated(program, (np.zeros(2, "float32"),)), "pytorch"), "key", 0)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 
 from opera.arrays import as_array
-from opera.extensions.models.templates.opened import ModelRefused, drawn_feeds
+from opera.extensions.models.templates.opened import ModelRefused, drawn_feeds, first_line
 from opera.workers.protocol import Message
 
 
@@ -58,7 +58,7 @@ def _of_function(source: str, path: Path, sizes: Mapping[str, int], seed: int) -
         try:
             program = torch.onnx.export(module, args, kwargs=kwargs, dynamo=True, verbose=False)
         except Exception as error:
-            raise ModelRefused(f"torch.onnx cannot export {source}: {_line(error)}") from error
+            raise ModelRefused(f"torch.onnx cannot export {source}: {first_line(error)}") from error
     program.save(str(path))
     names = [str(each.name) for each in program.model.graph.inputs]
     arrays = _arrays(source, "inputs", torch, tree.tree_leaves((args, kwargs)))
@@ -83,13 +83,13 @@ def _of_keras(source: str, path: Path, sizes: Mapping[str, int], seed: int) -> M
     try:
         model = keras.saving.load_model(source, compile=False, safe_mode=True)
     except Exception as error:
-        raise ModelRefused(f"Keras cannot load {Path(source).name}: {_line(error)}") from error
+        raise ModelRefused(f"Keras cannot load {Path(source).name}: {first_line(error)}") from error
     try:
         zeros = [keras.ops.zeros([size or 1 for size in each.shape], each.dtype) for each in model.inputs]
         model(zeros[0] if len(zeros) == 1 else zeros)  # a Sequential model is exported after a call only
         model.export(str(path), format="onnx", verbose=False)
     except Exception as error:
-        raise ModelRefused(f"Keras cannot export {Path(source).name}: {_line(error)}") from error
+        raise ModelRefused(f"Keras cannot export {Path(source).name}: {first_line(error)}") from error
     onnx: Any = importlib.import_module("onnx")
     feeds = drawn_feeds(onnx.load(str(path)), {}, sizes, np.random.default_rng(seed))
     values = [keras.ops.convert_to_tensor(each) for each in feeds.values()]
@@ -103,13 +103,13 @@ def _called(source: str) -> Any:
     try:
         found: Callable[[], Any] = getattr(importlib.import_module(name), function)
     except ImportError as error:
-        raise ModelRefused(f"{name} cannot be imported from {sys.path[0]}: {_line(error)}") from error
+        raise ModelRefused(f"{name} cannot be imported from {sys.path[0]}: {first_line(error)}") from error
     except AttributeError as error:
         raise ModelRefused(f"{name} has no function {function!r}") from error
     try:
         return found()
     except Exception as error:
-        raise ModelRefused(f"{source} raises {type(error).__name__}: {_line(error)}") from error
+        raise ModelRefused(f"{source} raises {type(error).__name__}: {first_line(error)}") from error
 
 
 def _copied(value: Any) -> Any:
@@ -133,7 +133,3 @@ def _arrays(source: str, what: str, torch: Any, leaves: Sequence[Any]) -> list[A
 
 def _equal(one: Any, other: Any) -> bool:
     return bool(np.array_equal(as_array(one), as_array(other), equal_nan=as_array(one).dtype.kind in "fc"))
-
-
-def _line(error: Exception) -> str:
-    return next((line.strip()[:300] for line in str(error).splitlines() if line.strip()), type(error).__name__)

@@ -79,7 +79,7 @@ def _read(path: Path) -> Any:
     try:
         bare = onnx.load(str(path), load_external_data=False)
     except Exception as error:
-        raise ModelRefused(f"{path.name} is no model of ONNX, or is cut off: {_line(error)}") from error
+        raise ModelRefused(f"{path.name} is no model of ONNX, or is cut off: {first_line(error)}") from error
     if not bare.graph.node:
         raise ModelRefused(f"{path.name} has no nodes, so it is no model of ONNX; export the model again")
     size = sum(math.prod(each.dims) * 8 for each in bare.graph.initializer if each.data_location == onnx.TensorProto.EXTERNAL)
@@ -90,7 +90,7 @@ def _read(path: Path) -> Any:
     try:
         onnx.load_external_data_for_model(bare, str(path.parent))
     except Exception as error:
-        raise ModelRefused(f"{path.name} lacks weights: {_line(error)}; put the file of the weights into its folder") from error
+        raise ModelRefused(f"{path.name} lacks weights: {first_line(error)}; put the file of the weights into its folder") from error
     versions = {entry.domain: entry.version for entry in bare.opset_import}
     local = {(each.domain, each.name) for each in bare.functions}
     strange = sorted({
@@ -105,11 +105,11 @@ def _read(path: Path) -> Any:
     try:
         onnx.checker.check_model(bare)
     except Exception as error:
-        raise ModelRefused(f"ONNX's checker refuses {path.name}: {_line(error)}") from error
+        raise ModelRefused(f"ONNX's checker refuses {path.name}: {first_line(error)}") from error
     return bare
 
 
-def _line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     """The first line of a message, or the name of the exception if it has none."""
     return next((line[:300] for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
@@ -194,7 +194,7 @@ def values(model: Any, feeds: Mapping[str, Any]) -> dict[str, Any]:
     except ModelRefused:
         raise
     except Exception as error:
-        raise ModelRefused(f"the model does not run on these inputs: {_line(error)}") from error
+        raise ModelRefused(f"the model does not run on these inputs: {first_line(error)}") from error
 
 
 def _from_runtime(runtime: Any, model: Any, feeds: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

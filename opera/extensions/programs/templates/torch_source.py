@@ -220,7 +220,10 @@ def _value(binding: Binding, types: Mapping[str, Type], constants: Mapping[int, 
         case Call(operator, arguments, attributes):
             if operator not in WRITE or not all(map(_is_plain, attributes.values())):
                 raise Unwritable(f"PyTorch has no operator {operator!r} with these parameters")
-            return WRITE[operator](arguments, attributes, [tensor(types[each]) for each in arguments])
+            given = [tensor(types[each]) for each in arguments]
+            if any(each.dtype not in DTYPE_BITS for each in given):
+                raise Unwritable(f"an argument of {operator!r} has a dtype that is none")
+            return WRITE[operator](arguments, attributes, given)
         case Constant():
             return constants[id(binding.value)]
         case Tuple(parts):
